@@ -21,7 +21,6 @@ constexpr double kFigureTop = 14, kFigureBottom = 376;  // of the plot; labels s
 constexpr double kLeastLeft = 62, kWidestRight = 730, kNarrowestRight = 480;
 constexpr double kLabelHeight = 19, kLabelText = 51;  // text begins so far right of the plot
 constexpr double kDigit = 7, kFigureCharacter = 7.6;  // widths in the widest common system font
-constexpr std::size_t kColours = 8;                   // of the page's style sheet
 constexpr double kLogX = 1e4, kLogY = 4;
 constexpr std::array<const char*, 4> kDashes = {"", "7 4", "2 3", "10 3 2 3"};
 
@@ -51,7 +50,8 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    Frame frame{axis_for(xs, figure.schedule ? never : kLogX), axis_for(ys, figure.schedule ? never : kLogY)};
+    Frame frame{axis_for(xs, figure.log_x ? 1 : figure.schedule ? never : kLogX),
+                axis_for(ys, figure.schedule ? never : kLogY)};
     frame.y_ticks = ticks(frame.y, 4);
     frame.right = right_border(figure);
     // Room for the title, the longest tick and the gaps beside it.
@@ -81,29 +81,6 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
                        svg_number(frame.right), labels);
 }
 
-// Centred on the origin.
-std::string marker_svg(std::size_t style, double x, double y, double r) {
-    switch (style % 6) {
-        case 0:
-            return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", svg_number(x), svg_number(y), svg_number(r));
-        case 1:
-            return fmt::format("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"/>", svg_number(x - r),
-                               svg_number(y - r), svg_number(2 * r));
-        case 2:
-            return fmt::format("<path d=\"M{} {}l{} {}h-{}z\"/>", svg_number(x), svg_number(y - r * 1.1),
-                               svg_number(r * 1.15), svg_number(r * 2.1), svg_number(r * 2.3));
-        case 3:
-            return fmt::format("<path d=\"M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z\"/>", svg_number(x),
-                               svg_number(y - r * 1.3), svg_number(r * 1.3));
-        case 4:
-            return fmt::format("<path d=\"M{} {}l{} -{}h-{}z\"/>", svg_number(x), svg_number(y + r * 1.1),
-                               svg_number(r * 1.15), svg_number(r * 2.1), svg_number(r * 2.3));
-        default:
-            return fmt::format("<path class=\"cross\" d=\"M{0} {1}l{2} {2}m0 -{2}l-{2} {2}\"/>", svg_number(x - r),
-                               svg_number(y - r), svg_number(2 * r));
-    }
-}
-
 std::string band_svg(const Series& series, const Frame& frame) {
     if (series.seeds < 2 || series.points.empty()) return {};
     std::string path;
@@ -121,9 +98,7 @@ std::string line_svg(const Series& series, const Frame& frame) {
         path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(frame.px(point.x)),
                             svg_number(frame.py(point.y)));
     if (path.empty()) return {};
-    const char* dash = kDashes[series.dash % kDashes.size()];
-    return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path,
-                       *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+    return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path, dash_svg(series.dash));
 }
 
 // What the label at the right stands for: the validation loss where there is one, for a last batch's loss is noise.
@@ -195,9 +170,8 @@ std::string label_svg(const Figure& figure, const Label& label, const Frame& fra
     if (frame.right - x_end < 40)
         out += fmt::format("<path class=\"leader\" d=\"M{} {}L{} {}\"/>", svg_number(x_end + 6),
                            svg_number(frame.py(end.y)), svg_number(x - 2), svg_number(label.y));
-    const char* dash = kDashes[series.dash % kDashes.size()];
     out += fmt::format("<path class=\"line\" d=\"M{} {}h30\"{}/>", svg_number(x), svg_number(label.y),
-                       *dash == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+                       dash_svg(series.dash));
     out += marker_svg(series.style, x + 15, label.y, 3.5);
     out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\">{} <tspan class=\"muted\">{}</tspan></text>",
                        svg_number(frame.right + kLabelText), svg_number(label.y), html_escaped(series.name),
@@ -206,6 +180,33 @@ std::string label_svg(const Figure& figure, const Label& label, const Frame& fra
 }
 
 }  // namespace
+
+std::string marker_svg(std::size_t style, double x, double y, double r) {
+    switch (style % 6) {
+        case 0:
+            return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", svg_number(x), svg_number(y), svg_number(r));
+        case 1:
+            return fmt::format("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"/>", svg_number(x - r),
+                               svg_number(y - r), svg_number(2 * r));
+        case 2:
+            return fmt::format("<path d=\"M{} {}l{} {}h-{}z\"/>", svg_number(x), svg_number(y - r * 1.1),
+                               svg_number(r * 1.15), svg_number(r * 2.1), svg_number(r * 2.3));
+        case 3:
+            return fmt::format("<path d=\"M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z\"/>", svg_number(x),
+                               svg_number(y - r * 1.3), svg_number(r * 1.3));
+        case 4:
+            return fmt::format("<path d=\"M{} {}l{} -{}h-{}z\"/>", svg_number(x), svg_number(y + r * 1.1),
+                               svg_number(r * 1.15), svg_number(r * 2.1), svg_number(r * 2.3));
+        default:
+            return fmt::format("<path class=\"cross\" d=\"M{0} {1}l{2} {2}m0 -{2}l-{2} {2}\"/>", svg_number(x - r),
+                               svg_number(y - r), svg_number(2 * r));
+    }
+}
+
+std::string dash_svg(std::size_t dash) {
+    const char* pattern = kDashes[dash % kDashes.size()];
+    return *pattern == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
+}
 
 std::string svg_number(double value) {
     const std::string text = fmt::format("{:.1f}", value);
@@ -220,6 +221,7 @@ void add_tick_svg(const Tick& tick, double left, double right, double y, double 
 }
 
 std::string description(const Figure& figure) {
+    if (!figure.words.empty()) return figure.words;
     const Series* best = nullptr;
     double first = 0, most_x = 0;
     std::size_t not_finite = 0, seeds = 0;
@@ -258,13 +260,13 @@ std::string render_svg(const Figure& figure) {
         html_escaped(description(figure)));
     out += axes_svg(figure, frame);
     for (const Series& series : figure.series)
-        out += fmt::format("<g class=\"s{}\">{}</g>\n", series.style % kColours, band_svg(series, frame));
+        out += fmt::format("<g class=\"s{}\">{}</g>\n", series.style % kLineColours, band_svg(series, frame));
     for (const Series& series : figure.series)
-        out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % kColours, line_svg(series, frame),
+        out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % kLineColours, line_svg(series, frame),
                            markers_svg(series, frame));
     for (const Label& label : labels_of(figure, frame))
         out +=
-            fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kColours, label_svg(figure, label, frame));
+            fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kLineColours, label_svg(figure, label, frame));
     return out + "</svg>\n";
 }
 

@@ -29,6 +29,8 @@ struct Figure {
     std::vector<std::string> not_drawn;  // names of series beyond those that a reader can tell apart
     bool schedule = false;               // planned, not measured: linear axes, no best line
     std::string band = "their range";    // of the seeds: what `low` and `high` are
+    bool log_x = false;                  // a logarithmic axis, however near the values are
+    std::string words = {};              // what it shows; empty: description() makes it from the data
 };
 
 // What the figure shows, in words generated from its data.
@@ -58,6 +60,13 @@ struct Tick {
 
 // About `wanted` round values, all of them on the axis.
 std::vector<Tick> ticks(const Axis& axis, int wanted);
+
+// Colour (a class of the style sheet), marker and dash tell lines apart; each repeats after some.
+inline constexpr std::size_t kLineColours = 8;
+// A marker centred on that place, filled with the colour around it.
+std::string marker_svg(std::size_t style, double x, double y, double r);
+// The attribute of a line's dash; empty of a solid one.
+std::string dash_svg(std::size_t dash);
 
 // A coordinate in SVG: one decimal at most.
 std::string svg_number(double value);

@@ -182,6 +182,8 @@ svg .muted{fill:var(--muted)}
 .leader{stroke:currentColor;fill:none;opacity:.55}
 svg circle,svg rect,svg g path:not([class]){fill:currentColor}
 .cross{stroke:currentColor;stroke-width:2;fill:none}
+.bar{stroke:currentColor;stroke-width:1.4;fill:none}
+svg path.published{fill:var(--bg);stroke:var(--fg);stroke-width:1.6}
 .mark circle,.mark rect,.mark path:not([class]){fill:var(--bg);stroke:currentColor;stroke-width:2}
 .s0{color:var(--c0)}.s1{color:var(--c1)}.s2{color:var(--c2)}.s3{color:var(--c3)}.s4{color:var(--c4)}
 .s5{color:var(--c5)}.s6{color:var(--c6)}.s7{color:var(--c7)}
@@ -223,6 +225,15 @@ std::string page_head(const std::string& title) {
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<title>{}</title>\n<style>{}</style>\n</head>\n",
         html_escaped(title), kPageStyle);
+}
+
+std::string svg_file(const std::string& inline_svg) {
+    constexpr std::string_view kOpening = "<svg ";
+    const std::size_t content = inline_svg.find('>') + 1;
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {}\n<style>{}svg{{background:var(--bg);font-family:system-ui,"
+        "\"DejaVu Sans\",sans-serif}}</style>{}",
+        inline_svg.substr(kOpening.size(), content - kOpening.size()), kPageStyle, inline_svg.substr(content));
 }
 
 std::string figure_html(const Figure& figure) {

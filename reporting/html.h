@@ -22,6 +22,9 @@ std::string html_id(std::string_view text);
 // From <!DOCTYPE html> to </head>: no script, no network.
 std::string page_head(const std::string& title);
 
+// An inline picture as a file of its own, with the pages' style sheet in it: light or dark as its reader's machine is.
+std::string svg_file(const std::string& inline_svg);
+
 // The figure with its heading and its description.
 std::string figure_html(const Figure& figure);
 

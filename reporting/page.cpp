@@ -12,14 +12,17 @@
 #include "reporting/claims/verdict_strip.h"
 #include "reporting/curves.h"
 #include "reporting/expert_routing.h"
+#include "reporting/experts_html.h"
 #include "reporting/glue_table.h"
 #include "reporting/html.h"
 #include "reporting/origins.h"
 #include "reporting/rate_search.h"
+#include "reporting/run_schedules.h"
 #include "reporting/stages.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "reporting/table_json.h"
+#include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
@@ -235,8 +238,13 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
     std::string out;
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
+    out += tradeoff_html(stage.sweep, about_stage(data.about, stage), id, suffix);
+    if (!variants.empty())
+        out += experts_html(variants, data.curves, baseline_case(variants, data.about.baseline, data.sweep.name), id,
+                            suffix);
     out += comparison_html(table, blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
+    out += schedules_html(variants, data.curves, id, suffix);
     out += draws_html(variants, data.curves, id, suffix);
     out += routing_html(variants, data.experts, id, suffix);
     out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);

@@ -62,7 +62,7 @@ std::map<std::string, double> planned_flops(const results_db::Reader& reader, co
 
 void print_missing(const results_db::Reader& reader, results_db::SweepResults sweep, const std::string& root,
                    const std::string& format, const std::string& out) {
-    if (format == "html" || format == "lm-eval")
+    if (format == "html" || format == "svg" || format == "lm-eval")
         throw Error(ErrorKind::usage, fmt::format("--missing is no {}", format), "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
@@ -86,10 +86,10 @@ void add_report(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     std::vector<std::string> formats = report_formats();
-    formats.emplace_back("lm-eval");
+    formats.insert(formats.end(), {"svg", "lm-eval"});
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
-    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json or html; lm-eval writes the results of each trial into the folder "
+    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json, html, or svg, the picture of the result; lm-eval writes the results of each trial into the folder "
                         "--out, as lm-evaluation-harness does")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();

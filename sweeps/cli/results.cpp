@@ -13,6 +13,7 @@
 #include "reporting/rate_search.h"
 #include "reporting/stages.h"
 #include "reporting/table.h"
+#include "reporting/tradeoff/tradeoff_html.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/driver/current_inputs.h"
 #include "sweeps/driver/provenance.h"
@@ -38,6 +39,16 @@ std::string page_name(const results_db::SweepHead& sweep) {
 std::string verdicts_note(const reporting::ReportData& data) {
     if (!data.about.published) return {};
     return reporting::verdict_line(reporting::claims_of(data), *data.about.published, page_name(data.sweep));
+}
+
+std::string picture_of(const reporting::ReportData& data) {
+    if (const auto picture = reporting::result_picture(data.sweep, data.about)) return *picture;
+    throw Error(ErrorKind::usage,
+                fmt::format("sweep '{}' has no picture of its own: none of quality against cost, for that needs two cases with "
+                            "scores at two budgets each, and none of experts against dense models, for that needs dense models of "
+                            "two sizes",
+                            data.sweep.name),
+                "--format html has its curves");
 }
 
 }  // namespace
@@ -91,6 +102,7 @@ const std::vector<std::string>& report_formats() {
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
     if (format == "html") return reporting::render_page(data);
     if (format == "json") return reporting::render_report_json(data);
+    if (format == "svg") return picture_of(data);
     if (format == "csv") return reporting::render_csv(reporting::comparison_of_stages(data.sweep, data.about));
     std::string text;
     for (const reporting::StageResults& stage : reporting::stages_of(data.sweep)) {
@@ -106,6 +118,8 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
 }
 
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {
+    if (format == "svg")
+        throw Error(ErrorKind::usage, "svg holds the sweep's picture, and no table", "choose term, md, csv or tex");
     if (format == "html" || format == "json")
         throw Error(ErrorKind::usage, fmt::format("{} holds every trial and its curves already", format),
                     "leave --per-seed and --curves out, or choose term, md, csv or tex");

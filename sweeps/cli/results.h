@@ -23,10 +23,11 @@ results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, co
 // All that a report is made of; curves and checkpoints only where the format shows them.
 reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves);
 
-// term, md, csv, tex, json, html.
+// term, md, csv, tex, json, html: of what is made of tables.
 const std::vector<std::string>& report_formats();
 // Of term, md, csv and tex. Errors: usage, for the others, which hold more than a table.
 std::string render_table(const reporting::Table& table, const std::string& format, int width);
+// Also svg, the sweep's picture. Errors: usage, where it has none.
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width);
 
 // Writes <root>/reports/<sweep>.html and returns its path. What --set or --scale changed has a page of its own,

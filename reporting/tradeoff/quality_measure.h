@@ -1,0 +1,39 @@
+#pragma once
+// By what a sweep's models are told good from bad, where one number has to do.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.h"
+#include "reporting/quantity.h"
+#include "reporting/statistics/verdict.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+struct QualityMeasure {
+    Quantity quantity;
+    std::string title;  // "validation bits per byte"
+    Improves improves = Improves::downwards;
+};
+
+// The score by which the published table's first claim on a score is judged at the sweep's scale; where there is none,
+// or no row has it, the validation's bits a byte, or its loss. Nothing where no row has any of them.
+std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& variants,
+                                              const results_db::SweepResults& sweep, const SweepAbout& about);
+
+// A value of each independent repeat of the row that has one; of a seed that diverged it may be no number.
+std::vector<double> quality_values(const QualityMeasure& measure, const Variant& row);
+
+// What a model that has learnt nothing would come to: of the validation one that gives every entry of the vocabulary
+// the same chance, of a score that can be guessed its chance level, of other scores that rise 0. Nothing where that is
+// unknown.
+struct NothingLearnt {
+    double value = 0;
+    std::string words;  // "a uniform guess over the 1024 entries of the vocabulary"
+};
+std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Variant& baseline);
+
+}  // namespace deft::reporting

@@ -1,0 +1,211 @@
+#include "reporting/tradeoff/tradeoff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "reporting/columns.h"
+#include "reporting/curves.h"
+#include "reporting/imported.h"
+#include "reporting/measured.h"
+#include "reporting/numbers.h"
+#include "reporting/status.h"
+#include "reporting/tradeoff/quality_measure.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::TrialRow;
+
+constexpr const char* kQualityColumn = "quality";  // of a published table: percent of the baseline's
+constexpr const char* kSavingColumn = "saving";    // how many times less of data, time and cost
+
+std::size_t repeats(const std::vector<const TrialRow*>& trials) {
+    std::set<std::string> seeds;
+    for (const TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
+    return seeds.size();
+}
+
+std::string line_name(const Variant& row) {
+    const std::string others = row.axes.others_text();
+    return others.empty() ? row.case_key : row.case_key + " " + others;
+}
+
+std::string point_name(const Variant& row) {
+    return line_name(row) + " at " + row.axes.budget_text();
+}
+
+const Resource& resource_of(const CostAxis& axis) {
+    for (const Resource& resource : resources())
+        if (std::string(resource.quantity) == axis.quantity) return resource;
+    std::abort();  // kCostAxes names resources that are there
+}
+
+TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const QualityScale& scale) {
+    TradeoffPoint point;
+    point.name = point_name(row);
+    point.budget = row.axes.budget_fraction;
+    const std::vector<double> values = quality_values(measure, row);
+    point.seeds = values.size();
+    point.asked = repeats(row.trials);
+    point.quality = mean(values);
+    point.interval = mean_interval(values);
+    point.relative = relative_quality(values, scale);
+    for (std::size_t i = 0; i < kCostAxes.size(); ++i)
+        if (const auto cost = mean_of(row, resource_of(kCostAxes[i])); cost && *cost > 0 && std::isfinite(*cost))
+            point.cost[i] = cost;
+    return point;
+}
+
+// Whether its training began at another model's weights.
+bool goes_on(const TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    return config.is_object() && config.contains("start");
+}
+
+// Why a row has no place in the picture; empty: it has one.
+std::string why_not(const Variant& row, const QualityMeasure& measure) {
+    const std::vector<double> values = quality_values(measure, row);
+    if (row.ok.empty()) return "no seed has finished";
+    if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
+    if (!not_measured(row).empty()) return "they do not count as measured";
+    if (values.empty()) return "they have no such score";
+    if (!all_finite(values)) return "a seed diverged";
+    return {};
+}
+
+std::string share_definition(const QualityMeasure& measure, const QualityScale& scale,
+                             const std::optional<NothingLearnt>& nothing) {
+    const std::string all = score(mean(scale.baseline));
+    if (nothing)
+        return fmt::format(
+            "100% of the quality is what the baseline on all of the data gained over {} ({} {}, against its {}); a "
+            "row's share "
+            "is what it gained of that.",
+            nothing->words, score(nothing->value), measure.title, all);
+    return fmt::format("A row's share of the quality is the ratio of its {} to the baseline's on all of the data ({}).",
+                       measure.title, all);
+}
+
+std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
+    if (!about.published) return std::nullopt;
+    for (const PublishedRow& row : about.published->rows) {
+        const PublishedCell *quality = row.find(kQualityColumn), *saving = row.find(kSavingColumn);
+        if (quality == nullptr || saving == nullptr || !(saving->number.value > 0)) continue;
+        return PublishedTradeoff{row.name(), about.published->source, about.published->scale,
+                                 quality->number.value / 100, saving->number.value};
+    }
+    return std::nullopt;
+}
+
+// Of all attempts that count.
+std::string shapes_note(const std::vector<Variant>& variants) {
+    std::set<std::string> shapes;
+    for (const Variant& row : variants)
+        for (const TrialRow* trial : row.ok)
+            for (const results_db::AttemptRow& attempt : trial->attempt_rows)
+                if (attempt.counts) shapes.insert(shape_text(attempt.shape));
+    if (shapes.size() < 2) return {};
+    return fmt::format("Training times are of different slots ({}) and do not compare.", fmt::join(shapes, "; "));
+}
+
+// The lines in the sweep's order; what has no place in them is noted.
+std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const Variant& reference,
+                                   const std::string& base_case, const QualityMeasure& measure, Tradeoff& tradeoff) {
+    const CaseStyles styles(variants);
+    std::vector<TradeoffLine> lines;
+    std::map<std::string, std::size_t> places;
+    std::map<std::string, std::vector<std::string>> left_out;  // by reason
+    for (const Variant& row : variants) {
+        if (is_imported(row) || !row.axes.has_budget) continue;
+        const bool has_reference = &reference_of(variants, base_case, row) == &reference;
+        const std::string why = has_reference ? why_not(row, measure) : "their baseline is another row";
+        if (!why.empty()) {
+            left_out[why].push_back(point_name(row));
+            continue;
+        }
+        const auto [place, is_new] = places.try_emplace(line_name(row), lines.size());
+        if (is_new) {
+            Series looks;
+            styles.give(row, looks);
+            lines.push_back({line_name(row), row.case_key == base_case, looks.style, lines.size(), {}});
+        }
+        lines[place->second].points.push_back(&row == &reference ? tradeoff.reference
+                                                                 : point_of(row, measure, tradeoff.scale));
+    }
+    for (TradeoffLine& line : lines)
+        std::stable_sort(line.points.begin(), line.points.end(),
+                         [](const TradeoffPoint& a, const TradeoffPoint& b) { return a.budget < b.budget; });
+    for (const auto& [why, rows] : left_out)
+        tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(rows, ", ")));
+    return lines;
+}
+
+// How many cases are trained at two budgets or more.
+std::size_t cases_of_several_budgets(const std::vector<TradeoffLine>& lines) {
+    return static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [](const TradeoffLine& line) { return line.points.size() > 1; }));
+}
+
+}  // namespace
+
+const TradeoffPoint* TradeoffLine::at_budget(double wanted) const {
+    for (const TradeoffPoint& point : points)
+        if (same_budget(point.budget, wanted)) return &point;
+    return nullptr;
+}
+
+std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about) {
+    const std::vector<Variant> variants = variants_of(sweep);
+    if (variants.empty()) return std::nullopt;
+    const std::optional<QualityMeasure> measure = quality_measure(variants, sweep, about);
+    if (!measure) return std::nullopt;
+    const std::string base_case = baseline_case(variants, about.baseline, sweep.name);
+    const auto base =
+        std::find_if(variants.begin(), variants.end(), [&](const Variant& row) { return row.case_key == base_case; });
+    const Variant& reference = reference_of(variants, base_case, *base);
+    if (!reference.axes.has_budget || !why_not(reference, *measure).empty()) return std::nullopt;
+
+    Tradeoff tradeoff;
+    tradeoff.title = measure->title;
+    const std::optional<NothingLearnt> nothing = nothing_learnt(*measure, reference);
+    tradeoff.scale = {measure->improves, nothing ? std::optional(nothing->value) : std::nullopt,
+                      quality_values(*measure, reference)};
+    tradeoff.definition = share_definition(*measure, tradeoff.scale, nothing);
+    tradeoff.reference = point_of(reference, *measure, tradeoff.scale);
+    if (!tradeoff.reference.relative) return std::nullopt;
+    tradeoff.reference.relative->interval.reset();
+    tradeoff.lines = lines_of(variants, reference, base_case, *measure, tradeoff);
+    if (cases_of_several_budgets(tradeoff.lines) < 2) return std::nullopt;
+    tradeoff.published = published_of(about);
+    for (std::size_t i = 0; i < kCostAxes.size(); ++i)
+        if (!has_cost(tradeoff, i))
+            tradeoff.notes.push_back(std::string("No chart by ") + kCostAxes[i].title +
+                                     (std::string(kCostAxes[i].quantity) == "cost usd"
+                                          ? ": no price was set ([price] in the sweep file)."
+                                          : ": no row has it."));
+    if (const std::string note = shapes_note(variants); !note.empty()) tradeoff.notes.push_back(note);
+    return tradeoff;
+}
+
+bool has_cost(const Tradeoff& tradeoff, std::size_t axis) {
+    for (const TradeoffLine& line : tradeoff.lines)
+        for (const TradeoffPoint& point : line.points)
+            if (point.cost[axis]) return true;
+    return false;
+}
+
+std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis) {
+    if (!point.cost[axis] || !tradeoff.reference.cost[axis]) return std::nullopt;
+    return *point.cost[axis] / *tradeoff.reference.cost[axis];
+}
+
+}  // namespace deft::reporting

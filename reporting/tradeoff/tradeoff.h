@@ -1,0 +1,76 @@
+#pragma once
+// Quality against what it cost: the rows of a sweep that trains its cases at several budgets.
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.h"
+#include "reporting/statistics/verdict.h"
+#include "reporting/tradeoff/relative_quality.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// What quality is paid in.
+struct CostAxis {
+    const char* quantity;  // of reporting/quantity.h
+    const char* title;     // of an axis
+    const char* noun;      // behind "1/3.1 of its"
+    bool is_published;     // whether the papers' "12.5 times less data, time and cost" is of it
+};
+inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "layer-averaged tokens", "tokens", true},
+                                                       {"train flops", "FLOPs", "FLOPs", false},
+                                                       {"train hours", "training time", "training time", true},
+                                                       {"cost usd", "US dollars", "dollars", true}}};
+
+// One row: a case at one budget.
+struct TradeoffPoint {
+    std::string name;  // "CL at 8%"
+    double budget = 1;
+    std::size_t seeds = 0, asked = 0;  // that have a score, and that the sweep asks for
+    double quality = 0;                // mean over seeds
+    std::optional<Interval> interval;  // of it
+    std::optional<RelativeQuality> relative;
+    std::array<std::optional<double>, kCostAxes.size()> cost;  // means over finished seeds; seconds of time
+};
+
+struct TradeoffLine {
+    std::string name;
+    bool is_baseline = false;
+    std::size_t style = 0, dash = 0;    // of the case, as in the page's other figures; of the line
+    std::vector<TradeoffPoint> points;  // by budget, the smallest first; at least one
+
+    const TradeoffPoint* at_budget(double budget) const;  // null where there is none
+};
+
+// What a paper printed: so much of the baseline's quality at one such part of its cost.
+struct PublishedTradeoff {
+    std::string row;  // "CL+random-LTD at 8%"
+    std::string source, scale;
+    double share = 0, saving = 0;  // 0.95 and 12.5
+};
+
+struct Tradeoff {
+    std::string title;       // of the quality: "validation bits per byte"
+    QualityScale scale;      // by which shares are told
+    std::string definition;  // of a share, in words
+    std::vector<TradeoffLine> lines;
+    TradeoffPoint reference;  // the baseline at its largest budget: by definition 100%, without an interval
+    std::optional<PublishedTradeoff> published;
+    std::vector<std::string> notes;  // on what is not drawn, and on what does not compare
+};
+
+// Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
+// baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, those of
+// which a seed diverged, and those that go on from another model, whose cost is not theirs alone, are named and left
+// out.
+std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
+
+// Whether any point has been paid in that, and what it is relative to the baseline on all of the data.
+bool has_cost(const Tradeoff& tradeoff, std::size_t axis);
+std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis);
+
+}  // namespace deft::reporting

@@ -1,0 +1,101 @@
+#include "reporting/tradeoff/tradeoff_html.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "reporting/columns.h"
+#include "reporting/dense_multiple.h"
+#include "reporting/html.h"
+#include "reporting/numbers.h"
+#include "reporting/stages.h"
+#include "reporting/tradeoff/tradeoff.h"
+#include "reporting/tradeoff/tradeoff_sentences.h"
+#include "reporting/tradeoff/tradeoff_svg.h"
+
+namespace deft::reporting {
+
+namespace {
+
+Cell quality_cell(const TradeoffPoint& point) {
+    if (!point.interval) return Cell(score(point.quality), point.quality);
+    return Cell(
+        fmt::format("{} [{}, {}]", score(point.quality), score(point.interval->low), score(point.interval->high)),
+        point.quality);
+}
+
+Cell share_cell(const TradeoffPoint& point) {
+    if (!point.relative) return "-";
+    const auto& [share, interval] = *point.relative;
+    if (!interval) return Cell(fmt::format("{:.1f}%", 100 * share), share);
+    return Cell(fmt::format("{:.1f}% [{:.1f}%, {:.1f}%]", 100 * share, 100 * interval->low, 100 * interval->high),
+                share);
+}
+
+Cell cost_cell(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis) {
+    if (!point.cost[axis]) return "-";
+    for (const Resource& resource : resources()) {
+        if (std::string(resource.quantity) != kCostAxes[axis].quantity) continue;
+        Cell cell(resource.print(*point.cost[axis]), *point.cost[axis]);
+        if (const auto share = cost_share(tradeoff, point, axis)) {
+            cell.aside = ratio(*share);
+            cell.text += " " + cell.aside;
+        }
+        return cell;
+    }
+    return "-";
+}
+
+}  // namespace
+
+Table tradeoff_table(const Tradeoff& tradeoff) {
+    Table table;
+    table.caption = "Quality against cost: the points of the picture";
+    table.columns = {
+        {"row", Align::left}, {"seeds"}, {tradeoff.title + "\n[95% interval]"}, {"share of the\nbaseline's quality"}};
+    for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
+        if (has_cost(tradeoff, axis)) table.columns.push_back({kCostAxes[axis].title});
+    for (const TradeoffLine& line : tradeoff.lines)
+        for (const TradeoffPoint& point : line.points) {
+            std::vector<Cell>& row = table.rows.emplace_back();
+            row = {point.name,
+                   point.seeds == point.asked ? fmt::format("{}", point.seeds)
+                                              : fmt::format("{} of {}", point.seeds, point.asked),
+                   quality_cell(point), share_cell(point)};
+            for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
+                if (has_cost(tradeoff, axis)) row.push_back(cost_cell(tradeoff, point, axis));
+        }
+    return table;
+}
+
+std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbout& about, const std::string& id,
+                          const std::string& suffix) {
+    const std::optional<Tradeoff> tradeoff = tradeoff_of(sweep, about);
+    if (!tradeoff) return {};
+    std::string out = fmt::format("<h2 id=\"tradeoff{}\">Quality against cost{}</h2>\n", id, html_escaped(suffix));
+    for (const std::string& sentence : tradeoff_sentences(*tradeoff)) out += "<p>" + html_escaped(sentence) + "</p>\n";
+    out += fmt::format(
+        "<figure>\n<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"Quality against "
+        "cost\">\n{}</div>\n"
+        "<figcaption>{}</figcaption>\n</figure>\n",
+        render_svg(*tradeoff, "tradeoff-figure" + id), html_escaped(description(*tradeoff)));
+    std::vector<std::string> notes = {tradeoff->definition};
+    notes.insert(notes.end(), tradeoff->notes.begin(), tradeoff->notes.end());
+    out += notes_html(notes);
+    return out + "<details><summary>Points as a table</summary>\n" + render_html(tradeoff_table(*tradeoff)) +
+           "</details>\n";
+}
+
+std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about) {
+    for (const StageResults& stage : stages_of(sweep)) {
+        if (const std::optional<Tradeoff> tradeoff = tradeoff_of(stage.sweep, about_stage(about, stage)))
+            return svg_file(render_svg(*tradeoff, "tradeoff"));
+        const std::vector<Variant> variants = variants_of(stage.sweep);
+        if (variants.empty()) continue;
+        if (const auto rows = experts_against_dense(variants, baseline_case(variants, about.baseline, sweep.name)))
+            return svg_file(render_svg(multiple_figure(*rows)));
+    }
+    return std::nullopt;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,111 @@
+#include "reporting/tradeoff/tradeoff_sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace deft::reporting {
+
+namespace {
+
+std::string percent(double share) {
+    return fmt::format("{:.1f}%", 100 * share);
+}
+
+// "12.5", "50".
+std::string times(double value) {
+    const std::string text = fmt::format("{:.1f}", value);
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+const TradeoffLine* baseline_of(const Tradeoff& tradeoff) {
+    for (const TradeoffLine& line : tradeoff.lines)
+        if (line.is_baseline) return &line;
+    return nullptr;
+}
+
+bool has_interval(const TradeoffPoint& point) {
+    return point.relative && point.relative->interval;
+}
+
+// "CL at 8% keeps X of the baseline's quality at Y; the baseline alone keeps Z there".
+std::string kept_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
+    std::string text = fmt::format("{} keeps {} of the baseline's quality at {}", point.name, share_text(point),
+                                   paid_text(tradeoff, point));
+    const TradeoffLine* baseline = baseline_of(tradeoff);
+    const TradeoffPoint* alone = baseline == nullptr ? nullptr : baseline->at_budget(point.budget);
+    const bool is_reference = alone != nullptr && alone->name == tradeoff.reference.name;
+    if (alone == nullptr || !alone->relative)
+        text += "; the baseline has no score at that budget";
+    else if (is_reference)
+        text += "; the baseline there is what 100% is";
+    else
+        text += fmt::format("; the baseline alone keeps {} there", share_text(*alone));
+    const bool lacks = !has_interval(point) || (alone != nullptr && !is_reference && !has_interval(*alone));
+    return lacks ? text + " (no interval below three seeds)" : text;
+}
+
+std::string line_sentence(const Tradeoff& tradeoff, const TradeoffLine& line) {
+    if (const TradeoffPoint* shown = cheapest_shown(line))
+        return fmt::format("{}: the cheapest of its {} whose 95% interval begins at {:g}% or above.",
+                           kept_text(tradeoff, *shown), counted(line.points.size(), "row"), 100 * kKeptQuality);
+    const auto bounded = std::count_if(line.points.begin(), line.points.end(), has_interval);
+    std::string text = fmt::format(
+        "No row of {} is shown to keep {:g}% of the baseline's quality: {} of its {} {} an interval.", line.name,
+        100 * kKeptQuality, bounded, counted(line.points.size(), "row"), bounded == 1 ? "has" : "have");
+    const TradeoffPoint *by_mean = cheapest_by_mean(line), &cheapest = line.points.front();
+    if (by_mean != nullptr) text += " By its mean alone, " + kept_text(tradeoff, *by_mean) + ".";
+    if (by_mean != &cheapest) text += " Its cheapest row: " + kept_text(tradeoff, cheapest) + ".";
+    return text;
+}
+
+}  // namespace
+
+const TradeoffPoint* cheapest_shown(const TradeoffLine& line) {
+    for (const TradeoffPoint& point : line.points)
+        if (point.relative && point.relative->interval && point.relative->interval->low >= kKeptQuality) return &point;
+    return nullptr;
+}
+
+const TradeoffPoint* cheapest_by_mean(const TradeoffLine& line) {
+    for (const TradeoffPoint& point : line.points)
+        if (point.relative && point.relative->share >= kKeptQuality) return &point;
+    return nullptr;
+}
+
+std::string share_text(const TradeoffPoint& point) {
+    if (!point.relative) return "-";
+    const std::string share = percent(point.relative->share);
+    if (!point.relative->interval) return share;
+    return fmt::format("{} [{}, {}]", share, percent(point.relative->interval->low),
+                       percent(point.relative->interval->high));
+}
+
+std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < kCostAxes.size(); ++i)
+        if (const auto share = cost_share(tradeoff, point, i))
+            parts.push_back(*share < 0.9 ? fmt::format("1/{} of its {}", times(1 / *share), kCostAxes[i].noun)
+                                         : fmt::format("{:.2f} times its {}", *share, kCostAxes[i].noun));
+    if (parts.empty()) return "an unknown cost";
+    const std::string last = parts.back();
+    parts.pop_back();
+    return parts.empty() ? last : fmt::format("{} and {}", fmt::join(parts, ", "), last);
+}
+
+std::vector<std::string> tradeoff_sentences(const Tradeoff& tradeoff) {
+    std::vector<std::string> sentences;
+    for (const TradeoffLine& line : tradeoff.lines)
+        if (!line.is_baseline) sentences.push_back(line_sentence(tradeoff, line));
+    if (const auto& published = tradeoff.published)
+        sentences.push_back(fmt::format(
+            "Published ({}; {}): {} keeps {:g}% of the baseline's quality at 1/{:g} of its data, time and cost, by the "
+            "paper's own "
+            "measure of quality.",
+            published->source, published->scale, published->row, 100 * published->share, published->saving));
+    return sentences;
+}
+
+}  // namespace deft::reporting
