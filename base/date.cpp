@@ -66,4 +66,8 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
     return 1000 * (86400 * days + *minutes + static_cast<std::int64_t>(seconds) - *offset);
 }
 
+bool is_future(std::chrono::sys_days day) {
+    return day > std::chrono::system_clock::now() + std::chrono::hours(14);
+}
+
 }  // namespace deft

@@ -1,0 +1,12 @@
+#pragma once
+// Hours and dollars of a plan's rows, beside those that a paper published: one share of the peak, stated or fitted on one row.
+
+#include "sweeps/driver/plan.h"
+
+namespace deft::sweeps {
+
+// Of a plan that has its rows and a device. Errors: config, for a damaged table of published numbers, and naming the case, for what
+// experiments::plan_communication() refuses.
+void add_times(const Spec& spec, Plan& plan);
+
+}  // namespace deft::sweeps
