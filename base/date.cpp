@@ -67,7 +67,8 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
 }
 
 bool is_future(std::chrono::sys_days day) {
-    return day > std::chrono::system_clock::now() + std::chrono::hours(14);
+    // Compared as days: the clock's own unit has no year 2300.
+    return day > std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now() + std::chrono::hours(14));
 }
 
 }  // namespace deft

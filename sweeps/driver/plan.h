@@ -63,7 +63,7 @@ struct Plan {
     std::optional<reporting::PublishedTable> published; // with a device only
     std::optional<reporting::PublishedTable> fitted_in; // where its times are those of another table
     bool counts_exchange = false;  // hours have the bytes between devices in them, for a row divides its experts among them
-    std::string lacks;             // why there are no hours, where the device's rates do not suffice for that
+    std::string lacks;             // why that cannot be counted, and there are no hours; empty: it can, or need not
     std::string not_fitted;        // why the share of the peak could not be fitted, where it was to be
     std::vector<PlanRow> rows;
     std::size_t trials = 0;                    // what several places share is trained once

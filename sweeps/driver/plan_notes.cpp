@@ -66,7 +66,8 @@ std::string prediction_note(const Plan& plan) {
             if (const auto error = compared.error_percent(); error && !compared.is_fitted) errors.push_back(*error);
     if (errors.empty()) return {};
     const auto [least, most] = std::minmax_element(errors.begin(), errors.end());
-    return fmt::format(" Predicted: {}, {:+.1f}% to {:+.1f}% off.", counted(errors.size(), "published number"), *least, *most);
+    const std::string range = errors.size() == 1 ? "" : fmt::format("{:+.1f}% to ", *least);
+    return fmt::format(" Predicted: {}, {}{:+.1f}% off.", counted(errors.size(), "published number"), range, *most);
 }
 
 std::string share_of_peak(const experiments::DeviceUse& use, const std::string& share) {
@@ -79,9 +80,7 @@ std::string hours_note(const Plan& plan, const std::string& fitted_on) {
     if (use.peak_flops() == 0)
         return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
     if (!plan.lacks.empty())
-        return fmt::format("No hours: devices exchange rows of experts, and {}. Add it there with its source, or plan for"
-                           " another device.",
-                           plan.lacks);
+        return fmt::format("No hours: {}.", plan.lacks);
     const std::string beside = plan.counts_exchange ? ", and the time beside the products" : "";
     if (const PlanRow* fitted = plan.fitted_row()) {
         const PublishedValue& on = fitted->published_hours ? *fitted->published_hours : *fitted->published_rate;

@@ -61,26 +61,36 @@ std::int64_t expert_ranks(const PlanRow& row) {
 }
 
 experiments::BesideCompute beside_compute(const Spec& spec, const experiments::DeviceUse& use, const Point& point) {
-    try {
-        const auto plan = experiments::plan_communication(point.config, planned_device(spec, point.config),
-                                                          static_cast<int>(use.devices),
-                                                          static_cast<int>(point.config.train.expert_ranks));
-        return experiments::beside_compute(use.device, plan, point.config.train.zero);
-    } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {} on {} {}: {}", point.case_name, use.devices, use.device.name, error.what()));
-    }
+    const auto plan = experiments::plan_communication(point.config, planned_device(spec, point.config),
+                                                      static_cast<int>(use.devices),
+                                                      static_cast<int>(point.config.train.expert_ranks));
+    return experiments::beside_compute(use.device, plan, point.config.train.zero);
 }
 
 // Where a row divides its experts, all rows are planned with what is between devices, so that they can be compared.
 void add_beside_compute(const Spec& spec, Plan& plan) {
+    const experiments::DeviceUse& use = *plan.device;
     std::int64_t most = 1;
     for (const PlanRow& row : plan.rows) most = std::max(most, expert_ranks(row));
     plan.counts_exchange = most > 1;
-    if (!plan.counts_exchange || plan.device->peak_flops() == 0) return;
-    plan.lacks = experiments::lacks_bandwidth(plan.device->device, plan.device->devices, most);
-    if (!plan.lacks.empty()) return;
-    for (PlanRow& row : plan.rows)
-        if (!experiments::is_imported(row.point.config)) row.beside = beside_compute(spec, *plan.device, row.point);
+    if (!plan.counts_exchange || use.peak_flops() == 0) return;
+    if (const std::string lack = experiments::lacks_bandwidth(use.device, use.devices, most); !lack.empty()) {
+        plan.lacks = fmt::format("devices exchange rows of experts, and {}; add it there with its source, or plan for another"
+                                 " device",
+                                 lack);
+        return;
+    }
+    for (PlanRow& row : plan.rows) {
+        if (experiments::is_imported(row.point.config)) continue;
+        try {
+            row.beside = beside_compute(spec, use, row.point);
+        } catch (const Error& error) {
+            const std::string what = error.what();
+            plan.lacks = fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can", use.devices,
+                                     use.device.name, row.point.case_name, what.substr(0, what.find('\n')));
+            return;
+        }
+    }
 }
 
 double beside_seconds(const PlanRow& row) {
@@ -101,7 +111,8 @@ bool is_as_published(const PlanRow& row, const PublishedTable& table) {
                    table.regime->tokens * row.point.config.train.budget_fraction);
 }
 
-// Why times of that table say nothing of the device; empty: they do.
+}  // namespace
+
 std::string other_hardware(const PublishedTable& table, const experiments::DeviceUse& use) {
     if (!table.hardware) return fmt::format("and {} names no hardware that they were measured on", table.name);
     const std::vector<std::string>& names = table.hardware->any_of;
@@ -111,6 +122,8 @@ std::string other_hardware(const PublishedTable& table, const experiments::Devic
     return fmt::format("which were measured on {} {}, not on {} {}", table.hardware->devices, fmt::join(names, " or "), use.devices,
                        use.device.name);
 }
+
+namespace {
 
 PlanRow* row_to_fit_on(Plan& plan, const std::string& case_name) {
     PlanRow* fitted = nullptr;

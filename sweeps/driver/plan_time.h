@@ -5,8 +5,10 @@
 
 namespace deft::sweeps {
 
-// Of a plan that has its rows and a device. Errors: config, for a damaged table of published numbers, and naming the case, for what
-// experiments::plan_communication() refuses.
+// Of a plan that has its rows and a device. Errors: config, for a damaged table of published numbers.
 void add_times(const Spec& spec, Plan& plan);
+
+// Why times of that table say nothing of these devices; empty: they do.
+std::string other_hardware(const reporting::PublishedTable& table, const experiments::DeviceUse& use);
 
 }  // namespace deft::sweeps
