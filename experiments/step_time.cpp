@@ -9,11 +9,13 @@ namespace {
 std::string lacks_path(const Device& device, std::int64_t devices) {
     if (devices <= 1 || path_between(device, devices)) return {};
     if (!device.machine)
-        return fmt::format("{0} has no [\"{0}\".machine] in experiments/hardware.toml, which says how many share a machine and"
-                           " what joins machines",
-                           device.name);
-    return fmt::format("{0} has no [[\"{0}\".link]] in experiments/hardware.toml, which says what joins the {1} of a machine",
-                       device.name, device.machine->devices);
+        return fmt::format(
+            "{0} has no [\"{0}\".machine] in experiments/hardware.toml, which says how many share a machine and"
+            " what joins machines",
+            device.name);
+    return fmt::format(
+        "{0} has no [[\"{0}\".link]] in experiments/hardware.toml, which says what joins the {1} of a machine",
+        device.name, device.machine->devices);
 }
 
 double update_bytes(const CommunicationPlan& plan, std::int64_t zero) {

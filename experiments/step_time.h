@@ -18,8 +18,8 @@ struct NetworkPath {
     std::string source;
 };
 
-// Between so many neighbouring devices: the first link where one machine holds them, otherwise the network of machines. Nothing
-// where the device states neither.
+// Between so many neighbouring devices: the first link where one machine holds them, otherwise the network of machines.
+// Nothing where the device states neither.
 std::optional<NetworkPath> path_between(const Device& device, std::int64_t devices);
 
 // Seconds of the average step.
@@ -34,8 +34,8 @@ struct BesideCompute {
 // Why beside_compute() has no number for so many devices; empty: it has one.
 std::string lacks_bandwidth(const Device& device, std::int64_t devices, std::int64_t expert_ranks);
 
-// All bytes that leave a rank take the slowest part of the way. The update reads gradients, weights and moments, and writes the
-// latter two; with zero = 1 a rank updates its share. Needs lacks_bandwidth() to be empty.
+// All bytes that leave a rank take the slowest part of the way. The update reads gradients, weights and moments, and
+// writes the latter two; with zero = 1 a rank updates its share. Needs lacks_bandwidth() to be empty.
 BesideCompute beside_compute(const Device& device, const CommunicationPlan& plan, std::int64_t zero);
 
 }  // namespace deft::experiments

@@ -15,7 +15,8 @@ using reporting::Align;
 using reporting::Cell;
 
 std::string quantity_text(const std::string& quantity, double value) {
-    return quantity == "USD" ? reporting::dollars(value) : fmt::format("{:.1f} {}", value, quantity == "hours" ? "h" : quantity);
+    return quantity == "USD" ? reporting::dollars(value)
+                             : fmt::format("{:.1f} {}", value, quantity == "hours" ? "h" : quantity);
 }
 
 std::string planned_text(const sweeps::Plan& plan, const sweeps::Comparison& compared) {
@@ -34,8 +35,9 @@ std::string error_text(const sweeps::Comparison& compared) {
 std::string caption(const sweeps::Plan& plan) {
     const sweeps::PlanRow* fitted = plan.fitted_row();
     if (fitted == nullptr) return "Planned against published";
-    return fmt::format("Predicted by one free parameter: {:.4f} of the peak, fitted on {} at {:g}%", plan.device->utilisation,
-                       fitted->point.case_name, 100 * fitted->point.config.train.budget_fraction);
+    return fmt::format("Predicted by one free parameter: {:.4f} of the peak, fitted on {} at {:g}%",
+                       plan.device->utilisation, fitted->point.case_name,
+                       100 * fitted->point.config.train.budget_fraction);
 }
 
 std::string seconds_text(double seconds) {
@@ -58,12 +60,14 @@ reporting::Table comparison_table(const sweeps::Plan& plan) {
     table.columns = {{"case", Align::left}, {"budget"}};
     table.key_columns = 2;
     if (plan.counts_exchange)
-        for (const char* title : {"products\na step", "rows of\nexperts", "gradients", "update"}) table.columns.push_back({title});
+        for (const char* title : {"products\na step", "rows of\nexperts", "gradients", "update"})
+            table.columns.push_back({title});
     table.columns.insert(table.columns.end(), {{"predicted"}, {"(published)"}, {"error"}});
     table.columns[table.columns.size() - 2].published = true;
     for (const sweeps::PlanRow& row : plan.rows)
         for (const sweeps::Comparison& compared : sweeps::comparisons(plan, row)) {
-            std::vector<Cell> cells = {row.point.case_name, fmt::format("{:g}%", 100 * row.point.config.train.budget_fraction)};
+            std::vector<Cell> cells = {row.point.case_name,
+                                       fmt::format("{:g}%", 100 * row.point.config.train.budget_fraction)};
             if (plan.counts_exchange)
                 for (Cell& cell : step_cells(plan, row)) cells.push_back(std::move(cell));
             cells.emplace_back(planned_text(plan, compared));

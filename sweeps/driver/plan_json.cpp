@@ -1,5 +1,7 @@
 // The plan as JSON: deft-plan/1.
 
+#include <string_view>
+
 #include "base/json.h"
 #include "sweeps/driver/plan.h"
 
@@ -12,10 +14,12 @@ Json number_or_null(const std::optional<double>& value) {
 }
 
 Json device_json(const experiments::DeviceUse& use) {
-    Json json = {{"name", use.device.name},   {"title", use.device.title}, {"vendor", use.device.vendor},
-                 {"source", use.device.source}, {"devices", use.devices},  {"dtype", nullptr},
-                 {"peak_flops", nullptr},     {"utilisation", nullptr},    {"memory_bytes", nullptr},
-                 {"memory_bytes_per_second", nullptr},                 {"machine", nullptr}};
+    Json json = {{"name", use.device.name},     {"title", use.device.title},
+                 {"vendor", use.device.vendor}, {"source", use.device.source},
+                 {"devices", use.devices},      {"dtype", nullptr},
+                 {"peak_flops", nullptr},       {"utilisation", nullptr},
+                 {"memory_bytes", nullptr},     {"memory_bytes_per_second", nullptr},
+                 {"machine", nullptr}};
     if (!use.dtype.empty()) json["dtype"] = use.dtype;
     if (use.peak_flops() > 0) json["peak_flops"] = use.peak_flops();
     if (use.utilisation > 0) json["utilisation"] = use.utilisation;
@@ -59,6 +63,12 @@ Json comparisons_json(const Plan& plan, const PlanRow& row) {
     return all;
 }
 
+Json hours_error(const Plan& plan, const PlanRow& row) {
+    for (const Comparison& compared : comparisons(plan, row))
+        if (std::string_view(compared.quantity) == "hours") return number_or_null(compared.error_percent());
+    return nullptr;
+}
+
 Json row_json(const Plan& plan, const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
     return {{"stage", row.point.stage},
@@ -77,22 +87,30 @@ Json row_json(const Plan& plan, const PlanRow& row) {
             {"flops", projection.flops},
             {"memory_bytes", projection.memory_bytes},
             {"hours", number_or_null(row.hours)},
+            {"published_hours", row.published_hours ? Json(row.published_hours->cell.number.text) : Json()},
+            {"published_hours_doubt", row.published_hours ? row.published_hours->cell.doubt : ""},
+            {"hours_error_percent", hours_error(plan, row)},
+            {"hours_fitted_on_this", row.is_fitted_on && row.published_hours},
             {"samples_per_second", number_or_null(row.samples_per_second)},
             {"beside_products_a_step", beside_json(row)},
             {"published", comparisons_json(plan, row)},
-            {"fitted_on_this", row.is_fitted_on},
             {"usd", number_or_null(row.dollars)}};
 }
 
 }  // namespace
 
 Json to_json(const Plan& plan) {
-    Json json = {{"schema", "deft-plan/1"}, {"sweep", plan.sweep}, {"scale", plan.scale}, {"device", nullptr},
-                 {"price", nullptr},        {"fitted_in", nullptr},  {"not_fitted", plan.not_fitted}, {"notes", plan.notes}, {"rows", Json::array()}};
+    Json json = {
+        {"schema", "deft-plan/1"}, {"sweep", plan.sweep},  {"scale", plan.scale},           {"device", nullptr},
+        {"price", nullptr},        {"fitted_in", nullptr}, {"not_fitted", plan.not_fitted}, {"notes", plan.notes},
+        {"rows", Json::array()}};
     if (plan.device) json["device"] = device_json(*plan.device);
     if (const auto& price = plan.price)
-        json["price"] = {{"usd_per_hour", price->usd_per_hour}, {"sku", price->sku}, {"date", price->date},
-                         {"source", price->source}, {"implied", price->is_implied}};
+        json["price"] = {{"usd_per_hour", price->usd_per_hour},
+                         {"sku", price->sku},
+                         {"date", price->date},
+                         {"source", price->source},
+                         {"implied", price->is_implied}};
     if (plan.fitted_row() != nullptr) json["fitted_in"] = plan.times()->name;
     for (const PlanRow& row : plan.rows) json["rows"].push_back(row_json(plan, row));
     json["total"] = {{"trials", plan.trials},

@@ -71,37 +71,40 @@ std::string prediction_note(const Plan& plan) {
 }
 
 std::string share_of_peak(const experiments::DeviceUse& use, const std::string& share) {
-    return fmt::format("FLOPs / ({} x {} in {} x {})", devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"), use.dtype,
-                       share);
+    return fmt::format("FLOPs / ({} x {} in {} x {})", devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"),
+                       use.dtype, share);
 }
 
 std::string hours_note(const Plan& plan, const std::string& fitted_on) {
     const experiments::DeviceUse& use = *plan.device;
     if (use.peak_flops() == 0)
         return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
-    if (!plan.lacks.empty())
-        return fmt::format("No hours: {}.", plan.lacks);
+    if (!plan.lacks.empty()) return fmt::format("No hours: {}.", plan.lacks);
     const std::string beside = plan.counts_exchange ? ", and the time beside the products" : "";
     if (const PlanRow* fitted = plan.fitted_row()) {
         const PublishedValue& on = fitted->published_hours ? *fitted->published_hours : *fitted->published_rate;
-        return fmt::format("Hours: {}, the last being fitted on the {} published {} of {} at {:g}% and the same for all rows{}.{}"
-                           " Peak: {}.",
-                           share_of_peak(use, fmt::format("{:.4f}", use.utilisation)), on.cell.number.text,
-                           fitted->published_hours ? "hours" : on.unit, fitted->point.case_name,
-                           100 * fitted->point.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
+        return fmt::format(
+            "Hours: {}, the last being fitted on the {} published {} of {} at {:g}% and the same for all rows{}.{}"
+            " Peak: {}.",
+            share_of_peak(use, fmt::format("{:.4f}", use.utilisation)), on.cell.number.text,
+            fitted->published_hours ? "hours" : on.unit, fitted->point.case_name,
+            100 * fitted->point.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
     }
     if (use.utilisation == 0)
         return fmt::format("No hours: they are fitted on the published ones of {}, {}.", fitted_on, plan.not_fitted);
-    const std::string instead = plan.not_fitted.empty() ? ""
-                                                        : fmt::format(", in place of one fitted on the published times of {}, {}",
-                                                                      fitted_on, plan.not_fitted);
-    return fmt::format("Hours: {}, the last being the one share of the peak that the sweep states for all rows{}{}. Peak: {}.",
-                       share_of_peak(use, fmt::format("{:g}", use.utilisation)), instead, beside, use.device.source);
+    const std::string instead =
+        plan.not_fitted.empty()
+            ? ""
+            : fmt::format(", in place of one fitted on the published times of {}, {}", fitted_on, plan.not_fitted);
+    return fmt::format(
+        "Hours: {}, the last being the one share of the peak that the sweep states for all rows{}{}. Peak: {}.",
+        share_of_peak(use, fmt::format("{:g}", use.utilisation)), instead, beside, use.device.source);
 }
 
 std::string rate_text(const experiments::Device& device, std::int64_t devices) {
     const auto path = experiments::path_between(device, devices);
-    return fmt::format("{} a device over {} ({})", reporting::si(path->bytes_per_second, "B/s"), path->name, path->source);
+    return fmt::format("{} a device over {} ({})", reporting::si(path->bytes_per_second, "B/s"), path->name,
+                       path->source);
 }
 
 // Of a plan that counts what is between devices, and has hours.
@@ -110,15 +113,19 @@ std::string beside_note(const Plan& plan) {
     std::int64_t expert_ranks = 1;
     for (const PlanRow& row : plan.rows)
         if (row.beside) expert_ranks = std::max(expert_ranks, row.point.config.train.expert_ranks);
-    std::string note = fmt::format("Beside the products, of which nothing is assumed to overlap, nor any latency: what leaves a device"
-                                   " in the average step, at {}",
-                                   rate_text(device, plan.device->devices));
-    if (experiments::path_between(device, expert_ranks)->name != experiments::path_between(device, plan.device->devices)->name)
+    std::string note = fmt::format(
+        "Beside the products, of which nothing is assumed to overlap, nor any latency: what leaves a device"
+        " in the average step, at {}",
+        rate_text(device, plan.device->devices));
+    if (experiments::path_between(device, expert_ranks)->name !=
+        experiments::path_between(device, plan.device->devices)->name)
         note += fmt::format(", rows to experts and back at {}", rate_text(device, expert_ranks));
-    return note + fmt::format("; and the update of its weights at {} of its memory. A gate is taken to give every expert as many"
-                              " rows. deft splits no layer over devices: each sums the gradients of all weights but those of experts"
-                              " that others hold.",
-                              reporting::si(device.memory_bytes_per_second, "B/s"));
+    return note +
+           fmt::format(
+               "; and the update of its weights at {} of its memory. A gate is taken to give every expert as many"
+               " rows. deft splits no layer over devices: each sums the gradients of all weights but those of experts"
+               " that others hold.",
+               reporting::si(device.memory_bytes_per_second, "B/s"));
 }
 
 std::string memory_note(const Plan& plan) {
@@ -130,9 +137,10 @@ std::string memory_note(const Plan& plan) {
         dtypes.insert(row.point.config.train.dtype);
         most = std::max(most, row.point.projection.memory_bytes);
     }
-    std::string note = fmt::format("Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
-                                   " as the engine plans it, nothing sharded over devices.",
-                                   fmt::join(samples, ", "), fmt::join(dtypes, ", "));
+    std::string note = fmt::format(
+        "Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
+        " as the engine plans it, nothing sharded over devices.",
+        fmt::join(samples, ", "), fmt::join(dtypes, ", "));
     const experiments::Device& device = plan.device->device;
     if (device.memory_bytes == 0) return note;
     note += fmt::format(" {}: {:g} GB", device.title, static_cast<double>(device.memory_bytes) / 1e9);
@@ -143,9 +151,10 @@ std::string price_note(const Plan& plan) {
     if (!plan.price) return "No cost: set [price] in the sweep file.";
     const PlanPrice& price = *plan.price;
     if (price.is_implied)
-        return fmt::format("Implied cost: devices x hours x ${:.4g} an hour, {}. Nobody published that price: it is what these two"
-                           " numbers come to, whatever was paid for.",
-                           price.usd_per_hour, price.source);
+        return fmt::format(
+            "Implied cost: devices x hours x ${:.4g} an hour, {}. Nobody published that price: it is what these two"
+            " numbers come to, whatever was paid for.",
+            price.usd_per_hour, price.source);
     return fmt::format("Cost: devices x hours x ${:g} an hour of {} ({}, {}).", price.usd_per_hour, price.sku,
                        price.date, price.source);
 }
@@ -164,7 +173,8 @@ void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
     for (const auto* table : {&plan.fitted_in, &plan.published}) {
         if (!*table || !told.insert((*table)->name).second) continue;
         const std::string& name = (*table)->name;
-        if (std::none_of(shown.begin(), shown.end(), [&](const auto& cell) { return std::get<0>(cell) == name; })) continue;
+        if (std::none_of(shown.begin(), shown.end(), [&](const auto& cell) { return std::get<0>(cell) == name; }))
+            continue;
         notes.push_back(published_note(**table));
         const auto is_shown = [&](const reporting::PublishedRow& row, const reporting::PublishedColumn& column) {
             return shown.count({name, row.name(), column.key}) > 0;
@@ -204,9 +214,10 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
             if (metric.column_sha256 == experiments::kDataMissing) missing.insert(metric.column);
     }
     if (!missing.empty())
-        notes.push_back(fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
-                                         " variants' hashes change once it is here.",
-                                         fmt::join(missing, ", ")));
+        notes.push_back(
+            fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
+                        " variants' hashes change once it is here.",
+                        fmt::join(missing, ", ")));
 }
 
 }  // namespace

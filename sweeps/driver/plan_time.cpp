@@ -28,14 +28,16 @@ std::optional<double> unit_factor(const PublishedColumn& column, const std::stri
     return {};
 }
 
-std::optional<PublishedValue> published_value(const PublishedTable* table, const Point& point, const std::string& quantity) {
+std::optional<PublishedValue> published_value(const PublishedTable* table, const Point& point,
+                                              const std::string& quantity) {
     if (table == nullptr) return {};
     const auto* row = table->find(point.case_name, point.config.train.budget_fraction);
     if (row == nullptr) return {};
     for (const PublishedColumn& column : table->columns)
         if (const auto factor = unit_factor(column, quantity))
             if (const reporting::PublishedCell* cell = row->find(column.key); cell != nullptr && cell->number.value > 0)
-                return PublishedValue{*cell, *factor * cell->number.value, column.unit, table->name, row->name(), column.key};
+                return PublishedValue{*cell,     *factor * cell->number.value, column.unit, table->name, row->name(),
+                                      column.key};
     return {};
 }
 
@@ -61,9 +63,9 @@ std::int64_t expert_ranks(const PlanRow& row) {
 }
 
 experiments::BesideCompute beside_compute(const Spec& spec, const experiments::DeviceUse& use, const Point& point) {
-    const auto plan = experiments::plan_communication(point.config, planned_device(spec, point.config),
-                                                      static_cast<int>(use.devices),
-                                                      static_cast<int>(point.config.train.expert_ranks));
+    const auto plan =
+        experiments::plan_communication(point.config, planned_device(spec, point.config), static_cast<int>(use.devices),
+                                        static_cast<int>(point.config.train.expert_ranks));
     return experiments::beside_compute(use.device, plan, point.config.train.zero);
 }
 
@@ -75,9 +77,10 @@ void add_beside_compute(const Spec& spec, Plan& plan) {
     plan.counts_exchange = most > 1;
     if (!plan.counts_exchange || use.peak_flops() == 0) return;
     if (const std::string lack = experiments::lacks_bandwidth(use.device, use.devices, most); !lack.empty()) {
-        plan.lacks = fmt::format("devices exchange rows of experts, and {}; add it there with its source, or plan for another"
-                                 " device",
-                                 lack);
+        plan.lacks = fmt::format(
+            "devices exchange rows of experts, and {}; add it there with its source, or plan for another"
+            " device",
+            lack);
         return;
     }
     for (PlanRow& row : plan.rows) {
@@ -86,8 +89,9 @@ void add_beside_compute(const Spec& spec, Plan& plan) {
             row.beside = beside_compute(spec, use, row.point);
         } catch (const Error& error) {
             const std::string what = error.what();
-            plan.lacks = fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can", use.devices,
-                                     use.device.name, row.point.case_name, what.substr(0, what.find('\n')));
+            plan.lacks =
+                fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can", use.devices,
+                            use.device.name, row.point.case_name, what.substr(0, what.find('\n')));
             return;
         }
     }
@@ -116,11 +120,11 @@ bool is_as_published(const PlanRow& row, const PublishedTable& table) {
 std::string other_hardware(const PublishedTable& table, const experiments::DeviceUse& use) {
     if (!table.hardware) return fmt::format("and {} names no hardware that they were measured on", table.name);
     const std::vector<std::string>& names = table.hardware->any_of;
-    const bool same = table.hardware->devices == use.devices &&
-                      std::find(names.begin(), names.end(), use.device.name) != names.end();
+    const bool same =
+        table.hardware->devices == use.devices && std::find(names.begin(), names.end(), use.device.name) != names.end();
     if (same) return {};
-    return fmt::format("which were measured on {} {}, not on {} {}", table.hardware->devices, fmt::join(names, " or "), use.devices,
-                       use.device.name);
+    return fmt::format("which were measured on {} {}, not on {} {}", table.hardware->devices, fmt::join(names, " or "),
+                       use.devices, use.device.name);
 }
 
 namespace {
@@ -129,8 +133,7 @@ PlanRow* row_to_fit_on(Plan& plan, const std::string& case_name) {
     PlanRow* fitted = nullptr;
     for (PlanRow& row : plan.rows)
         if (row.point.case_name == case_name && (row.published_hours || row.published_rate) &&
-            (fitted == nullptr ||
-             row.point.config.train.budget_fraction > fitted->point.config.train.budget_fraction))
+            (fitted == nullptr || row.point.config.train.budget_fraction > fitted->point.config.train.budget_fraction))
             fitted = &row;
     return fitted;
 }
@@ -139,8 +142,8 @@ double published_seconds(const PlanRow& row) {
     return row.published_hours ? row.published_hours->value * 3600 : row.samples() / row.published_rate->value;
 }
 
-// The one free parameter: the share of the peak with which the row's FLOPs, and what is beside them, take its published time.
-// Returns why there is none; empty: it was fitted.
+// The one free parameter: the share of the peak with which the row's FLOPs, and what is beside them, take its published
+// time. Returns why there is none; empty: it was fitted.
 std::string fit_utilisation(Plan& plan, const std::string& case_name) {
     PlanRow* row = row_to_fit_on(plan, case_name);
     if (row == nullptr || !is_as_published(*row, *plan.times())) return "which is not planned here as it was published";
@@ -149,8 +152,8 @@ std::string fit_utilisation(Plan& plan, const std::string& case_name) {
     if (!(seconds > 0))
         return fmt::format("and the bytes between devices alone would take {:.1f} hours of its published {:.1f}",
                            beside_seconds(*row) / 3600, published_seconds(*row) / 3600);
-    const double share = row->point.projection.flops /
-                         (seconds * static_cast<double>(plan.device->devices) * plan.device->peak_flops());
+    const double share =
+        row->point.projection.flops / (seconds * static_cast<double>(plan.device->devices) * plan.device->peak_flops());
     if (share > 1) return fmt::format("which would take {:.3g} times the devices' peak", share);
     plan.device->utilisation = share;
     row->is_fitted_on = true;
@@ -174,9 +177,9 @@ std::optional<PlanPrice> implied_price(const Plan& plan) {
     const double device_hours = row->published_hours->value * static_cast<double>(plan.device->devices);
     PlanPrice price;
     price.usd_per_hour = row->published_dollars->value / device_hours;
-    price.source = fmt::format("implied by the published {} {} in {} h on {} {}", row->published_dollars->cell.number.text,
-                               row->published_dollars->unit, row->published_hours->cell.number.text, plan.device->devices,
-                               plan.device->device.name);
+    price.source = fmt::format("implied by the published {} {} in {} h on {} {}",
+                               row->published_dollars->cell.number.text, row->published_dollars->unit,
+                               row->published_hours->cell.number.text, plan.device->devices, plan.device->device.name);
     price.is_implied = true;
     return price;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Hours and dollars of a plan's rows, beside those that a paper published: one share of the peak, stated or fitted on one row.
+// Hours and dollars of a plan's rows, beside those that a paper published: one share of the peak, stated or fitted on
+// one row.
 
 #include "sweeps/driver/plan.h"
 

@@ -71,7 +71,8 @@ TEST_CASE("What a device does not state is told") {
     Device without_link = device;
     without_link.links.clear();
     CHECK(lacks_bandwidth(without_link, 4, 4).empty());
-    CHECK_THAT(lacks_bandwidth(without_link, 4, 2), ContainsSubstring("X has no [[\"X\".link]]") && ContainsSubstring("the 2 of a machine"));
+    CHECK_THAT(lacks_bandwidth(without_link, 4, 2),
+               ContainsSubstring("X has no [[\"X\".link]]") && ContainsSubstring("the 2 of a machine"));
     CHECK_THAT(lacks_bandwidth(without_link, 2, 1), ContainsSubstring("link"));
     Device without_machine = device;
     without_machine.machine.reset();

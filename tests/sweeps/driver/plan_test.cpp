@@ -109,7 +109,9 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     for (const std::string& note : plan.notes) notes += note + "\n";
     CHECK_THAT(notes, ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
     CHECK_THAT(notes, ContainsSubstring("Predicted: 7 published numbers, -0.1% to +0.6% off."));
-    CHECK(to_json(plan).at("rows").at(0).at("fitted_on_this") == true);
+    CHECK(to_json(plan).at("rows").at(0).at("hours_fitted_on_this") == true);
+    CHECK(to_json(plan).at("rows").at(2).at("hours_error_percent").get<double>() == Approx(-0.09).margin(0.01));
+    CHECK(to_json(plan).at("rows").at(2).at("hours_fitted_on_this") == false);
 }
 
 TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on") {

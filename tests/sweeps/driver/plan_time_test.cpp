@@ -43,7 +43,8 @@ std::map<std::string, double> errors_of(const Plan& plan) {
     return errors;
 }
 
-void check_errors(const std::map<std::string, double>& found, const std::map<std::string, double>& expected, double margin) {
+void check_errors(const std::map<std::string, double>& found, const std::map<std::string, double>& expected,
+                  double margin) {
     std::vector<std::string> found_names, expected_names;
     for (const auto& [name, error] : found) found_names.push_back(name);
     for (const auto& [name, error] : expected) expected_names.push_back(name);
@@ -90,9 +91,13 @@ TEST_CASE("GPT's published hours are predicted within the rounding of what is pr
                   {"CL+random-LTD 100% hours", 0.14},
                   {"CL+random-LTD 50% hours", 0.14}},
                  0.01);
-    CHECK_THAT(printed(plan), ContainsSubstring("Predicted by one free parameter: 0.3395 of the peak, fitted on baseline at 100%") &&
-                                  ContainsSubstring("263.7 h") && ContainsSubstring("263 h") && ContainsSubstring("fitted"));
+    CHECK_THAT(printed(plan),
+               ContainsSubstring("Predicted by one free parameter: 0.3395 of the peak, fitted on baseline at 100%") &&
+                   ContainsSubstring("263.7 h") && ContainsSubstring("263 h") && ContainsSubstring("fitted"));
     CHECK_FALSE(plan.counts_exchange);
+    // Random-LTD at 100%: as many samples as its input tokens have, not as its layers take.
+    CHECK(plan.rows[4].samples() == Approx(390.9e9 / 2048).epsilon(1e-3));
+    CHECK(*plan.rows[4].samples_per_second == Approx(390.9e9 / 2048 / 263.7 / 3600).epsilon(1e-3));
     CHECK(to_json(plan).at("fitted_in") == "data_efficiency_gpt_combined");
     CHECK(to_json(plan).at("not_fitted") == "");
 }
@@ -102,11 +107,14 @@ TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are
     spec.stages.resize(1);  // what is fine-tuned needs its records
     REQUIRE(spec.stages[0].name == "pretrain");
     const Plan plan = plan_of(spec);
-    // Equal layer-averaged tokens are equal FLOPs but for attention; the printed 302 and 290 hours are not those of 261.
+    // Equal layer-averaged tokens are equal FLOPs but for attention; the printed 302 and 290 hours are not those of
+    // 261.
     check_errors(errors_of(plan), {{"random-LTD 100% hours", -14.1}, {"CL+random-LTD 100% hours", -10.9}}, 0.05);
     CHECK(plan.device->utilisation == Approx(0.2789).margin(5e-5));
-    CHECK_THAT(printed(plan), ContainsSubstring("302 h §") && ContainsSubstring("-14.1%") && ContainsSubstring("290 h §"));
-    CHECK_THAT(notes_of(plan), ContainsSubstring("-14.1% to -10.9% off") && ContainsSubstring("§ Not verified: train time of baseline at 100%"));
+    CHECK_THAT(printed(plan),
+               ContainsSubstring("302 h §") && ContainsSubstring("-14.1%") && ContainsSubstring("290 h §"));
+    CHECK_THAT(notes_of(plan), ContainsSubstring("-14.1% to -10.9% off") &&
+                                   ContainsSubstring("§ Not verified: train time of baseline at 100%"));
 }
 
 TEST_CASE("The published rate of experts is predicted from the dense model's, by hand") {
@@ -118,8 +126,8 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     REQUIRE(moe.beside);
     CHECK(dense.is_fitted_on);
 
-    // Rows: 4 samples of 2048 tokens a device, 12 layers, forward and backward and, but for the last layer, forward once more;
-    // 2048 values of two bytes, of which 127 of 128 leave, there and back.
+    // Rows: 4 samples of 2048 tokens a device, 12 layers, forward and backward and, but for the last layer, forward
+    // once more; 2048 values of two bytes, of which 127 of 128 leave, there and back.
     const double row_bytes = 2.0 * 4 * 2048 * (12 * 3 - 1) * 2048 * 2 * 127 / 128;
     CHECK(moe.beside->rows == Approx(row_bytes / 25e9).epsilon(1e-9));
     CHECK(dense.beside->rows == 0);
@@ -145,12 +153,14 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
 
     // A misfit, as it is: how the authors split the dense model, and its batch, are not printed.
     check_errors(errors_of(plan), {{"MoE 100% samples/s", -17.8}}, 0.1);
-    CHECK_THAT(printed(plan), ContainsSubstring("372 samples/s") && ContainsSubstring("305.8 samples/s") && ContainsSubstring("-17.8%") &&
-                                  ContainsSubstring("rows of"));
-    CHECK_THAT(notes_of(plan), ContainsSubstring("nothing is assumed to overlap") &&
-                                   ContainsSubstring("at 25.0 GB/s a device over InfiniBand HDR, 8 ports of 200 Gb/s between DGX A100") &&
-                                   ContainsSubstring("fitted on the 70 published samples/s of dense at 100%") &&
-                                   ContainsSubstring("Predicted: 1 published number, -17.8% off."));
+    CHECK_THAT(printed(plan), ContainsSubstring("372 samples/s") && ContainsSubstring("305.8 samples/s") &&
+                                  ContainsSubstring("-17.8%") && ContainsSubstring("rows of"));
+    CHECK_THAT(
+        notes_of(plan),
+        ContainsSubstring("nothing is assumed to overlap") &&
+            ContainsSubstring("at 25.0 GB/s a device over InfiniBand HDR, 8 ports of 200 Gb/s between DGX A100") &&
+            ContainsSubstring("fitted on the 70 published samples/s of dense at 100%") &&
+            ContainsSubstring("Predicted: 1 published number, -17.8% off."));
     const Json row = to_json(plan).at("rows").at(1);
     CHECK(row.at("beside_products_a_step").at("rows_seconds").get<double>() == moe.beside->rows);
     CHECK(row.at("published").at(0).at("quantity") == "samples/s");
@@ -167,7 +177,8 @@ TEST_CASE("Dollars follow from what was published of the fitted row, and are mar
     // 3.7 thousand printed dollars are known to 1.4%.
     check_errors(errors_of(plan), {{"CL+random-LTD 100% hours", 0.14}, {"CL+random-LTD 8% USD", 0.25}}, 0.01);
     CHECK_THAT(printed(plan), ContainsSubstring("$3709.16 implied") && ContainsSubstring("3.7 K USD"));
-    CHECK_THAT(notes_of(plan), ContainsSubstring("Implied cost: ") && ContainsSubstring("Nobody published that price") &&
+    CHECK_THAT(notes_of(plan), ContainsSubstring("Implied cost: ") &&
+                                   ContainsSubstring("Nobody published that price") &&
                                    ContainsSubstring(" (implied)."));
     CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("implied"));
     CHECK(to_json(plan).at("price").at("implied") == true);
@@ -214,7 +225,8 @@ TEST_CASE("Times of other hardware fit nothing") {
     spec.device->utilisation = 0.3;  // which stands in
     CHECK(plan_of(spec).hours);
     CHECK_FALSE(plan_of(spec).fitted_row());
-    CHECK_THAT(notes_of(plan_of(spec)), ContainsSubstring("in place of one fitted on the published times of baseline, which were measured"));
+    CHECK_THAT(notes_of(plan_of(spec)),
+               ContainsSubstring("in place of one fitted on the published times of baseline, which were measured"));
     // Every table that prints times names devices that are known.
     for (const std::string& name : published_tables()) {
         const reporting::PublishedTable known = *published_table(name);
@@ -223,7 +235,8 @@ TEST_CASE("Times of other hardware fit nothing") {
                                     reporting::to_text(*column.measures) == "throughput samples/s")) {
                 INFO(name);
                 REQUIRE(known.hardware);
-                for (const std::string& device : known.hardware->any_of) CHECK_NOTHROW(experiments::device_named(device, {}));
+                for (const std::string& device : known.hardware->any_of)
+                    CHECK_NOTHROW(experiments::device_named(device, {}));
             }
     }
 }
@@ -233,7 +246,8 @@ TEST_CASE("Experts on devices without bandwidth get no number, but a sentence") 
     Spec without = spec;
     without.device->device.machine.reset();
     check_no_hours(without, "A100-80GB has no [\"A100-80GB\".machine] in experiments/hardware.toml");
-    CHECK_THAT(notes_of(plan_of(without)), ContainsSubstring("add it there with its source, or plan for another device"));
+    CHECK_THAT(notes_of(plan_of(without)),
+               ContainsSubstring("add it there with its source, or plan for another device"));
     without.device->utilisation = 0.4;  // a stated share does not help
     check_no_hours(without, "A100-80GB has no [\"A100-80GB\".machine]");
     without = spec;
@@ -259,7 +273,8 @@ TEST_CASE("A share of the peak that cannot be is not fitted") {
 }
 
 TEST_CASE("What a share is fitted in is a published table, and of a share that is fitted") {
-    const std::string head = "name = \"small\"\nseeds = [1]\n[[case]]\nname = \"baseline\"\n[resources]\ndevice = \"V100\"\n";
+    const std::string head =
+        "name = \"small\"\nseeds = [1]\n[[case]]\nname = \"baseline\"\n[resources]\ndevice = \"V100\"\n";
     const auto wrong = [&](const std::string& more) {
         const test::Folder folder;
         const auto file = folder.write("s.toml", head + more);
@@ -267,7 +282,8 @@ TEST_CASE("What a share is fitted in is a published table, and of a share that i
     };
     CHECK(wrong("fitted_on = \"baseline\"\nfitted_in = \"data_efficiency_gpt_combined\"\n") == "accepted");
     CHECK_THAT(wrong("fitted_on = \"baseline\"\nfitted_in = \"data_efficiency_gpt_combine\"\n"),
-               ContainsSubstring("s.toml:8:13: there is no published table") && ContainsSubstring("did you mean data_efficiency_gpt_combined?"));
+               ContainsSubstring("s.toml:8:13: there is no published table") &&
+                   ContainsSubstring("did you mean data_efficiency_gpt_combined?"));
     CHECK_THAT(wrong("utilisation = 0.3\nfitted_in = \"data_efficiency_gpt_combined\"\n"),
                ContainsSubstring("s.toml:8:13") && ContainsSubstring("means nothing without resources.fitted_on"));
 }
