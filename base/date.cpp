@@ -66,4 +66,9 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
     return 1000 * (86400 * days + *minutes + static_cast<std::int64_t>(seconds) - *offset);
 }
 
+bool is_future(std::chrono::sys_days day) {
+    // Compared as days: the clock's own unit has no year 2300.
+    return day > std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now() + std::chrono::hours(14));
+}
+
 }  // namespace deft

@@ -15,4 +15,7 @@ std::optional<std::chrono::sys_days> parse_date(std::string_view text);
 // and Z or an offset; nothing for any other text.
 std::optional<std::int64_t> parse_timestamp(std::string_view text);
 
+// Whether that day has begun nowhere yet: where days begin first, they do so 14 hours before UTC.
+bool is_future(std::chrono::sys_days day);
+
 }  // namespace deft

@@ -39,6 +39,20 @@ DeviceLink read_link(TableReader table) {
     return link;
 }
 
+DeviceMachine read_machine(TableReader table) {
+    DeviceMachine machine;
+    machine.name = table.required_text("name");
+    machine.devices = table.required<std::int64_t>("devices");
+    machine.network = table.required_text("network");
+    machine.bytes_per_second = table.required<double>("bytes_per_second");
+    machine.source = table.required_text("source");
+    table.finish();
+    if (machine.devices < 1 || machine.devices > 1'000'000) table.refuse("devices", "must be 1 to 1000000");
+    if (!(machine.bytes_per_second > 0 && machine.bytes_per_second < 1e15))
+        table.refuse("bytes_per_second", "must be above 0 and below 1e15");
+    return machine;
+}
+
 DevicePrice read_price(TableReader table) {
     DevicePrice price;
     price.usd_per_hour = table.required<double>("usd_per_hour");
@@ -46,7 +60,11 @@ DevicePrice read_price(TableReader table) {
     price.source = table.required_text("source");
     table.finish();
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) table.refuse("usd_per_hour", "must be 0 or more");
-    if (!parse_date(price.date)) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
+    const auto date = parse_date(price.date);
+    if (!date) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
+    if (is_future(*date))
+        table.refuse("date", fmt::format("is {}, which is in the future", price.date),
+                     "write the day on which somebody read the price");
     return price;
 }
 
@@ -83,8 +101,15 @@ Device read_device(const std::string& name, const ConfigNode& node) {
     device.title = table.required_text("title");
     device.source = table.required_text("source");
     table.optional("memory_bytes", device.memory_bytes);
+    if (table.optional_node("memory_bytes_per_second") != nullptr) {
+        device.memory_bytes_per_second = table.required<double>("memory_bytes_per_second");
+        if (!(device.memory_bytes_per_second > 0 && device.memory_bytes_per_second < 1e15))
+            table.refuse("memory_bytes_per_second", "must be above 0 and below 1e15");
+    }
     if (const ConfigNode* peaks = table.optional_node("peak")) read_peaks(*peaks, table.name("peak"), device);
     if (const ConfigNode* links = table.optional_node("link")) read_links(*links, table.name("link"), device);
+    if (const ConfigNode* machine = table.optional_node("machine"))
+        device.machine = read_machine(TableReader(*machine, table.name("machine")));
     if (const ConfigNode* price = table.optional_node("price"))
         device.price = read_price(TableReader(*price, table.name("price")));
     table.finish();

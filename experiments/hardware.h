@@ -23,6 +23,15 @@ struct DeviceLink {
     std::string source;
 };
 
+// A machine that its vendor sells with the device, and what joins such machines.
+struct DeviceMachine {
+    std::string name;             // "DGX A100"
+    std::int64_t devices = 0;     // in one machine
+    std::string network;          // "InfiniBand HDR, a port of 200 Gb/s a device"
+    double bytes_per_second = 0;  // to other machines, of one device's share, in one direction
+    std::string source;
+};
+
 // What somebody published, an hour of one device.
 struct DevicePrice {
     double usd_per_hour = 0;
@@ -33,9 +42,11 @@ struct DevicePrice {
 struct Device {
     std::string name;
     std::string vendor, title, source;
-    std::int64_t memory_bytes = 0;   // 0: not stated
-    std::vector<DevicePeak> peaks;   // the first is what plans take; empty: must be measured
-    std::vector<DeviceLink> links;   // empty: not stated
+    std::int64_t memory_bytes = 0;       // 0: not stated
+    double memory_bytes_per_second = 0;  // 0: not stated
+    std::vector<DevicePeak> peaks;       // the first is what plans take; empty: must be measured
+    std::vector<DeviceLink> links;       // within a machine; empty: not stated
+    std::optional<DeviceMachine> machine;
     std::optional<DevicePrice> price;
 
     // Null where the device states none of that dtype.

@@ -164,6 +164,17 @@ void read_rows(const ConfigNode& items, PublishedTable& table) {
     }
 }
 
+PublishedHardware read_hardware(const ConfigNode& node) {
+    TableReader reader(node, "hardware");
+    PublishedHardware hardware;
+    hardware.devices = reader.required<std::int64_t>("devices");
+    hardware.any_of = reader.required<std::vector<std::string>>("any_of");
+    reader.finish();
+    if (hardware.devices < 1) reader.refuse("devices", "must be at least 1");
+    if (hardware.any_of.empty()) reader.refuse("any_of", "names no device", "name entries of experiments/hardware.toml");
+    return hardware;
+}
+
 // Of [regime]; what is left out is unknown.
 Regime read_regime(const ConfigNode& node) {
     TableReader reader(node, "regime");
@@ -225,6 +236,7 @@ PublishedTable read_published_table(const std::filesystem::path& file) {
     table.label = reader.required_text("label");
     table.scale = reader.required_text("scale");
     if (const ConfigNode* regime = reader.optional_node("regime")) table.regime = read_regime(*regime);
+    if (const ConfigNode* hardware = reader.optional_node("hardware")) table.hardware = read_hardware(*hardware);
     const Place place{file.string(), 0, 0};
     read_columns(array_of_tables(reader, "column", place), table);
     read_rows(array_of_tables(reader, "row", place), table);

@@ -47,11 +47,18 @@ struct PublishedRow {
     std::string name() const;  // "CL at 50%"
 };
 
+// What a table's times were measured on.
+struct PublishedHardware {
+    std::int64_t devices = 0;
+    std::vector<std::string> any_of;  // names in experiments/hardware.toml, several where the paper does not tell them apart
+};
+
 struct PublishedTable {
     std::string name;  // of its file
     std::string paper, source, label;
     std::string scale;  // "GPT-3 1.3B, 300B tokens"
     std::optional<Regime> regime;  // of its baseline at the full budget, of tables of pretraining
+    std::optional<PublishedHardware> hardware;
     std::vector<PublishedColumn> columns;
     std::vector<PublishedRow> rows;
     std::vector<Claim> claims;

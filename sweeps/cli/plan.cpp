@@ -18,6 +18,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/plan_comparison.h"
 #include "sweeps/cli/plan_preset.h"
 #include "sweeps/cli/plan_ranks_tables.h"
 #include "sweeps/cli/plan_tables.h"
@@ -162,6 +163,8 @@ int run_plan(const PlanArguments& arguments) {
         return kExitOk;
     }
     print(plan_table(plan));
+    if (const reporting::Table compared = comparison_table(plan); !compared.rows.empty())
+        print("\n" + reporting::render_terminal(compared, output_width()));
     if (ranks) print_ranks(*ranks, plan);
     std::vector<sweeps::PlanRow> trained = plan.rows;
     std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.point.config); });

@@ -44,11 +44,6 @@ std::string hours_text(const std::optional<double>& hours) {
     return hours ? fmt::format("{:.1f}", *hours) : "-";
 }
 
-std::string error_text(const std::optional<double>& percent) {
-    if (!percent) return "-";
-    return std::abs(*percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", *percent);
-}
-
 // In front of all others, of a sweep with stages.
 void add_stage_column(reporting::Table& table, const sweeps::Plan& plan) {
     if (plan.rows.empty() || plan.rows.front().point.stage.empty()) return;
@@ -60,25 +55,11 @@ void add_stage_column(reporting::Table& table, const sweeps::Plan& plan) {
 
 // The columns that a device adds, behind those that every plan has.
 void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
-    const bool any_published = std::any_of(plan.rows.begin(), plan.rows.end(),
-                                           [](const sweeps::PlanRow& row) { return row.published.has_value(); });
     table.columns.push_back({"hours\na seed"});
-    if (any_published) {
-        table.columns.push_back({"hours\n(published)"});
-        table.columns.back().published = true;
-        table.columns.push_back({"error"});
-    }
-    table.columns.push_back({"cost\na seed"});
+    table.columns.push_back({plan.price && plan.price->is_implied ? "implied\ncost a seed" : "cost\na seed"});
     for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-        const sweeps::PlanRow& row = plan.rows[i];
-        table.rows[i].push_back(hours_text(row.hours));
-        if (any_published) {
-            reporting::Cell published = row.published ? row.published->number.text : std::string("-");
-            if (row.published) published.doubt = row.published->doubt;
-            table.rows[i].push_back(std::move(published));
-            table.rows[i].push_back(row.is_fitted_on ? std::string("fitted") : error_text(row.error_percent()));
-        }
-        table.rows[i].push_back(row.dollars ? reporting::dollars(*row.dollars) : "-");
+        table.rows[i].push_back(hours_text(plan.rows[i].hours));
+        table.rows[i].push_back(plan.rows[i].dollars ? reporting::dollars(*plan.rows[i].dollars) : "-");
     }
 }
 

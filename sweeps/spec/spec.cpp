@@ -46,7 +46,7 @@ std::string peak_dtype(const experiments::Device& device, const std::string& dty
 // device, devices, dtype, utilisation: what a plan counts hours for.
 std::optional<experiments::DeviceUse> device_of(TableReader& reader, const ResourcesTable& table) {
     if (reader.optional_node("device") == nullptr) {
-        for (const char* key : {"devices", "dtype", "utilisation", "fitted_on"})
+        for (const char* key : {"devices", "dtype", "utilisation", "fitted_on", "fitted_in"})
             if (reader.optional_node(key) != nullptr)
                 reader.refuse(key, "means nothing without resources.device",
                               "name a device of experiments/hardware.toml");
@@ -63,12 +63,24 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     return use;
 }
 
+void require_published(const std::string& table, const Place& place) {
+    const std::vector<std::string> known = published_tables();
+    if (std::find(known.begin(), known.end(), table) == known.end())
+        refuse(place, fmt::format("there is no published table {}", table), suggestion(table, known));
+}
+
 void read_resources(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "resources");
     ResourcesTable table;
     read_table(reader, table);
     spec.device = device_of(reader, table);
     spec.fitted_on = table.fitted_on;
+    spec.fitted_in = table.fitted_in;
+    if (reader.optional_node("fitted_in") != nullptr) {
+        if (spec.fitted_on.empty())
+            reader.refuse("fitted_in", "means nothing without resources.fitted_on", "name the case to fit on");
+        require_published(spec.fitted_in, reader.place("fitted_in"));
+    }
     spec.threads = static_cast<int>(table.threads);
     spec.slots = table.slots;
     spec.ranks = static_cast<int>(table.ranks);
@@ -78,6 +90,9 @@ void read_resources(const ConfigNode& node, Spec& spec) {
 std::int64_t date_to_ms(const std::string& text, const Place& place) {
     const auto date = parse_date(text);
     if (!date) refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
+    if (is_future(*date))
+        refuse(place, fmt::format("{} is in the future, and no price of then is known", text),
+               "write the day on which somebody read the price");
     return std::chrono::duration_cast<std::chrono::milliseconds>(date->time_since_epoch()).count();
 }
 
@@ -99,10 +114,7 @@ void read_report(const ConfigNode& node, Spec& spec) {
     ReportTable table;
     read_table(reader, table);
     spec.paper = table.paper;
-    const std::vector<std::string> known = published_tables();
-    if (std::find(known.begin(), known.end(), spec.paper) == known.end())
-        refuse(reader.place("paper"), fmt::format("there is no published table {}", spec.paper),
-               suggestion(spec.paper, known));
+    require_published(spec.paper, reader.place("paper"));
 }
 
 void read_provenance(const ConfigNode& node, Spec& spec) {

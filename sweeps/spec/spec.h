@@ -86,7 +86,8 @@ struct Spec {
     std::string slots = "auto";
     int ranks = 1;  // processes of each trial
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
-    std::string fitted_on;  // the case on whose published hours the device's utilisation is fitted; empty: it is stated
+    std::string fitted_on;  // the case on whose published times the device's utilisation is fitted; empty: it is stated
+    std::string fitted_in;  // the published table that has them; empty: `paper`
     std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
     std::string paper;  // the published table to stand beside the results; empty: none
     ConfigNode defaults;

@@ -52,8 +52,13 @@ const Fields& fields_of(const ResourcesTable&) {
          {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
         {"fitted_on",
          at<&ResourcesTable::fitted_on>,
-         "a case on whose published hours, at its largest budget, deft plan fits that share in place of utilisation",
+         "a case on whose published hours or samples a second, at its largest budget, deft plan fits that share in place of"
+         " utilisation",
          {.by_default = "none"}},
+        {"fitted_in",
+         at<&ResourcesTable::fitted_in>,
+         "the published table that prints them, a file of reporting/paper without .toml",
+         {.by_default = "the one of report.paper"}},
     };
     return fields;
 }

@@ -20,7 +20,7 @@ struct ResourcesTable {
     std::int64_t devices = 1;
     std::string dtype;
     double utilisation = 0;
-    std::string fitted_on;
+    std::string fitted_on, fitted_in;
 };
 
 struct PriceTable {

@@ -29,3 +29,15 @@ TEST_CASE("a moment is read in its own zone") {
         CHECK_FALSE(parse_timestamp(text));
     }
 }
+
+TEST_CASE("A day is in the future until it has begun somewhere") {
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    CHECK_FALSE(is_future(today));
+    CHECK_FALSE(is_future(today - std::chrono::days(1)));
+    CHECK(is_future(today + std::chrono::days(2)));
+    CHECK(is_future(*parse_date("9999-12-31")));
+    CHECK_FALSE(is_future(*parse_date("0001-01-01")));
+    // Tomorrow has begun at UTC+14 once it is 10 o'clock here.
+    const bool has_begun = std::chrono::system_clock::now() - today >= std::chrono::hours(10);
+    CHECK(is_future(today + std::chrono::days(1)) == !has_begun);
+}

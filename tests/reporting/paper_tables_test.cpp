@@ -70,7 +70,7 @@ const std::map<std::string, std::string> kSecondReading = {
      "PR-MoE+MoS 1000: 0.6346 0.7334 0.5807 0.3483 0.1369 0.0522\n"},
     {"moe_zero_shot_pile",
      "dense 1000: 0.5106 0.6589 0.5933 0.3196 0.0257 0.0064\nMoE 1000: 0.6128 0.7323 0.6040 0.3349 0.1111 0.0335\n"},
-    {"moe_throughput", "dense-6.7B 1000: 70 -\nMoE-1.3B 1000: 372 5\n"},
+    {"moe_throughput", "dense 1000: 70 -\nMoE 1000: 372 5\n"},
     {"moe_inference", "dense-6.7B 1000: -\nMoE-1.3B 1000: -\n"},
 };
 

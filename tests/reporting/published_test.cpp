@@ -453,3 +453,14 @@ TEST_CASE("rounding to significant digits goes by the exact binary value") {
     CHECK(significant(0.0099999, 3) == "0.0100");
     CHECK(significant(-1234.5, 3) == "-1230");
 }
+
+TEST_CASE("A table names the hardware of its times, or is refused with the place") {
+    REQUIRE(combined().hardware);
+    CHECK(combined().hardware->devices == 64);
+    CHECK(combined().hardware->any_of == std::vector<std::string>{"V100"});
+    const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'c'\n[hardware]\n";
+    CHECK_THAT(wrong_table(head + "any_of = ['V100']\n"), ContainsSubstring("hardware.devices is missing"));
+    CHECK_THAT(wrong_table(head + "devices = 0\nany_of = ['V100']\n"), ContainsSubstring("t.toml:6:11"));
+    CHECK_THAT(wrong_table(head + "devices = 8\nany_of = []\n"), ContainsSubstring("t.toml:7:10") && ContainsSubstring("names no device"));
+    CHECK_THAT(wrong_table(head + "devices = 8\nany_of = ['V100']\ndevice = 'V100'\n"), ContainsSubstring("t.toml:8:"));
+}

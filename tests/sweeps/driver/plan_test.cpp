@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "reporting/table.h"
+#include "sweeps/cli/plan_comparison.h"
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan_regime.h"
@@ -96,23 +97,21 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
         REQUIRE(row.hours);
         const bool by_hand = row.point.case_name == "baseline";
         CHECK(*row.hours == Approx(expected[i].hours).epsilon(by_hand ? 1e-12 : 0.01));
-        REQUIRE(row.error_percent());
-        CHECK(std::abs(*row.error_percent()) < 1);
         CHECK(!row.dollars);  // nobody published a price an hour
     }
-    CHECK(plan.rows[0].published->number.text == "260");
+    CHECK(plan.rows[0].published_hours->cell.number.text == "260");
     CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
     CHECK(plan.device->utilisation == Approx(share).epsilon(1e-12));
     CHECK(share == Approx(0.3395).margin(5e-5));
     CHECK(plan.rows[0].is_fitted_on);
-    CHECK(*plan.rows[0].error_percent() == Approx(0).margin(1e-9));
     for (std::size_t i = 1; i < plan.rows.size(); ++i) CHECK_FALSE(plan.rows[i].is_fitted_on);
     std::string notes;
     for (const std::string& note : plan.notes) notes += note + "\n";
     CHECK_THAT(notes, ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
-    CHECK_THAT(notes, ContainsSubstring("Predicted: 7 rows with published hours, "));
-    CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("fitted"));
+    CHECK_THAT(notes, ContainsSubstring("Predicted: 7 published numbers, -0.1% to +0.6% off."));
     CHECK(to_json(plan).at("rows").at(0).at("hours_fitted_on_this") == true);
+    CHECK(to_json(plan).at("rows").at(2).at("hours_error_percent").get<double>() == Approx(-0.09).margin(0.01));
+    CHECK(to_json(plan).at("rows").at(2).at("hours_fitted_on_this") == false);
 }
 
 TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on") {
@@ -154,15 +153,16 @@ TEST_CASE("A plan marks published hours that nobody could verify") {
         "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
         "[resources]\ndevice = \"V100\"\nutilisation = 0.5\n[report]\npaper = \"data_efficiency_bert_combined\"\n");
     REQUIRE(plan.rows.size() == 2);
-    REQUIRE(plan.rows[1].published);
-    CHECK(plan.rows[1].published->number.text == "302");
-    const Json row = to_json(plan).at("rows").at(1);
-    CHECK(row.at("published_hours") == "302");
-    CHECK_THAT(row.at("published_hours_doubt").get<std::string>(), ContainsSubstring("version 3"));
+    REQUIRE(plan.rows[1].published_hours);
+    const Json compared = to_json(plan).at("rows").at(1).at("published").at(0);
+    CHECK(compared.at("quantity") == "hours");
+    CHECK(compared.at("printed") == "302");
+    CHECK(compared.at("fitted") == false);
+    CHECK_THAT(compared.at("doubt").get<std::string>(), ContainsSubstring("version 3"));
     std::string notes;
     for (const std::string& note : plan.notes) notes += note + "\n";
     CHECK_THAT(notes, ContainsSubstring("§ Not verified: train time of baseline at 100%, train time of random-LTD at 100%: "));
-    CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("302 §"));
+    CHECK_THAT(reporting::render_terminal(cli::comparison_table(plan), 0), ContainsSubstring("302 h §"));
 }
 
 TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none") {
@@ -173,7 +173,11 @@ TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there 
     CHECK(*plain.rows[0].hours == Approx(flops / (4 * 125e12 * 0.5) / 3600).epsilon(1e-12));
     CHECK(*plain.hours == Approx(2 * *plain.rows[0].hours).epsilon(1e-12));  // two seeds
     CHECK(!plain.rows[0].dollars);
-    CHECK(!plain.rows[0].published);
+    CHECK(!plain.rows[0].published_hours);
+    CHECK(!plain.rows[0].beside);
+    CHECK(*plain.rows[0].samples_per_second ==
+          Approx(static_cast<double>(plain.rows[0].point.projection.input_tokens) /
+                 static_cast<double>(plain.rows[0].point.config.model.seqlen) / (3600 * *plain.rows[0].hours)));
 
     const Plan priced = small_plan(device +
                                    "dtype = \"fp32\"\n[price]\nsku = \"x\"\nusd_per_device_hour = 3.0\n"

@@ -181,6 +181,11 @@ TEST_CASE("Resources and prices") {
     CHECK(spec.price->usd_per_hour == 0.5);
     CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is no date"));
     CHECK_THAT(wrong_spec(kSmallSpec + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
+    CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2990-02-03\"\n"),
+               ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the day on which"));
+    CHECK_THAT(wrong_spec(kSmallSpec + "[price]\nsku = \"m\"\nusd_per_device_hour = -0.5\nsource = \"list\"\n"
+                                       "date = \"2024-02-03\"\n"),
+               ContainsSubstring("s.toml:7:23"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[resources]\nthreads = 0\n"), ContainsSubstring("s.toml:6:11"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[resources]\nslots = \"gpu:0\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:0'"));
     CHECK(make_slots(parse_slots("auto"), 1'000'000, {}, "").size() == 1);

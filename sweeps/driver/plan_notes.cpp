@@ -1,0 +1,263 @@
+#include "sweeps/driver/plan_notes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "reporting/numbers.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+std::string devices_text(const experiments::DeviceUse& use) {
+    return fmt::format("{} {}", use.devices, use.device.name);
+}
+
+bool any_of_bert(const Plan& plan) {
+    return std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) {
+        return experiments::sample_kind(row.point.config.data) == experiments::SampleKind::bert;
+    });
+}
+
+std::string dollars_text(const Plan& plan, double dollars) {
+    return reporting::dollars(dollars) + (plan.price && plan.price->is_implied ? " (implied)" : "");
+}
+
+std::string total_note(const Plan& plan) {
+    std::string note = fmt::format("{} trials", plan.trials);
+    if (plan.places > plan.trials)
+        note += fmt::format(" at {} places of the sweep, for some share a training", plan.places);
+    if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
+    if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
+    if (plan.dollars) note += ", " + dollars_text(plan, *plan.dollars);
+    return note + ".";
+}
+
+// What one stage takes of the whole.
+// What several rows share is trained once.
+std::string search_note(const Spec& spec) {
+    std::map<std::string, double> flops;
+    for (const Point& point : expand_search(spec, 0, Data::may_be_missing))
+        flops.emplace(point.config_hash, point.projection.flops);
+    double sum = 0;
+    for (const auto& [hash, of_trial] : flops) sum += of_trial;
+    return fmt::format("Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
+                       "trials have the best rate of their row; here they are counted at the file's.",
+                       counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
+                       reporting::si(sum, "FLOP"));
+}
+
+std::string stage_note(const Plan& plan, const Stage& stage) {
+    std::size_t trials = 0;
+    double flops = 0, hours = 0, dollars = 0;
+    for (const PlanRow& row : plan.rows) {
+        if (row.point.stage != stage.name) continue;
+        const auto trained = static_cast<double>(row.trained);
+        trials += row.trained;
+        flops += trained * row.point.projection.flops;
+        hours += trained * row.hours.value_or(0);
+        dollars += trained * row.dollars.value_or(0);
+    }
+    std::string note = fmt::format("Stage {}{}: {}, {}", stage.name, stage.from.empty() ? "" : ", from " + stage.from,
+                                   counted(trials, "trial"), reporting::si(flops, "FLOP"));
+    if (plan.hours) note += fmt::format(", {:.1f} hours", hours);
+    if (plan.dollars) note += ", " + dollars_text(plan, dollars);
+    return note + ".";
+}
+
+// How far the rows that were not fitted are from what was published.
+std::string prediction_note(const Plan& plan) {
+    std::vector<double> errors;
+    for (const PlanRow& row : plan.rows)
+        for (const Comparison& compared : comparisons(plan, row))
+            if (const auto error = compared.error_percent(); error && !compared.is_fitted) errors.push_back(*error);
+    if (errors.empty()) return {};
+    const auto [least, most] = std::minmax_element(errors.begin(), errors.end());
+    const std::string range = errors.size() == 1 ? "" : fmt::format("{:+.1f}% to ", *least);
+    return fmt::format(" Predicted: {}, {}{:+.1f}% off.", counted(errors.size(), "published number"), range, *most);
+}
+
+std::string share_of_peak(const experiments::DeviceUse& use, const std::string& share) {
+    return fmt::format("FLOPs / ({} x {} in {} x {})", devices_text(use), reporting::si(use.peak_flops(), "FLOP/s"),
+                       use.dtype, share);
+}
+
+std::string hours_note(const Plan& plan, const std::string& fitted_on) {
+    const experiments::DeviceUse& use = *plan.device;
+    if (use.peak_flops() == 0)
+        return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
+    if (!plan.lacks.empty()) return fmt::format("No hours: {}.", plan.lacks);
+    const std::string beside = plan.counts_exchange ? ", and the time beside the products" : "";
+    if (const PlanRow* fitted = plan.fitted_row()) {
+        const PublishedValue& on = fitted->published_hours ? *fitted->published_hours : *fitted->published_rate;
+        return fmt::format(
+            "Hours: {}, the last being fitted on the {} published {} of {} at {:g}% and the same for all rows{}.{}"
+            " Peak: {}.",
+            share_of_peak(use, fmt::format("{:.4f}", use.utilisation)), on.cell.number.text,
+            fitted->published_hours ? "hours" : on.unit, fitted->point.case_name,
+            100 * fitted->point.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
+    }
+    if (use.utilisation == 0)
+        return fmt::format("No hours: they are fitted on the published ones of {}, {}.", fitted_on, plan.not_fitted);
+    const std::string instead =
+        plan.not_fitted.empty()
+            ? ""
+            : fmt::format(", in place of one fitted on the published times of {}, {}", fitted_on, plan.not_fitted);
+    return fmt::format(
+        "Hours: {}, the last being the one share of the peak that the sweep states for all rows{}{}. Peak: {}.",
+        share_of_peak(use, fmt::format("{:g}", use.utilisation)), instead, beside, use.device.source);
+}
+
+std::string rate_text(const experiments::Device& device, std::int64_t devices) {
+    const auto path = experiments::path_between(device, devices);
+    return fmt::format("{} a device over {} ({})", reporting::si(path->bytes_per_second, "B/s"), path->name,
+                       path->source);
+}
+
+// Of a plan that counts what is between devices, and has hours.
+std::string beside_note(const Plan& plan) {
+    const experiments::Device& device = plan.device->device;
+    std::int64_t expert_ranks = 1;
+    for (const PlanRow& row : plan.rows)
+        if (row.beside) expert_ranks = std::max(expert_ranks, row.point.config.train.expert_ranks);
+    std::string note = fmt::format(
+        "Beside the products, of which nothing is assumed to overlap, nor any latency: what leaves a device"
+        " in the average step, at {}",
+        rate_text(device, plan.device->devices));
+    if (experiments::path_between(device, expert_ranks)->name !=
+        experiments::path_between(device, plan.device->devices)->name)
+        note += fmt::format(", rows to experts and back at {}", rate_text(device, expert_ranks));
+    return note +
+           fmt::format(
+               "; and the update of its weights at {} of its memory. A gate is taken to give every expert as many"
+               " rows. deft splits no layer over devices: each sums the gradients of all weights but those of experts"
+               " that others hold.",
+               reporting::si(device.memory_bytes_per_second, "B/s"));
+}
+
+std::string memory_note(const Plan& plan) {
+    std::set<std::int64_t> samples;
+    std::set<std::string> dtypes;
+    std::int64_t most = 0;
+    for (const PlanRow& row : plan.rows) {
+        samples.insert(row.point.config.train.micro_batch_size);
+        dtypes.insert(row.point.config.train.dtype);
+        most = std::max(most, row.point.projection.memory_bytes);
+    }
+    std::string note = fmt::format(
+        "Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
+        " as the engine plans it, nothing sharded over devices.",
+        fmt::join(samples, ", "), fmt::join(dtypes, ", "));
+    const experiments::Device& device = plan.device->device;
+    if (device.memory_bytes == 0) return note;
+    note += fmt::format(" {}: {:g} GB", device.title, static_cast<double>(device.memory_bytes) / 1e9);
+    return note + (most > device.memory_bytes ? ", which does not hold this plan." : ".");
+}
+
+std::string price_note(const Plan& plan) {
+    if (!plan.price) return "No cost: set [price] in the sweep file.";
+    const PlanPrice& price = *plan.price;
+    if (price.is_implied)
+        return fmt::format(
+            "Implied cost: devices x hours x ${:.4g} an hour, {}. Nobody published that price: it is what these two"
+            " numbers come to, whatever was paid for.",
+            price.usd_per_hour, price.source);
+    return fmt::format("Cost: devices x hours x ${:g} an hour of {} ({}, {}).", price.usd_per_hour, price.sku,
+                       price.date, price.source);
+}
+
+std::string published_note(const reporting::PublishedTable& table) {
+    return fmt::format("Published: {}. {} ({}), at {}.", table.label, table.paper, table.source, table.scale);
+}
+
+// The sources of the published numbers, and which of them nobody could verify.
+void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
+    std::set<std::tuple<std::string, std::string, std::string>> shown;  // table, row, column
+    for (const PlanRow& row : plan.rows)
+        for (const Comparison& compared : comparisons(plan, row))
+            shown.insert({compared.published->table, compared.published->row, compared.published->column});
+    std::set<std::string> told;
+    for (const auto* table : {&plan.fitted_in, &plan.published}) {
+        if (!*table || !told.insert((*table)->name).second) continue;
+        const std::string& name = (*table)->name;
+        if (std::none_of(shown.begin(), shown.end(), [&](const auto& cell) { return std::get<0>(cell) == name; }))
+            continue;
+        notes.push_back(published_note(**table));
+        const auto is_shown = [&](const reporting::PublishedRow& row, const reporting::PublishedColumn& column) {
+            return shown.count({name, row.name(), column.key}) > 0;
+        };
+        for (std::string& note : reporting::doubt_notes(**table, is_shown)) notes.push_back(std::move(note));
+    }
+}
+
+// Which rows are models taken as they are, and what their users state of them.
+void add_imported_notes(const Plan& plan, std::vector<std::string>& notes) {
+    for (const PlanRow& row : plan.rows) {
+        if (!experiments::is_imported(row.point.config)) continue;
+        const experiments::StartConfig& start = *row.point.config.start;
+        std::string note = fmt::format("Imported, not trained: {}: {}, from {} (sha256 {}).", row.point.case_name,
+                                       start.format, start.from, short_hash(start.sha256));
+        std::vector<std::string> stated;
+        if (start.stated.tokens > 0) stated.push_back(reporting::si(start.stated.tokens) + " tokens");
+        if (start.stated.flops > 0) stated.push_back(reporting::si(start.stated.flops, "FLOP"));
+        if (start.stated.hours > 0) stated.push_back(fmt::format("{:g} hours", start.stated.hours));
+        if (start.stated.usd > 0) stated.push_back(reporting::dollars(start.stated.usd));
+        if (!stated.empty())
+            note += fmt::format(" Stated of its training, not counted: {}{}.", fmt::join(stated, ", "),
+                                start.stated.source.empty() ? "" : " (" + start.stated.source + ")");
+        notes.push_back(std::move(note));
+    }
+}
+
+void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
+    std::set<std::string> missing;
+    for (const PlanRow& row : plan.rows) {
+        const experiments::TrialConfig& config = row.point.config;
+        if (config.data.sha256 == experiments::kDataMissing) missing.insert(config.data.corpus);
+        if (config.start && config.start->sha256 == experiments::kDataMissing)
+            missing.insert(experiments::start_path(config).string());
+        if (!config.curriculum) continue;
+        for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
+            if (metric.column_sha256 == experiments::kDataMissing) missing.insert(metric.column);
+    }
+    if (!missing.empty())
+        notes.push_back(
+            fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
+                        " variants' hashes change once it is here.",
+                        fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints) {
+    std::vector<std::string> notes = {total_note(plan)};
+    if (plan.device) {
+        notes.push_back(hours_note(plan, spec.fitted_on));
+        if (plan.counts_exchange && plan.hours) notes.push_back(beside_note(plan));
+        notes.push_back(memory_note(plan));
+        notes.push_back(price_note(plan));
+        add_published_notes(plan, notes);
+    }
+    if (any_of_bert(plan))
+        notes.push_back(
+            "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
+            " --draws counts the real ones.");
+    add_imported_notes(plan, notes);
+    add_missing_data_note(plan, notes);
+    if (spec.search) notes.push_back(search_note(spec));
+    if (spec.has_stages())
+        for (const Stage& stage : spec.stages) notes.push_back(stage_note(plan, stage));
+    if (std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) { return !stage.from.empty(); }))
+        notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.",
+                                    reporting::binary_bytes(static_cast<double>(checkpoints))));
+    return notes;
+}
+
+}  // namespace deft::sweeps

@@ -1,0 +1,15 @@
+#pragma once
+// What the figures of a plan rest on, in sentences.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sweeps/driver/plan.h"
+
+namespace deft::sweeps {
+
+// Of a plan that has its rows, hours and price. checkpoints: bytes that a sweep with stages keeps.
+std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints);
+
+}  // namespace deft::sweeps
