@@ -20,7 +20,7 @@ const std::string kSearchedHead =
     "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\nlearning_rate = 7e-3\n"
     "[defaults.eval]\ntasks = [\"embedded_questions\"]\nvalidation_tokens = 500\n";
 const std::string kBudgets = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n";
-const std::string kTwoCases =
+const std::string kSearchedCases =
     "[[case]]\nname = \"plain\"\n"
     "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 16, duration = 0.7 }\n";
 const std::string kThreeRates = "[search]\nlearning_rate = [1e-3, 2e-3, 4e-3]\nseeds = [8, 9]\n";
@@ -31,14 +31,14 @@ Spec load_searched(const std::string& text, const SpecOptions& options = {}) {
 }
 
 std::string wrong_search(const std::string& text, const SpecOptions& options = {},
-                         const std::string& cases = kTwoCases) {
+                         const std::string& cases = kSearchedCases) {
     return test::refusal([&] { expand_search(load_searched(kSearchedHead + text + cases, options)); });
 }
 
 }  // namespace
 
 TEST_CASE("A search has every row at every rate and budget, with seeds of its own and the validation alone") {
-    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kTwoCases);
+    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedCases);
     const std::vector<Point> points = expand_search(spec, 100);
     REQUIRE(points.size() == 2u * 2u * 3u * 2u);
     std::map<std::string, std::set<double>> rates;
@@ -61,7 +61,7 @@ TEST_CASE("A search has every row at every rate and budget, with seeds of its ow
 }
 
 TEST_CASE("The table's trials have the rate that their row's search found, and the file's before there is one") {
-    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kTwoCases);
+    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedCases);
     for (const Point& point : expand(spec)) CHECK(point.config.train.learning_rate == 7e-3);
     const auto row = [](const char* of, double budget) { return row_name(of, {{"train.budget_fraction", budget}}); };
     const Spec found = with_rates(
@@ -79,13 +79,13 @@ TEST_CASE("The table's trials have the rate that their row's search found, and t
 }
 
 TEST_CASE("Other rates are another sweep, and the search by itself is a third") {
-    const Spec spec = load_searched(kSearchedHead + kThreeRates + kTwoCases);
+    const Spec spec = load_searched(kSearchedHead + kThreeRates + kSearchedCases);
     const Spec one = with_rates(spec, {{row_name("plain", Json::object()), 1e-3}});
     const Spec other = with_rates(spec, {{row_name("plain", Json::object()), 2e-3}});
     CHECK(std::set{spec.sha256, one.sha256, other.sha256, while_searching(spec).sha256}.size() == 4);
     CHECK(with_rates(spec, one.found_rates).sha256 == one.sha256);
     // The same sweep without [search] is another one as well.
-    CHECK(load_searched(kSearchedHead + kTwoCases).sha256 != spec.sha256);
+    CHECK(load_searched(kSearchedHead + kSearchedCases).sha256 != spec.sha256);
 }
 
 TEST_CASE("A stage's rate is searched where cases share its trainings, and later stages keep theirs") {
@@ -137,10 +137,10 @@ TEST_CASE("A search shares no seed with its table, and nothing else sets its rat
                ContainsSubstring("is what [search] finds"));
     // Switched off, it is none.
     const Spec off =
-        load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" + kTwoCases);
+        load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" + kSearchedCases);
     CHECK(!off.search);
     const std::string scaled =
-        kSearchedHead + kThreeRates + kTwoCases + "[scale.smoke.search]\nenabled = false\n[scale.proxy]\nseeds = [3]\n";
+        kSearchedHead + kThreeRates + kSearchedCases + "[scale.smoke.search]\nenabled = false\n[scale.proxy]\nseeds = [3]\n";
     CHECK(!load_searched(scaled).search);
     CHECK(load_searched(scaled, {"proxy", {}, {}}).search);
 }
