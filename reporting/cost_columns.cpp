@@ -146,7 +146,7 @@ PartTexts device_second_texts(const CostParts& parts) {
 
 PartTexts usd_texts(const CostParts& parts) {
     const double whole = parts.whole();
-    const int places = whole > 0 ? std::clamp(3 - static_cast<int>(std::floor(std::log10(whole))), 2, 12) : 2;
+    const int places = whole > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(whole))), 2, 12) : 2;
     return rounded(parts, places, "$");
 }
 

@@ -190,8 +190,8 @@ bool is_of_cost(const Table& table, const Block& block) {
 }
 
 // All blocks of the comparison but those of what rows consumed, which have a section of their own.
-std::string comparison_html(const Table& table, const std::vector<Block>& blocks, const std::string& id,
-                            const std::string& suffix) {
+std::string comparison_html(const Table& table, const std::vector<std::string>& notes, const std::vector<Block>& blocks,
+                            const std::string& id, const std::string& suffix) {
     std::string out = fmt::format("<h2 id=\"comparison{}\">Comparison</h2>\n", id);
     bool any = false;
     for (std::size_t i = 1; i < blocks.size(); ++i) {
@@ -206,7 +206,7 @@ std::string comparison_html(const Table& table, const std::vector<Block>& blocks
                                        suffix));
     }
     if (!any) out += "<p>No scores have been recorded yet.</p>\n";
-    return out + notes_html(table.notes);
+    return out + notes_html(notes);
 }
 
 std::string curves_html(std::vector<Figure> figures, const std::string& id, const std::string& suffix) {
@@ -236,6 +236,11 @@ std::string draws_html(const std::vector<Variant>& variants, const Curves& curve
     return out + render_html(table);
 }
 
+std::vector<std::string> without(std::vector<std::string> notes, const std::vector<std::string>& others) {
+    std::erase_if(notes, [&](const std::string& note) { return std::find(others.begin(), others.end(), note) != others.end(); });
+    return notes;
+}
+
 // The tables and figures of one stage, under its name where it has one.
 std::string stage_html(const ReportData& data, const StageResults& stage, const std::string& suffix) {
     const Table table = comparison_table(stage.sweep, about_stage(data.about, stage));
@@ -244,7 +249,7 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
     std::string out;
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
-    out += comparison_html(table, blocks, id, suffix);
+    out += comparison_html(table, without(table.notes, cost_notes(variants)), blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
     out += draws_html(variants, data.curves, id, suffix);
     out += routing_html(variants, data.experts, id, suffix);
@@ -253,7 +258,8 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
                                "What each row consumed, and how much of the baseline's that is" + suffix));
     for (const Block& block : blocks)
         if (is_of_cost(table, block))
-            out += render_html(part_of(table, block, "What it cost, told apart, means over seeds" + suffix));
+            out += render_html(part_of(table, block, "What it cost, told apart, means over seeds" + suffix)) +
+                   notes_html(cost_notes(variants));
     return out;
 }
 

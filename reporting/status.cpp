@@ -128,7 +128,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
     if (attempt.ended_ms > 0) text += " to " + date_and_time(attempt.ended_ms);
     if (attempt.resume_step > 0) text += fmt::format(", from step {}", attempt.resume_step);
     text += ", on " + shape_text(attempt.shape);
-    if (attempt.own_seconds) text += ", trained " + seconds(*attempt.own_seconds);
+    if (attempt.own_seconds && *attempt.own_seconds > 0) text += ", trained " + seconds(*attempt.own_seconds);
     if (attempt.seconds)
         text += "; " + parts_text(attempt_parts(attempt));
     else if (attempt.device_seconds)

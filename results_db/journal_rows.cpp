@@ -15,6 +15,12 @@
 
 namespace deft::results_db {
 
+namespace {
+
+constexpr std::int64_t kKeptSpent = 16;  // of an attempt
+
+}  // namespace
+
 JournalRows::JournalRows(Connection& connection, std::int64_t attempt_id, const AttemptPosition& position)
     : connection_(connection),
       attempt_(attempt_id),
@@ -149,6 +155,12 @@ void JournalRows::add(const journal::Spent& spent) {
               " waited_seconds) SELECT ?1, ?2, max(0, ?3 - ifnull(started_ms, ?3)) / 1000.0, ?4, ?5, ?6"
               " FROM attempt WHERE id = ?1")
         .bind(attempt_, spent.step, spent.time_ms, spent.train_seconds, spent.eval_seconds, spent.waited_seconds)
+        .run();
+    // Older checkpoints are gone, and nobody goes on from them.
+    Statement(connection_,
+              "DELETE FROM spent WHERE attempt_id = ?1 AND step <="
+              " (SELECT step FROM spent WHERE attempt_id = ?1 ORDER BY step DESC LIMIT 1 OFFSET ?2)")
+        .bind(attempt_, kKeptSpent)
         .run();
 }
 

@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "base/json.h"
 #include "base/score_key.h"
 #include "reporting/comparison.h"
 #include "reporting/glue_table.h"

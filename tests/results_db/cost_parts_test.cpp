@@ -255,6 +255,13 @@ TEST_CASE("a journal line that tells of no time is damage, and the others count"
     Connection connection(folder / "results.db", Connection::Mode::read);
     CHECK(connection.integer("SELECT count(*) FROM spent") == 1);
     CHECK(connection.text("SELECT elapsed_seconds FROM spent") == "2.5");
+    // Of many checkpoints the newest are kept.
+    std::string many;
+    for (std::int64_t step = 4; step <= 40; ++step) many += Attempts::saved(step, 3, 1, 0, 0);
+    write_text(folder / "journal.jsonl", test::read_text(folder / "journal.jsonl") + many);
+    attempts.writer.ingest(id, folder / "journal.jsonl");
+    CHECK(connection.integer("SELECT count(*) FROM spent") == 16);
+    CHECK(connection.integer("SELECT min(step) FROM spent") == 25);
 }
 
 TEST_CASE("what an attempt's time went into adds up to the time that it held its slot") {
