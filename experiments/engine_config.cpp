@@ -39,8 +39,8 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 }
 
 // Of the metrics that order samples.
-engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
-                                 const Dataset& samples, double& waited_seconds) {
+engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples,
+                                 double& waited_seconds) {
     return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric), {}, &waited_seconds)
                                  : open_column(metric, config, samples);
 }
@@ -138,8 +138,8 @@ double add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config,
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))
             trainer.curricula.push_back({pacing_of(metric.growth, baseline_steps_of(config)),
-                                         metric.difficulty == "percentile", index_of(metric, config, samples, waited_seconds),
-                                         metric.metric});
+                                         metric.difficulty == "percentile",
+                                         index_of(metric, config, samples, waited_seconds), metric.metric});
     return waited_seconds;
 }
 

@@ -27,9 +27,10 @@ struct Part {
 };
 
 constexpr std::array<Part, 5> kParts = {
-    Part{"training", &CostParts::training,
-         "optimizer steps with their data and, on several ranks, their communication, as far as the result was built on "
-         "them"},
+    Part{
+        "training", &CostParts::training,
+        "optimizer steps with their data and, on several ranks, their communication, as far as the result was built on "
+        "them"},
     Part{"scoring", &CostParts::scoring, "tasks, and validations during training"},
     Part{"start-up", &CostParts::start_up,
          "what else a slot was held for: starting processes, reading data, building the model, checkpoints, ending"},
@@ -196,15 +197,17 @@ std::vector<Field> cost_fields(const std::vector<Variant>& variants) {
         column.title = shown.title;
         column.is_cost = true;
         column.begins_block = fields.empty();
-        fields.emplace_back(std::move(column), [money, index](const Variant& one) { return part_cell(one, money, index); });
+        fields.emplace_back(std::move(column),
+                            [money, index](const Variant& one) { return part_cell(one, money, index); });
     }
     return fields;
 }
 
 std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
     if (cost_fields(variants).empty()) return {};
-    std::string text = "Cost told apart, of all attempts at a trial: the seconds that each held its slot times its threads, "
-                       "or share of a GPU, and its price.";
+    std::string text =
+        "Cost told apart, of all attempts at a trial: the seconds that each held its slot times its threads, "
+        "or share of a GPU, and its price.";
     std::vector<std::string> nothing;
     for (const Part& part : kParts) {
         if (is_anything(variants, part))
@@ -219,12 +222,14 @@ std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
                             waits > 0 ? " that was measured" : "");
     std::vector<std::string> notes = {std::move(text)};
     if (waits > 0)
-        notes.push_back(fmt::format("Waiting was not measured in {}: what they waited is in start-up, or lost with them.",
-                                    counted(static_cast<std::size_t>(waits), "attempt")));
+        notes.push_back(
+            fmt::format("Waiting was not measured in {}: what they waited is in start-up, or lost with them.",
+                        counted(static_cast<std::size_t>(waits), "attempt")));
     if (const auto unseen = sum_over(variants, [](const TrialRow& trial) { return trial.unseen_ends; }); unseen > 0)
-        notes.push_back(fmt::format("Nobody saw the end of {}: the cost has what their journals tell, without start-up, and "
-                                    "without what they did after the last line.",
-                                    counted(static_cast<std::size_t>(unseen), "attempt")));
+        notes.push_back(
+            fmt::format("Nobody saw the end of {}: the cost has what their journals tell, without start-up, and "
+                        "without what they did after the last line.",
+                        counted(static_cast<std::size_t>(unseen), "attempt")));
     return notes;
 }
 

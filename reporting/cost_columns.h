@@ -1,6 +1,6 @@
 #pragma once
-// The columns that tell apart what all attempts at the trials of a row cost: training, scoring, start-up, waiting and what
-// was lost, in device-seconds, and in USD where a price stands.
+// The columns that tell apart what all attempts at the trials of a row cost: training, scoring, start-up, waiting and
+// what was lost, in device-seconds, and in USD where a price stands.
 
 #include <array>
 #include <optional>

@@ -237,7 +237,8 @@ std::string draws_html(const std::vector<Variant>& variants, const Curves& curve
 }
 
 std::vector<std::string> without(std::vector<std::string> notes, const std::vector<std::string>& others) {
-    std::erase_if(notes, [&](const std::string& note) { return std::find(others.begin(), others.end(), note) != others.end(); });
+    std::erase_if(
+        notes, [&](const std::string& note) { return std::find(others.begin(), others.end(), note) != others.end(); });
     return notes;
 }
 
@@ -254,8 +255,8 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     out += draws_html(variants, data.curves, id, suffix);
     out += routing_html(variants, data.experts, id, suffix);
     out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);
-    out += render_html(part_of(table, blocks.front(),
-                               "What each row consumed, and how much of the baseline's that is" + suffix));
+    out += render_html(
+        part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
     for (const Block& block : blocks)
         if (is_of_cost(table, block))
             out += render_html(part_of(table, block, "What it cost, told apart, means over seeds" + suffix)) +

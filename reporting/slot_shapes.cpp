@@ -59,9 +59,10 @@ std::vector<std::string> slot_notes(const std::vector<Variant>& variants) {
     std::vector<std::string> texts;
     for (const auto& [shapes, rows] : rows_by_shapes)
         texts.push_back(fmt::format("{} on {}", fmt::join(rows, ", "), fmt::join(shapes, " and on ")));
-    return {fmt::format("Slots: trained {}. Times and speeds compare only within one slot shape: those of a row that has "
-                        "several are mixed, and a row has no ratio of times to one of another slot.",
-                        fmt::join(texts, "; "))};
+    return {
+        fmt::format("Slots: trained {}. Times and speeds compare only within one slot shape: those of a row that has "
+                    "several are mixed, and a row has no ratio of times to one of another slot.",
+                    fmt::join(texts, "; "))};
 }
 
 }  // namespace deft::reporting

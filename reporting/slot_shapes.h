@@ -13,8 +13,8 @@ namespace deft::reporting {
 // Stands for a number that would be of several.
 inline constexpr const char* kMixedSlots = "mixed";
 
-// "2 threads of AMD EPYC (8 cores)", "1/2 of 1 GPU, NVIDIA H100, beside AMD EPYC (8 cores)": of every attempt that trained
-// what the result was built on. Empty: unknown.
+// "2 threads of AMD EPYC (8 cores)", "1/2 of 1 GPU, NVIDIA H100, beside AMD EPYC (8 cores)": of every attempt that
+// trained what the result was built on. Empty: unknown.
 std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
 std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
 

@@ -174,7 +174,8 @@ ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, cons
     if (by == Cost::seconds && !have_one_slot_shape(a, b)) {
         std::set<std::string> shapes = slot_shapes(a);
         shapes.merge(slot_shapes(b));
-        result.missing = "seconds compare only within one slot shape, and these were trained on several: " + to_text(shapes);
+        result.missing =
+            "seconds compare only within one slot shape, and these were trained on several: " + to_text(shapes);
         return result;
     }
     result.is_validation = all_have(of_a, &TrialCurves::validation, 2) && all_have(of_b, &TrialCurves::validation, 2);

@@ -75,8 +75,8 @@ std::optional<double> own_seconds(const JournalSummary& journal);
 
 // When its process began.
 std::int64_t began_ms(const journal::Started& started);
-// From then to the last line, of an attempt whose end nobody saw. Nothing where its journal does not tell when it began, as
-// those of older programs.
+// From then to the last line, of an attempt whose end nobody saw. Nothing where its journal does not tell when it
+// began, as those of older programs.
 std::optional<double> held_seconds(const JournalSummary& journal);
 
 // The last lines of a log, control characters made harmless. Empty where there is no log.

@@ -20,7 +20,8 @@ using results_db::CostParts;
 
 namespace {
 
-results_db::TrialRow costing(const char* case_key, std::int64_t seed, const CostParts& seconds, std::int64_t threads = 2) {
+results_db::TrialRow costing(const char* case_key, std::int64_t seed, const CostParts& seconds,
+                             std::int64_t threads = 2) {
     results_db::TrialRow trial = a_finished_trial(case_key, "{}", seed, 2.5);
     add_attempt(trial, an_attempt_on({"cpu", threads, 1, 1}, seconds));
     return trial;
@@ -80,7 +81,8 @@ TEST_CASE("a price makes columns of dollars, with a dash where a trial has none"
     CHECK(cell(table, 1, "lost\nUSD") == "0");
     CHECK(cell(table, 1, "whole\nUSD") == "$0.102");
     CHECK_THAT(render_csv(table), ContainsSubstring("whole USD") && ContainsSubstring("0.1024"));
-    for (const std::string& text : {render_markdown(table), render_latex(table), render_json(table), render_html(table)})
+    for (const std::string& text :
+         {render_markdown(table), render_latex(table), render_json(table), render_html(table)})
         CHECK_THAT(text, ContainsSubstring("whole") && ContainsSubstring("0.062"));
 }
 
@@ -90,7 +92,9 @@ TEST_CASE("printed parts add up to the printed sum") {
         for (const std::string& part : texts.parts) sum += std::stod(part.starts_with('$') ? part.substr(1) : part);
         return sum;
     };
-    const auto number = [](const std::string& text) { return std::stod(text.starts_with('$') ? text.substr(1) : text); };
+    const auto number = [](const std::string& text) {
+        return std::stod(text.starts_with('$') ? text.substr(1) : text);
+    };
     for (const CostParts& parts :
          {CostParts{10.04, 2.04, 1.04, 0.04, 0.04}, CostParts{1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3},
           CostParts{99999.5, 0.5, 0.25, 0.125, 1e-9}, CostParts{0.016, 0.016, 0.016, 0, 0}, CostParts{3, 0, 0, 0, 0},
@@ -127,15 +131,15 @@ TEST_CASE("the page shows what rows cost in its section on cost, with what the c
     const std::string page = render_page(data);
     const std::size_t cost = page.find("<h2 id=\"cost\">"), provenance = page.find("<h2 id=\"provenance\">");
     REQUIRE(cost < provenance);
-    const std::size_t block = page.find("What it cost, told apart"), note = page.find("Cost told apart, of all attempts");
+    const std::size_t block = page.find("What it cost, told apart"),
+                      note = page.find("Cost told apart, of all attempts");
     CHECK(block > cost);
     CHECK(note > block);
     CHECK(note < provenance);
     CHECK(page.find("Cost told apart, of all attempts", note + 1) == std::string::npos);
     // The scores stay where they were.
     CHECK(page.find("Scores of each task") < cost);
-    CHECK_THAT(render_report_json(data),
-               ContainsSubstring("\"whole\": 26.0") && ContainsSubstring("\"usd_parts\": {"));
+    CHECK_THAT(render_report_json(data), ContainsSubstring("\"whole\": 26.0") && ContainsSubstring("\"usd_parts\": {"));
 }
 
 TEST_CASE("every trial has its own parts, and a cell's trace has those of each attempt") {
@@ -152,8 +156,9 @@ TEST_CASE("every trial has its own parts, and a cell's trace has those of each a
     CHECK(*trace.value == 5);
     CHECK(trace.unit == "device-s");
     const std::string text = render_trace(trace);
-    CHECK_THAT(text, ContainsSubstring("on 2 threads: training 20.0, scoring 4.0, start-up 2.0: 26.0 device-s at $3.6") &&
-                         ContainsSubstring("training 28.0, scoring 6.0, start-up 4.0, lost 10.0: 48.0 device-s"));
+    CHECK_THAT(text,
+               ContainsSubstring("on 2 threads: training 20.0, scoring 4.0, start-up 2.0: 26.0 device-s at $3.6") &&
+                   ContainsSubstring("training 28.0, scoring 6.0, start-up 4.0, lost 10.0: 48.0 device-s"));
     CHECK_THAT(render_trace_json(trace), ContainsSubstring("\"lost\": 10.0") && ContainsSubstring("\"whole\": 48.0") &&
                                              ContainsSubstring("\"usd_per_device_hour\": 3.6"));
     CHECK_THAT(render_trial(sweep.trials[1], {}),
@@ -166,7 +171,8 @@ TEST_CASE("an imported model has what scoring it cost, and no training") {
     results_db::TrialRow trial = a_finished_trial("gpt2", "{}", 1, 2.5);
     trial.imported.emplace();
     trial.parts = {0, 4, 1, 0, 0};
-    const Table table = comparison_table(a_sweep_of({trial, costing("plain", 1, {10, 2, 1, 0, 0})}), {"plain", "", "", ""});
+    const Table table =
+        comparison_table(a_sweep_of({trial, costing("plain", 1, {10, 2, 1, 0, 0})}), {"plain", "", "", ""});
     CHECK(cell(table, 0, "training\ndevice-s") == "-");
     CHECK(cell(table, 0, "scoring\ndevice-s") == "4.00");
     CHECK(cell(table, 0, "whole\ndevice-s") == "5.00");

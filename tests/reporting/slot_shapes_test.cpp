@@ -4,8 +4,8 @@
 
 #include "reporting/claims/claims_check.h"
 #include "reporting/columns.h"
-#include "reporting/comparison.h"
 #include "reporting/compare/equal_cost.h"
+#include "reporting/comparison.h"
 #include "reporting/per_seed.h"
 #include "reporting/quantity_value.h"
 #include "reporting/trace/trace.h"
@@ -39,8 +39,9 @@ Table table_of(const SweepResults& sweep) {
 }  // namespace
 
 TEST_CASE("a row whose trials had several slots has no time and no speed, and the notes say which slots") {
-    const SweepResults sweep = a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("plain", 2, {on_threads(4)}),
-                                           trained_on("cl", 1, {on_threads(2)})});
+    const SweepResults sweep =
+        a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("plain", 2, {on_threads(4)}),
+                    trained_on("cl", 1, {on_threads(2)})});
     const Table table = table_of(sweep);
     CHECK(cell(table, 0, "train\ntime") == "mixed");
     CHECK(cell(table, 0, "tokens\nper s") == "mixed");
@@ -49,19 +50,21 @@ TEST_CASE("a row whose trials had several slots has no time and no speed, and th
     CHECK(cell(table, 1, "tokens\nper s") == "500");
     CHECK(cell(table, 0, "steps") == "1000");
     CHECK(cell(table, 0, "input\ntokens") == "1.00k 1.00x");
-    CHECK_THAT(all_notes(table),
-               ContainsSubstring("Slots: trained plain on 2 threads of Example CPU (8 cores) and on 4 threads of Example CPU "
-                                 "(8 cores); cl on 2 threads of Example CPU (8 cores)."));
+    CHECK_THAT(
+        all_notes(table),
+        ContainsSubstring("Slots: trained plain on 2 threads of Example CPU (8 cores) and on 4 threads of Example CPU "
+                          "(8 cores); cl on 2 threads of Example CPU (8 cores)."));
     const Table each = per_seed_table(sweep);
     CHECK(cell(each, 1, "train\ntime") == "2.00s");  // a trial of one slot has its time
 }
 
 TEST_CASE("a row of another slot than its baseline's has its time, and no ratio") {
-    const Table table =
-        table_of(a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2, "Other CPU")})}));
+    const Table table = table_of(
+        a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2, "Other CPU")})}));
     CHECK(cell(table, 0, "train\ntime") == "2.00s 1.00x");
     CHECK(cell(table, 1, "train\ntime") == "2.00s other slot");
-    const Table same = table_of(a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2)})}));
+    const Table same =
+        table_of(a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2)})}));
     CHECK(cell(same, 1, "train\ntime") == "2.00s 1.00x");
     CHECK_THAT(all_notes(same), !ContainsSubstring("Slots:"));
 }
@@ -71,8 +74,8 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
     lost.counts = false;
     AttemptRow none = on_threads(8);
     none.seconds = results_db::CostParts{0, 0, 0, 0, 5};
-    const SweepResults sweep = a_sweep_of({trained_on("plain", 1, {on_threads(2), on_threads(4)}),
-                                           trained_on("cl", 1, {lost, none, on_threads(2)})});
+    const SweepResults sweep = a_sweep_of(
+        {trained_on("plain", 1, {on_threads(2), on_threads(4)}), trained_on("cl", 1, {lost, none, on_threads(2)})});
     const Table table = table_of(sweep);
     CHECK(cell(table, 0, "train\ntime") == "mixed");
     CHECK(cell(table, 1, "train\ntime") == "2.00s other slot");
@@ -124,7 +127,8 @@ TEST_CASE("a claim on time over several slots is missing, with the slots; one on
 }
 
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {
-    const SweepResults sweep = a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});
+    const SweepResults sweep =
+        a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});
     const std::vector<Variant> variants = variants_of(sweep);
     Curves curves;
     for (const TrialRow& trial : sweep.trials)

@@ -86,23 +86,25 @@ struct Attempts {
     std::int64_t code, host, experiment, sweep_id, number = 0;
 };
 
-const Price kCheap{"a thread", 1000, 0.36, "list A"}, kDear{"a GPU", 2000, 2.88, "list B"};  // 0.1 and 0.8 mUSD a second
+const Price kCheap{"a thread", 1000, 0.36, "list A"},
+    kDear{"a GPU", 2000, 2.88, "list B"};  // 0.1 and 0.8 mUSD a second
 
-// Killed on two threads behind its checkpoint of step 10; killed again from there on four, before it saved; from there to
-// step 16 on half of a GPU, where it was stopped; from there to the end on one thread; scored on two.
+// Killed on two threads behind its checkpoint of step 10; killed again from there on four, before it saved; from there
+// to step 16 on half of a GPU, where it was stopped; from there to the end on one thread; scored on two.
 void five_attempts(Attempts& attempts) {
     attempts.end(attempts.begin({"cpu", 2, 1, 1}, kCheap),
                  Attempts::started(0, 0) + Attempts::trained(10, 6000) + Attempts::saved(10, 9, 6, 1, 0.5) +
                      Attempts::trained(14, 9000),
                  "failed", 9, 20);
-    attempts.end(attempts.begin({"cpu", 4, 1, 1}, kCheap), Attempts::started(10, 6) + Attempts::trained(12, 9000), "failed",
-                 3, 5);
+    attempts.end(attempts.begin({"cpu", 4, 1, 1}, kCheap), Attempts::started(10, 6) + Attempts::trained(12, 9000),
+                 "failed", 3, 5);
     attempts.end(attempts.begin({"cuda", 1, 2, 1}, kDear),
                  Attempts::started(10, 6) + Attempts::trained(16, 11'000) + Attempts::saved(16, 7.9, 5, 0.25, 0.75) +
                      Attempts::ended("stopped", 11, 0.25, 0.75),
                  "cancelled", 5, 8);
     attempts.end(attempts.begin({"cpu", 1, 1, 1}, kCheap),
-                 Attempts::started(16, 11) + Attempts::trained(20, 21'000) + Attempts::ended("ok", 21, 0, 0), "ok", 10, 12);
+                 Attempts::started(16, 11) + Attempts::trained(20, 21'000) + Attempts::ended("ok", 21, 0, 0), "ok", 10,
+                 12);
     attempts.end(attempts.begin({"cpu", 2, 1, 1}, kCheap, Work::score),
                  Attempts::started(20, 0) + Attempts::ended("ok", 0, 3, 0.5), "ok", 0, 4);
 }
@@ -204,7 +206,10 @@ TEST_CASE("evidence whose cost is none is refused, and the database stays as it 
         Records records(text);
         change(records.find("attempt", [](const Json& one) { return one.contains("spent"); }));
         Writer writer(elsewhere / "results.db");
-        CHECK_THAT(refusal(ErrorKind::database, [&] { writer.merge({{"x.jsonl", records.sealed()}}); }),
+        CHECK_THAT(refusal(ErrorKind::database,
+                           [&] {
+                               writer.merge({{"x.jsonl", records.sealed()}});
+                           }),
                    ContainsSubstring(why));
         CHECK(dump_of(elsewhere / "results.db") == before);
     };
@@ -223,8 +228,8 @@ TEST_CASE("an attempt of a program that measured less costs what the driver saw 
     Attempts attempts(folder);
     // The driver waited for it: it has an exit code, and 60 s lie between its start and its end.
     const std::int64_t id = attempts.begin({"cpu", 2, 1, 1}, std::nullopt);
-    write_text(folder / "journal.jsonl", Attempts::started(0, 0) + Attempts::trained(20, 40'000) +
-                                             Attempts::ended("ok", 40, 5, -1));
+    write_text(folder / "journal.jsonl",
+               Attempts::started(0, 0) + Attempts::trained(20, 40'000) + Attempts::ended("ok", 40, 5, -1));
     attempts.writer.ingest(id, folder / "journal.jsonl");
     Outcome outcome = ended_ok();
     outcome.own_seconds = 40;
