@@ -31,7 +31,7 @@ struct Started {
     double resume_seconds = 0;     // of training before that checkpoint
     std::string start_note = {};   // what [start] did not simply copy, as weights that begin anew; empty: nothing
     std::int64_t active_parameters = 0;  // that one token meets, in a model with experts; 0: all of them
-    double start_seconds = 0;      // since its process began
+    double start_seconds = 0;            // since its process began
 };
 
 // What the attempt has spent so far, of its own: once a checkpoint is on the disk, or a task is scored whole. What is

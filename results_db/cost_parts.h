@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt's time on its slot went into. The parts add up to the whole time that it held the slot, so that nothing
-// is paid for and told nowhere.
+// What an attempt's time on its slot went into. The parts add up to the whole time that it held the slot, so that
+// nothing is paid for and told nowhere.
 
 #include <optional>
 
@@ -27,17 +27,17 @@ struct Spent {
 
 // What is known of the time of an attempt that has ended.
 struct AttemptTime {
-    bool is_scoring = false;       // it scored what others had trained
-    bool is_ok = false;            // it ended well
-    bool tells_its_end = false;    // its journal's last line is that of a trial which ended by itself
-    bool is_kept = false;          // the result was built on it; of a scoring: any of its scores is there
-    bool is_continued = false;     // a later attempt went on from a checkpoint of it
-    std::optional<double> held;    // of its slot; nothing: nobody saw its end
-    double training = 0;           // all that it ran itself, as far as its journal tells
-    double scoring = 0;            // the same
-    std::optional<double> waiting; // nothing: a program of before did not measure it
-    double behind_kept = 0;        // of the training: logged behind the step that a later attempt went on from
-    std::optional<Spent> kept;     // at the checkpoint that a later attempt went on from, or the last one
+    bool is_scoring = false;        // it scored what others had trained
+    bool is_ok = false;             // it ended well
+    bool tells_its_end = false;     // its journal's last line is that of a trial which ended by itself
+    bool is_kept = false;           // the result was built on it; of a scoring: any of its scores is there
+    bool is_continued = false;      // a later attempt went on from a checkpoint of it
+    std::optional<double> held;     // of its slot; nothing: nobody saw its end
+    double training = 0;            // all that it ran itself, as far as its journal tells
+    double scoring = 0;             // the same
+    std::optional<double> waiting;  // nothing: a program of before did not measure it
+    double behind_kept = 0;         // of the training: logged behind the step that a later attempt went on from
+    std::optional<Spent> kept;      // at the checkpoint that a later attempt went on from, or the last one
 };
 
 // Seconds. Where nobody saw the end, what its journal tells alone.

@@ -251,7 +251,8 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
 
 std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
                            const SharedValues& shared) {
-    require_columns(record, kAttempt, {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
+    require_columns(record, kAttempt,
+                    {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
     const Json& setup = shared.at(record.value("setup", Json()));
     require_columns(setup, kShape, {"code", "host", "dataset"});
     const std::int64_t code = store_code(connection, setup.value("code", Json()));
