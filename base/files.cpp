@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text_stream.h"
 
 namespace deft {
@@ -202,7 +203,13 @@ void MappedFile::release(std::span<const std::byte> bytes) const {
 }
 
 FileLock::FileLock(const fs::path& file) : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (const int error = file_.number() < 0 ? errno : lock_file(file_, LOCK_EX))
+    int error = file_.number() < 0 ? errno : lock_file(file_, LOCK_EX | LOCK_NB);
+    if (error == EWOULDBLOCK) {
+        const Clock::time_point start = Clock::now();
+        error = lock_file(file_, LOCK_EX);
+        waited_seconds_ = seconds_since(start);
+    }
+    if (error != 0)
         throw Error(ErrorKind::io, fmt::format("cannot lock {}: {}", file.string(), error_text(error)),
                     "choose a folder that you may write to");
 }

@@ -89,8 +89,12 @@ class FileLock {
     // Makes the file where it is absent. Errors: io.
     explicit FileLock(const std::filesystem::path& file);
 
+    // That another process had it.
+    double waited_seconds() const { return waited_seconds_; }
+
  private:
     Descriptor file_;
+    double waited_seconds_ = 0;
 };
 
 }  // namespace deft

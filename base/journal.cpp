@@ -38,7 +38,16 @@ const RecordTable& table_of(const Started*) {
          {"note", at<&Started::note>, "", {.came_later = true}},
          {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}},
          {"start_note", at<&Started::start_note>, "", {.came_later = true}},
-         {"active_parameters", at<&Started::active_parameters>, "", {.at_least = 0, .came_later = true}}}};
+         {"active_parameters", at<&Started::active_parameters>, "", {.at_least = 0, .came_later = true}},
+         {"start_seconds", at<&Started::start_seconds>, "", {.came_later = true}}}};
+    return table;
+}
+
+const RecordTable& table_of(const Spent*) {
+    static const RecordTable table = {
+        "spent",
+        {{"time_ms", at<&Spent::time_ms>}, {"step", at<&Spent::step>}, {"train_seconds", at<&Spent::train_seconds>},
+         {"eval_seconds", at<&Spent::eval_seconds>}, {"waited_seconds", at<&Spent::waited_seconds>}}};
     return table;
 }
 
@@ -134,7 +143,8 @@ const RecordTable& table_of(const Ended*) {
          {"train_seconds", at<&Ended::train_seconds>}, {"flops", at<&Ended::flops>, "", {.came_later = true}},
          {"step_seconds", at<&Ended::step_seconds>, "", {.came_later = true}},
          {"eval_seconds", at<&Ended::eval_seconds>}, {"threads", at<&Ended::threads>},
-         {"peak_rss_bytes", at<&Ended::peak_rss_bytes>}, {"cpu_seconds", at<&Ended::cpu_seconds>}}};
+         {"peak_rss_bytes", at<&Ended::peak_rss_bytes>}, {"cpu_seconds", at<&Ended::cpu_seconds>},
+         {"waited_seconds", at<&Ended::waited_seconds>, "", {.came_later = true}}}};
     return table;
 }
 
@@ -334,6 +344,10 @@ template const Fields& fields<Started>();
 template Json to_json(const Started&);
 template void from_json(const Json&, Started&);
 template void Writer::write(const Started&);
+template const Fields& fields<Spent>();
+template Json to_json(const Spent&);
+template void from_json(const Json&, Spent&);
+template void Writer::write(const Spent&);
 template const Fields& fields<TrainPoint>();
 template Json to_json(const TrainPoint&);
 template void from_json(const Json&, TrainPoint&);

@@ -31,6 +31,15 @@ struct Started {
     double resume_seconds = 0;     // of training before that checkpoint
     std::string start_note = {};   // what [start] did not simply copy, as weights that begin anew; empty: nothing
     std::int64_t active_parameters = 0;  // that one token meets, in a model with experts; 0: all of them
+    double start_seconds = 0;            // since its process began
+};
+
+// What the attempt has spent so far, of its own: once a checkpoint is on the disk, or a task is scored whole. What is
+// computed later than the last of these lines is lost to a kill.
+struct Spent {
+    std::int64_t time_ms = 0;
+    std::int64_t step = 0;
+    double train_seconds = 0, eval_seconds = 0, waited_seconds = 0;
 };
 
 // One optimizer step. The four counts are totals up to and including this step.
@@ -147,6 +156,7 @@ struct Ended {
     std::int64_t threads = 0;
     std::int64_t peak_rss_bytes = 0;
     double cpu_seconds = 0;
+    double waited_seconds = -1;  // for a lock of another process, or at the start for other ranks; -1: not measured
 };
 
 // What any of the records above is made of: its keys, and the columns where the database has one for each.

@@ -67,6 +67,7 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     journal::Writer journal = slot.ranks.rank() == 0 ? journal::Writer(file) : journal::Writer();
     journal::Ended ended;
     ended.threads = slot.threads;
+    ended.waited_seconds = 0;
     ended.state = "ok";
     try {
         if (!work(journal, ended)) ended.state = "stopped";
@@ -88,6 +89,12 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     if (ended.state == "stopped") return kExitWorkLeft;
     fmt::print(stderr, "{}\n", ended.error);
     return kExitFailed;
+}
+
+void meet_ranks(const TrialSlot& slot, double& waited_seconds, const std::function<void()>& meet) {
+    const Clock::time_point before = Clock::now();
+    meet();
+    if (slot.ranks.size() > 1) waited_seconds += seconds_since(before);
 }
 
 double saving_seconds(std::int64_t parameters, double bytes) {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/journal.h"
+#include "base/stopwatch.h"
 #include "engine/comm/communicator.h"
 #include "engine/core/backend.h"
 #include "experiments/projection.h"
@@ -16,6 +17,7 @@ struct TrialSlot {
     engine::Device device = engine::Device::cpu;
     int threads = 1;                   // of each rank
     engine::Communicator ranks = {};  // processes that do it together, this one among them
+    Clock::time_point started = Clock::now();  // since when this process holds the slot
 };
 
 // run_folder/journal.jsonl of rank 0, who alone journals what is done. Others write one only to say why they failed.
@@ -26,6 +28,9 @@ std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, i
 // calls it; one that fails will end without the others.
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work);
+
+// Meets the other ranks, where there are any, and adds the seconds that this one waited for them.
+void meet_ranks(const TrialSlot& slot, double& waited_seconds, const std::function<void()>& meet);
 
 // What may be promised for a checkpoint of so many bytes a parameter.
 double saving_seconds(std::int64_t parameters, double bytes);

@@ -39,9 +39,9 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
 }
 
 // Of the metrics that order samples.
-engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config,
-                                 const Dataset& samples) {
-    return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric))
+engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples,
+                                 double& waited_seconds) {
+    return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric), {}, &waited_seconds)
                                  : open_column(metric, config, samples);
 }
 
@@ -132,13 +132,15 @@ std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& conf
     return pacings;
 }
 
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples) {
-    if (!config.curriculum) return;
+double add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples) {
+    double waited_seconds = 0;
+    if (!config.curriculum) return waited_seconds;
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))
             trainer.curricula.push_back({pacing_of(metric.growth, baseline_steps_of(config)),
-                                         metric.difficulty == "percentile", index_of(metric, config, samples),
-                                         metric.metric});
+                                         metric.difficulty == "percentile",
+                                         index_of(metric, config, samples, waited_seconds), metric.metric});
+    return waited_seconds;
 }
 
 }  // namespace deft::experiments

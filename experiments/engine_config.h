@@ -24,7 +24,8 @@ engine::Backend backend_of(const TrialConfig& config, engine::Device device, int
 // By metric, how the difficulty grows up to which samples are admitted; its clock shows step + 1.
 std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& config);
 
-// Adds what needs the corpus: the order of its samples by difficulty. Errors: io.
-void add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples);
+// Adds what needs the corpus: the order of its samples by difficulty. Returns the seconds in which another process was
+// finding that out. Errors: io.
+double add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config, const Dataset& samples);
 
 }  // namespace deft::experiments

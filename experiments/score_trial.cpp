@@ -47,9 +47,11 @@ TrainedModel load_model(const TrialConfig& config, const ScoringPlaces& places, 
     return trained;
 }
 
-journal::Started started_with(const TrialConfig& config, const TrainedModel& trained) {
+journal::Started started_with(const TrialConfig& config, const TrainedModel& trained,
+                              Clock::time_point process_started) {
     journal::Started started;
     started.time_ms = now_ms();
+    started.start_seconds = seconds_since(process_started);
     started.pid = getpid();
     started.config_hash = config_hash(config);
     started.total_steps = trained.step;
@@ -62,10 +64,13 @@ journal::Started started_with(const TrialConfig& config, const TrainedModel& tra
 bool score_all(const TrialConfig& config, std::span<const std::string> keys, const ScoringPlaces& places,
                const TrialSlot& slot, journal::Writer& journal, const std::function<bool()>& stop,
                journal::Ended& ended) {
-    engine::require_same(slot.ranks, "the configuration's hash", config_hash(config), "give all ranks the same run folder");
+    meet_ranks(slot, ended.waited_seconds, [&] {
+        engine::require_same(slot.ranks, "the configuration's hash", config_hash(config),
+                             "give all ranks the same run folder");
+    });
     const std::vector<ScoreRequest> requests = wanted_requests(config, keys);
     TrainedModel trained = load_model(config, places, slot);
-    journal.write(started_with(config, trained));
+    journal.write(started_with(config, trained, slot.started));
 
     Heartbeat heartbeat(journal, stop);
     heartbeat.begin("scoring", longest_step_seconds(project(config), slot));
@@ -77,10 +82,12 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
                                trained.step, trained.model_sha256};
         scored.scoring_version = kScoringVersion;
         std::vector<journal::Evaluation> scores;
+        double waited = 0;
         try {
             if (request.task == kValidationTask) {
                 const Dataset dataset =
                     load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
+                waited = dataset.waited_seconds;
                 scores = validation_scores(dataset, *trained.model, trained.exec, request.documents, batch,
                                            trained.step, loop);
             } else {
@@ -98,13 +105,15 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
         } catch (const StopAsked&) {
             return false;
         }
-        scored.seconds = seconds_since(start);
+        scored.seconds = seconds_since(start) - waited;
         ended.eval_seconds += scored.seconds;
+        ended.waited_seconds += waited;
         for (journal::Evaluation& score : scores) {
             score.score_key = request.key;
             journal.write(score);
         }
         journal.write(scored);
+        journal.write(journal::Spent{now_ms(), trained.step, 0, ended.eval_seconds, ended.waited_seconds});
         journal.sync();
     }
     return true;

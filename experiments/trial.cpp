@@ -141,6 +141,9 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
     const auto save_now = [&] {
         const Clock::time_point before = Clock::now();
         save(run, ended.train_seconds);
+        run.journal.write(journal::Spent{now_ms(), run.trainer.counts().steps,
+                                         ended.train_seconds - run.resumed.progress.train_seconds, ended.eval_seconds,
+                                         ended.waited_seconds});
         last_save = Clock::now();
         const double took = seconds_since(before);
         not_training += took;
@@ -190,9 +193,10 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
     }
 }
 
-void write_started(const Run& run) {
+void write_started(const Run& run, Clock::time_point process_started) {
     journal::Started started;
     started.time_ms = now_ms();
+    started.start_seconds = seconds_since(process_started);
     started.pid = getpid();
     started.dataset_name = run.dataset.name;
     started.dataset_sha256 = run.dataset.sha256;
@@ -236,14 +240,17 @@ void require_shared_folder(const engine::Communicator& ranks, const fs::path& fo
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                 const std::function<bool()>& stop, journal::Ended& ended) {
     const engine::Communicator& ranks = slot.ranks;
-    require_same_program(ranks, config);
+    meet_ranks(slot, ended.waited_seconds, [&] { require_same_program(ranks, config); });
     require_ranks(config, ranks.size());
     const Dataset dataset = load_dataset(config.data, config.model.seqlen, config.base_folder, places.data_folder);
     if (!dataset.note.empty()) fmt::print(stderr, "{}\n", dataset.note);
-    engine::require_same(ranks, "the data's sha256", dataset.sha256, "give all ranks the same data folder");
+    ended.waited_seconds += dataset.waited_seconds;
+    meet_ranks(slot, ended.waited_seconds, [&] {
+        engine::require_same(ranks, "the data's sha256", dataset.sha256, "give all ranks the same data folder");
+    });
     require_shared_folder(ranks, places.checkpoint_folder);
     engine::TrainerConfig settings = trainer_config(config);
-    add_curriculum(settings, config, dataset);
+    ended.waited_seconds += add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later, ranks);
     const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
@@ -252,8 +259,11 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
         trainer.draw_initial_weights();
         if (config.start) start_note = load_start_weights(config, dataset, trainer, places.start);
     }
-    engine::require_same(ranks, "the checkpoint to go on from", resumed.checkpoint.folder.string() + resumed.checkpoint.model_sha256,
-                         "see what each rank passed over, in its log");
+    meet_ranks(slot, ended.waited_seconds, [&] {
+        engine::require_same(ranks, "the checkpoint to go on from",
+                             resumed.checkpoint.folder.string() + resumed.checkpoint.model_sha256,
+                             "see what each rank passed over, in its log");
+    });
     if (resumed.step == 0)  // the training is repeated
         engine::on_first_rank(ranks, [&] { remove_best_weights(places.checkpoint_folder); });
     TrainingValidation validation(config, dataset, trainer, places.checkpoint_folder, resumed);
@@ -264,7 +274,7 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     Heartbeat heartbeat(journal, stop, ranks.size());
     const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config),
                   start_note};
-    write_started(run);
+    write_started(run, slot.started);
     const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);
     ended.flops = trainer.counts().flops;

@@ -16,6 +16,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/stale.h"
 
 namespace deft::reporting {
@@ -227,13 +228,13 @@ std::optional<double> of_point(const TrialRow& trial) {
 }
 
 std::optional<double> wall_seconds(const TrialRow& trial) {
-    if (!trial.last_point) return std::nullopt;
+    if (!trial.last_point || slot_shapes(trial).size() > 1) return std::nullopt;
     return static_cast<double>(trial.last_point->wall_ms) / 1000;
 }
 
 // Over the whole run: the last step's own rate is noise.
 std::optional<double> token_rate(const TrialRow& trial) {
-    if (!trial.last_point || trial.last_point->wall_ms <= 0) return std::nullopt;
+    if (!trial.last_point || trial.last_point->wall_ms <= 0 || slot_shapes(trial).size() > 1) return std::nullopt;
     return static_cast<double>(trial.last_point->input_tokens) * 1000 / static_cast<double>(trial.last_point->wall_ms);
 }
 
@@ -241,7 +242,12 @@ std::optional<double> cost(const TrialRow& trial) {
     return trial.usd;
 }
 
+bool is_mixed(const Variant& variant, const Resource& resource) {
+    return resource.is_speed && slot_shapes(variant).size() > 1;
+}
+
 std::vector<double> values_of(const Variant& variant, const Resource& resource) {
+    if (is_mixed(variant, resource)) return {};
     std::vector<std::pair<const TrialRow*, double>> values;
     for (const TrialRow* trial : variant.ok) {
         const std::optional<double> value = resource.value(*trial);
@@ -253,13 +259,17 @@ std::vector<double> values_of(const Variant& variant, const Resource& resource) 
 
 Cell resource_cell(const Variant& variant, const Variant& reference, const Resource& resource) {
     if (is_imported(variant)) return stated_cell(*variant.trials.front()->imported, resource);
+    if (is_mixed(variant, resource)) return kMixedSlots;
     const std::vector<double> values = values_of(variant, resource);
     if (values.empty()) return "-";
     Cell cell(resource.print(mean(values)), mean(values));
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (!resource.with_ratio) return cell;
     const std::optional<double> base = mean_of(reference, resource);
-    if (base && *base > 0) {
+    if (resource.is_speed && !have_one_slot_shape(variant, reference)) {
+        cell.aside = "other slot";
+        cell.text += " " + cell.aside;
+    } else if (base && *base > 0) {
         cell.aside = ratio(*cell.value / *base);
         cell.text += " " + cell.aside;
     }
@@ -288,13 +298,13 @@ const std::vector<Resource>& resources() {
     using journal::TrainPoint;
     static const std::vector<Resource> all = {
         {"steps", of_point<&TrainPoint::step>, whole_or_mean, false, "train steps"},
-        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", stated_tokens},
+        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", false, stated_tokens},
         {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true, "unique tokens"},
         {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true, "layer tokens"},
-        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", stated_flops},
-        {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", stated_seconds},
-        {"tokens\nper s", token_rate, si, false, "throughput"},
-        {"cost", cost, dollars, true, "cost usd", "USD", stated_cost},
+        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", false, stated_flops},
+        {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", true, stated_seconds},
+        {"tokens\nper s", token_rate, si, false, "throughput", "", true},
+        {"cost", cost, dollars, true, "cost usd", "USD", false, stated_cost},
     };
     return all;
 }

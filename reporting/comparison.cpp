@@ -14,12 +14,14 @@
 
 #include "base/text.h"
 #include "reporting/columns.h"
+#include "reporting/cost_columns.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/published_columns.h"
 #include "reporting/score_marks.h"
 #include "reporting/scoring_notes.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
@@ -202,6 +204,8 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
+    for (std::string& text : slot_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : cost_notes(variants)) notes.push_back(std::move(text));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())
         for (std::string& text : provenance.notes()) notes.push_back(std::move(text));
@@ -238,6 +242,7 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
         fields.all.push_back(resource_field(resource, variants, base_case));
         if (published != nullptr) append(fields.all, published_resource_fields(*published, resource));
     }
+    append(fields.all, cost_fields(variants));
     fields.scores = fields.all.size();
     if (published != nullptr) append(fields.all, published_score_fields(*published));
     std::vector<Field> scores = score_fields(sweep);

@@ -10,6 +10,7 @@
 #include "base/score_key.h"
 #include "base/text.h"
 #include "reporting/claims/verdict_strip.h"
+#include "reporting/cost_columns.h"
 #include "reporting/curves.h"
 #include "reporting/expert_routing.h"
 #include "reporting/experts_html.h"
@@ -91,6 +92,8 @@ OrderedJson trial_json(const TrialRow& trial) {
         json["train_seconds"] = static_cast<double>(trial.last_point->wall_ms) / 1000;
     }
     if (trial.usd) json["usd"] = json_number(*trial.usd);
+    if (trial.parts.whole() > 0) json["device_seconds"] = parts_json(trial.parts);
+    if (trial.usd_parts) json["usd_parts"] = parts_json(*trial.usd_parts);
     if (!trial.stale.empty()) json["stale"] = trial.stale;
     json["scores"] = scores_json(trial);
     return json;
@@ -186,11 +189,18 @@ Table part_of(const Table& table, const Block& columns, const std::string& capti
     return part;
 }
 
-// All blocks of the comparison but its first, which is about resources and has a section of its own.
-std::string comparison_html(const Table& table, const std::vector<Block>& blocks, const std::string& id,
-                            const std::string& suffix) {
+bool is_of_cost(const Table& table, const Block& block) {
+    return std::any_of(block.begin(), block.end(), [&](std::size_t column) { return table.columns[column].is_cost; });
+}
+
+// All blocks of the comparison but those of what rows consumed, which have a section of their own.
+std::string comparison_html(const Table& table, const std::vector<std::string>& notes, const std::vector<Block>& blocks,
+                            const std::string& id, const std::string& suffix) {
     std::string out = fmt::format("<h2 id=\"comparison{}\">Comparison</h2>\n", id);
+    bool any = false;
     for (std::size_t i = 1; i < blocks.size(); ++i) {
+        if (is_of_cost(table, blocks[i])) continue;
+        any = true;
         const bool published = std::any_of(blocks[i].begin(), blocks[i].end(),
                                           [&](std::size_t column) { return table.columns[column].published; });
         out += render_html(part_of(table, blocks[i],
@@ -199,8 +209,8 @@ std::string comparison_html(const Table& table, const std::vector<Block>& blocks
                                               : "Scores of each task, means over seeds") +
                                        suffix));
     }
-    if (blocks.size() == 1) out += "<p>No scores have been recorded yet.</p>\n";
-    return out + notes_html(table.notes);
+    if (!any) out += "<p>No scores have been recorded yet.</p>\n";
+    return out + notes_html(notes);
 }
 
 std::string curves_html(std::vector<Figure> figures, const std::string& id, const std::string& suffix) {
@@ -230,6 +240,12 @@ std::string draws_html(const std::vector<Variant>& variants, const Curves& curve
     return out + render_html(table);
 }
 
+std::vector<std::string> without(std::vector<std::string> notes, const std::vector<std::string>& others) {
+    std::erase_if(
+        notes, [&](const std::string& note) { return std::find(others.begin(), others.end(), note) != others.end(); });
+    return notes;
+}
+
 // The tables and figures of one stage, under its name where it has one.
 std::string stage_html(const ReportData& data, const StageResults& stage, const std::string& suffix) {
     const Table table = comparison_table(stage.sweep, about_stage(data.about, stage));
@@ -242,14 +258,19 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
     if (!variants.empty())
         out += experts_html(variants, data.curves, baseline_case(variants, data.about.baseline, data.sweep.name), id,
                             suffix);
-    out += comparison_html(table, blocks, id, suffix);
+    out += comparison_html(table, without(table.notes, cost_notes(variants)), blocks, id, suffix);
     out += curves_html(curve_figures(variants, data.curves), id, suffix);
     out += schedules_html(variants, data.curves, id, suffix);
     out += draws_html(variants, data.curves, id, suffix);
     out += routing_html(variants, data.experts, id, suffix);
     out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);
-    return out + render_html(part_of(table, blocks.front(),
-                                     "What each row consumed, and how much of the baseline's that is" + suffix));
+    out += render_html(
+        part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
+    for (const Block& block : blocks)
+        if (is_of_cost(table, block))
+            out += render_html(part_of(table, block, "What it cost, told apart, means over seeds" + suffix)) +
+                   notes_html(cost_notes(variants));
+    return out;
 }
 
 }  // namespace

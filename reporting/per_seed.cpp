@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "reporting/columns.h"
+#include "reporting/cost_columns.h"
 #include "reporting/numbers.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"
@@ -55,6 +57,7 @@ std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::v
         column.raw_unit = resource.raw_unit;
         fields.emplace_back(std::move(column), [&resource](const Variant& one) {
             if (const auto& model = one.trials.front()->imported) return stated_cell(*model, resource);
+            if (resource.is_speed && slot_shapes(*one.trials.front()).size() > 1) return Cell(kMixedSlots);
             const std::optional<double> value = resource.value(*one.trials.front());
             return value ? Cell(resource.print(*value), *value) : Cell("-");
         });
@@ -67,6 +70,7 @@ std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::v
         const auto value = static_cast<double>(one.trials.front()->peak_rss_bytes);
         return value > 0 ? Cell(si(value, "B"), value) : Cell("-");
     });
+    for (Field& field : cost_fields(variants)) fields.push_back(std::move(field));
     std::vector<Field> scores = score_fields(sweep);
     if (!scores.empty()) scores.front().column.begins_block = true;
     for (Field& field : scores) fields.push_back(std::move(field));

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "base/text.h"
+#include "reporting/cost_columns.h"
 #include "reporting/expert_routing.h"
 #include "reporting/imported.h"
 #include "reporting/named_lines.h"
@@ -114,6 +115,12 @@ std::string cost_text(const results_db::TrialRow& trial) {
     return trial.device_seconds > 0 ? "no price: set [price] in the sweep file and run it again" : "";
 }
 
+std::string usd_of(const results_db::AttemptRow& attempt) {
+    results_db::CostParts usd;
+    usd.add(*attempt.seconds, attempt.devices() * attempt.usd_per_second());
+    return dollars(usd.whole());
+}
+
 std::string attempt_text(const results_db::AttemptRow& attempt) {
     std::string text = attempt.state;
     if (!attempt.fail_class.empty()) text += ", " + attempt.fail_class;
@@ -121,9 +128,15 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
     if (attempt.ended_ms > 0) text += " to " + date_and_time(attempt.ended_ms);
     if (attempt.resume_step > 0) text += fmt::format(", from step {}", attempt.resume_step);
     text += ", on " + shape_text(attempt.shape);
-    if (attempt.own_seconds) text += ", trained " + seconds(*attempt.own_seconds);
-    if (attempt.device_seconds) text += ", device time " + seconds(*attempt.device_seconds);
-    if (attempt.usd) text += fmt::format(", {} at {}", dollars(*attempt.usd), price_text(*attempt.price));
+    if (attempt.own_seconds && *attempt.own_seconds > 0) text += ", trained " + seconds(*attempt.own_seconds);
+    if (attempt.seconds)
+        text += "; " + parts_text(attempt_parts(attempt));
+    else if (attempt.device_seconds)
+        text += ", device time " + seconds(*attempt.device_seconds);
+    if (attempt.seconds && attempt.price)
+        text += fmt::format(", {} at {}", usd_of(attempt), price_text(*attempt.price));
+    else if (attempt.usd)
+        text += fmt::format(", {} at {}", dollars(*attempt.usd), price_text(*attempt.price));
     return text + (attempt.counts ? "" : ", not counted: nothing of it is in the result");
 }
 
@@ -133,6 +146,8 @@ void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Attempts");
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
         lines.add(fmt::format("attempt {}", attempt.number), attempt_text(attempt));
+    for (const results_db::AttemptRow& attempt : trial.scoring_rows)
+        lines.add(fmt::format("scoring {}", attempt.number), attempt_text(attempt));
 }
 
 // "libc glibc 2.36, oneDNN 2.6.3".
@@ -275,6 +290,8 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
     lines.add("device time", trial.imported ? "" : seconds(trial.device_seconds));
     lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes), "B") : "");
     lines.add("cost", cost_text(trial));
+    if (trial.parts.whole() > 0) lines.add("of all attempts", parts_text(trial.parts));
+    if (trial.usd_parts) lines.add("in USD", usd_texts(*trial.usd_parts).whole);
     add_attempts(lines, trial);
     add_provenance(lines, trial);
     if (const std::string error = error_text(trial); !error.empty()) {

@@ -17,6 +17,7 @@ struct Column {
     bool begins_block = false;  // where one line does not hold all columns
     bool published = false;     // holds what a paper printed, not what was measured here
     std::string raw_unit = {};  // of the values where their texts carry a unit of their own, as in "33.1s"
+    bool is_cost = false;       // a part of what a row cost, or their sum
     std::string caveat = {};    // a few words below the title on what all its numbers lack: "at chance"
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "results_db/attempt_time.h"
 #include "results_db/host_key.h"
 
 namespace deft::results_db {
@@ -15,7 +16,8 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         // A join to the view would make the whole of it for each trial.
         " a.libraries_json, (SELECT k.is_result OR k.last_step IS NULL OR k.last_step > k.after_step"  // 20, 21
         "  FROM v_kept k WHERE k.attempt_id = a.id), a.start_note, a.ranks,"                           // 22, 23
-        " c.git_sha, c.dirty, c.diff_sha256, c.binary_sha256, h.hostname, h.cpu_model, h.cores, a.machine_json"  // 24..31
+        " c.git_sha, c.dirty, c.diff_sha256, c.binary_sha256, h.hostname, h.cpu_model, h.cores, a.machine_json,"  // 24..31
+        " CASE json_valid(a.slots_json) WHEN 1 THEN json_extract(a.slots_json, '$.gpu_name') END, a.id"  // 32, 33
         " FROM attempt a LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
         " WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
     query.bind(experiment_id, kind);
@@ -48,6 +50,8 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         row.host.cpu_model = query.text(29);
         row.host.cores = query.integer(30);
         lay_machine_over(row.host, query.text(31));
+        row.gpu_name = query.text(32);
+        add_time(connection, query.integer(33), row);
         rows.push_back(std::move(row));
     }
     return rows;

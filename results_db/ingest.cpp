@@ -138,6 +138,8 @@ void take_line(const std::string_view text, JournalRows& rows, IngestResult& res
         rows.add(read_as<journal::Artifact>(line));
     } else if (type == "lease") {
         result.lease = read_as<journal::Lease>(line);
+    } else if (type == "spent") {
+        rows.add(read_as<journal::Spent>(line));
     } else if (type == "started") {
         result.started = read_as<journal::Started>(line);
         result.ended.reset();  // an earlier end was not the last word

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -13,6 +14,12 @@
 #include "results_db/record_row.h"
 
 namespace deft::results_db {
+
+namespace {
+
+constexpr std::int64_t kKeptSpent = 16;  // of an attempt
+
+}  // namespace
 
 JournalRows::JournalRows(Connection& connection, std::int64_t attempt_id, const AttemptPosition& position)
     : connection_(connection),
@@ -134,8 +141,26 @@ void JournalRows::add(const journal::Started& started) {
 void JournalRows::add(const journal::Ended& ended) {
     Statement(connection_,
               "UPDATE attempt SET train_seconds = ?2, eval_seconds = ?3, threads = ?4, cpu_seconds = ?5,"
-              " peak_rss_bytes = ?6 WHERE id = ?1")
-        .bind(attempt_, ended.train_seconds, ended.eval_seconds, ended.threads, ended.cpu_seconds, ended.peak_rss_bytes)
+              " peak_rss_bytes = ?6, waited_seconds = ?7 WHERE id = ?1")
+        .bind(attempt_, ended.train_seconds, ended.eval_seconds, ended.threads, ended.cpu_seconds, ended.peak_rss_bytes,
+              ended.waited_seconds >= 0 ? std::optional(ended.waited_seconds) : std::nullopt)
+        .run();
+}
+
+void JournalRows::add(const journal::Spent& spent) {
+    for (const double seconds : {spent.train_seconds, spent.eval_seconds, spent.waited_seconds})
+        if (!std::isfinite(seconds) || seconds < 0) throw BadLine{"it tells of a time that is none"};
+    Statement(connection_,
+              "INSERT OR REPLACE INTO spent (attempt_id, step, elapsed_seconds, train_seconds, eval_seconds,"
+              " waited_seconds) SELECT ?1, ?2, max(0, ?3 - ifnull(started_ms, ?3)) / 1000.0, ?4, ?5, ?6"
+              " FROM attempt WHERE id = ?1")
+        .bind(attempt_, spent.step, spent.time_ms, spent.train_seconds, spent.eval_seconds, spent.waited_seconds)
+        .run();
+    // Older checkpoints are gone, and nobody goes on from them.
+    Statement(connection_,
+              "DELETE FROM spent WHERE attempt_id = ?1 AND step <="
+              " (SELECT step FROM spent WHERE attempt_id = ?1 ORDER BY step DESC LIMIT 1 OFFSET ?2)")
+        .bind(attempt_, kKeptSpent)
         .run();
 }
 

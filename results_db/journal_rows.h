@@ -42,6 +42,7 @@ class JournalRows {
     void add(const journal::Artifact& artifact);
     void add(const journal::Started& started);
     void add(const journal::Ended& ended);
+    void add(const journal::Spent& spent);
 
     // What one row holds of many lines.
     void finish();

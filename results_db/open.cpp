@@ -111,9 +111,11 @@ std::unique_ptr<Connection> open_of_any_age(const std::filesystem::path& file, s
 }  // namespace
 
 std::span<const Migration> migrations() {
-    static const std::array<Migration, 13> steps = {
-        Migration{1, "first schema", kSchemaV1}, Migration{2, "curves over resumed attempts", kSchemaV2},
-        Migration{3, "benchmarks", kSchemaV3}, Migration{4, "baselines and verdicts", kSchemaV4},
+    static const std::array<Migration, 14> steps = {
+        Migration{1, "first schema", kSchemaV1},
+        Migration{2, "curves over resumed attempts", kSchemaV2},
+        Migration{3, "benchmarks", kSchemaV3},
+        Migration{4, "baselines and verdicts", kSchemaV4},
         Migration{5, "what each attempt used, and all of a sweep", kSchemaV5, finish_v5},
         Migration{6, "scores are added to what was trained", kSchemaV6, finish_v6},
         Migration{7, "stages of a sweep", kSchemaV7},
@@ -122,7 +124,8 @@ std::span<const Migration> migrations() {
         Migration{10, "ranks", kSchemaV10},
         Migration{11, "verdicts on claims", kSchemaV11},
         Migration{12, "what results are of", kSchemaV12},
-        Migration{13, "claims of sweeps", kSchemaV13}};
+        Migration{13, "claims of sweeps", kSchemaV13},
+        Migration{14, "what attempts spent their time on", kSchemaV14}};
     return steps;
 }
 

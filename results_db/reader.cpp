@@ -109,18 +109,29 @@ std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_
     return checkpoints;
 }
 
-// Device-seconds and dollars over the attempts that count.
+// Each attempt at its own shape and price.
 void add_up_cost(TrialRow& trial) {
-    bool known = false, priced = true;
-    double usd = 0;
-    for (const AttemptRow& attempt : trial.attempt_rows) {
-        if (!attempt.counts || !attempt.device_seconds) continue;
-        known = true;
-        trial.device_seconds += *attempt.device_seconds;
-        usd += attempt.usd.value_or(0);
-        priced = priced && attempt.usd;
-    }
-    if (known && priced) trial.usd = usd;
+    bool known = false, priced = true, all_priced = true;
+    CostParts usd;
+    const auto add = [&](const AttemptRow& attempt) {
+        if (!attempt.seconds) return;
+        trial.parts.add(*attempt.seconds, attempt.devices());
+        usd.add(*attempt.seconds, attempt.devices() * attempt.usd_per_second());
+        all_priced = all_priced && (attempt.price || attempt.seconds->whole() == 0);
+        if (!attempt.held_seconds) ++trial.unseen_ends;
+        if (!attempt.waited_seconds && attempt.seconds->whole() > 0) ++trial.unmeasured_waits;
+    };
+    if (!trial.imported)  // what storing it took is no cost of its training
+        for (const AttemptRow& attempt : trial.attempt_rows) {
+            add(attempt);
+            if (!attempt.counts || !attempt.own_seconds) continue;
+            known = true;
+            priced = priced && attempt.price;
+        }
+    trial.device_seconds = trial.parts.training;
+    if (known && priced) trial.usd = usd.training;
+    for (const AttemptRow& attempt : trial.scoring_rows) add(attempt);
+    if (trial.parts.whole() > 0 && all_priced) trial.usd_parts = usd;
 }
 
 const std::string kPointQuery =
@@ -187,10 +198,6 @@ TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     trial.asked = asked_scores(connection, place.experiment_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
-    if (trial.imported) {  // what storing it took is no cost of its training
-        trial.usd.reset();
-        trial.device_seconds = 0;
-    }
     if (!row.is_null(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);

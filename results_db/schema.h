@@ -31,6 +31,7 @@ extern const char* const kSchemaV10;
 extern const char* const kSchemaV11;
 extern const char* const kSchemaV12;
 extern const char* const kSchemaV13;
+extern const char* const kSchemaV14;
 extern const char* const kTriggersV6;  // made once the step's rows are written
 
 // Takes in the notes on sweeps that stood beside the database, and keys hosts by what decides speed.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/journal.h"
 #include "results_db/bench_rows.h"
+#include "results_db/cost_parts.h"
 #include "results_db/evidence/evidence.h"
 #include "results_db/gate_rows.h"
 #include "results_db/imported_model.h"
@@ -140,6 +141,7 @@ struct Outcome {
     double cpu_seconds = 0;
     std::optional<double> own_seconds = {};  // of training that the attempt ran itself, not those before its checkpoint
     std::int64_t ended_ms = 0;               // 0: now
+    std::optional<double> held_seconds = {};  // of its slot, from its start to its end; nothing: nobody saw them
 };
 
 struct LiveAttempt {
@@ -275,12 +277,20 @@ struct AttemptRow {
     std::int64_t resume_step = 0;
     Shape shape;
     std::optional<double> own_seconds, device_seconds, usd;
+    std::optional<double> held_seconds;    // of its slot; nothing: nobody saw its end
+    std::optional<double> waited_seconds;  // of these; nothing: a program of before did not measure it
+    std::optional<CostParts> seconds = {};  // what they went into; nothing while it runs
     std::optional<Price> price;
     std::string libraries_json = "{}";
     std::string start_note = {};  // what [start] did not simply copy
     bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
     Code code = {};       // commit, changes and program alone
     Host host = {};       // name, processor and cores alone
+    std::string gpu_name = {};  // empty: of a CPU, or unknown
+
+    // Device-seconds of a second on its slot, and what a device-second cost.
+    double devices() const { return static_cast<double>(shape.devices) / static_cast<double>(shape.trials_per_device); }
+    double usd_per_second() const { return price ? price->usd_per_hour / 3600 : 0; }
 };
 
 // What a model came to once the sweep's later stages had fine-tuned it on all tasks of a suite.
@@ -309,10 +319,15 @@ struct TrialRow {
     std::int64_t started_ms = 0, ended_ms = 0;
     std::optional<journal::TrainPoint> last_point;  // of its curve
     double train_seconds = 0;
-    // Over the attempts that count, each at its own shape and price; work that was done again after a kill is in it,
-    // for it was paid. Attempts from which nothing came are not: no case is dearer for a machine that failed under it.
+    // Of the training that the result was built on, over its attempts, each at its own shape and price. What was lost
+    // to kills is not in it: no case is dearer for a machine that failed under it.
     double device_seconds = 0;
     std::optional<double> usd;             // nothing where one of them has no price; neither is of an imported model
+    // Of all attempts that have ended, at training and at scoring: device-seconds, and USD where all have a price.
+    CostParts parts = {};
+    std::optional<CostParts> usd_parts = {};
+    std::int64_t unseen_ends = 0;      // of these attempts: nobody saw how long they held their slots
+    std::int64_t unmeasured_waits = 0;  // of these: what they waited is told as start-up
     std::vector<AttemptRow> attempt_rows;  // all that trained, by number
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
     std::optional<Checkpoint> result;      // what is scored

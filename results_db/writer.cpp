@@ -339,10 +339,10 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
     Statement(*impl_->connection,
               "UPDATE attempt SET state = ?2, fail_class = ?3, exit_code = ?4, term_signal = ?5, error = ?6,"
               " peak_rss_bytes = max(ifnull(peak_rss_bytes, 0), ?7), cpu_seconds = max(ifnull(cpu_seconds, 0), ?8),"
-              " ended_ms = ?9, own_seconds = ?10 WHERE id = ?1")
+              " ended_ms = ?9, own_seconds = ?10, held_seconds = ?11 WHERE id = ?1")
         .bind(attempt_id, outcome.state, or_null(outcome.fail_class), outcome.exit_code, outcome.term_signal,
               or_null(outcome.error), outcome.peak_rss_bytes, outcome.cpu_seconds,
-              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms(), outcome.own_seconds)
+              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms(), outcome.own_seconds, outcome.held_seconds)
         .run();
     transaction.commit();
 }

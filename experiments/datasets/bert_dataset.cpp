@@ -99,8 +99,9 @@ BertDataset load_bert_dataset(const DataConfig& data, const std::string& base_fo
             return write_bert_corpus(source, data, base_folder, into, progress, each, written);
         },
         [&](const PreparedFolder& folder) { dataset = open_dataset(folder, data.bert.lower_case); }};
-    const std::string note = open_or_prepare(data, base_folder, data_folder, recipe, progress).note;
-    dataset->note = note;
+    const PreparedFolder prepared = open_or_prepare(data, base_folder, data_folder, recipe, progress);
+    dataset->note = prepared.note;
+    dataset->waited_seconds = prepared.waited_seconds;
     return std::move(*dataset);
 }
 

@@ -19,6 +19,7 @@ struct BertDataset {
     engine::SentenceCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
     std::string note;              // for people: that it was damaged, and made anew
+    double waited_seconds = 0;     // while another process made it
 };
 
 // bert-base-uncased | a folder with vocab.txt | a .txt file. Errors: as read_vocab_txt; data, where it is not there.

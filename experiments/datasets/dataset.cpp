@@ -17,6 +17,7 @@ Dataset dataset_of(const PackedDataset& corpus, std::int64_t seqlen) {
     dataset.train_tokens = corpus.train.tokens.size;
     dataset.folder = corpus.folder;
     dataset.note = corpus.note;
+    dataset.waited_seconds = corpus.waited_seconds;
     return dataset;
 }
 
@@ -40,6 +41,7 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
     dataset.train_tokens = corpus.train.tokens.size;
     dataset.folder = corpus.folder;
     dataset.note = corpus.note;
+    dataset.waited_seconds = corpus.waited_seconds;
     return dataset;
 }
 

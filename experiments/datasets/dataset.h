@@ -30,6 +30,7 @@ struct Dataset {
     std::int64_t train_bytes = 0, train_tokens = 0;
     std::filesystem::path folder;  // of the corpus, for what is derived from it
     std::string note = {};         // for people: that the corpus was damaged, and made anew
+    double waited_seconds = 0;     // while another process made it
 };
 
 // Errors: config, for a seqlen without room.

@@ -170,6 +170,7 @@ std::vector<std::string> analyse_difficulty(const Dataset& samples, std::span<co
     const Analysis analysis(samples, options);
     if (analysis.missing(metrics).empty()) return {};
     const FileLock lock = analysis.lock();
+    if (options.waited_seconds != nullptr) *options.waited_seconds += lock.waited_seconds();
     const std::vector<std::string> missing = analysis.missing(metrics);
     if (missing.empty()) return {};
     analysis.map(missing);
@@ -192,9 +193,10 @@ void reduce_shards(const Dataset& samples, std::span<const std::string> metrics,
 }
 
 engine::DifficultyIndex load_difficulty(const Dataset& samples, const std::string& metric,
-                                        const PrepareProgress& progress) {
+                                        const PrepareProgress& progress, double* waited_seconds) {
     AnalysisOptions options;
     options.progress = progress;
+    options.waited_seconds = waited_seconds;
     analyse_difficulty(samples, {&metric, 1}, options);
     const Analysis analysis(samples, options);
     return engine::read_difficulty_index(analysis.folder, analysis.name(metric));

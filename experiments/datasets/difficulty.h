@@ -24,13 +24,14 @@ namespace deft::experiments {
 // Read where they are and belong to this corpus, sample length, packing and version of the metric, made otherwise.
 // Errors: io.
 engine::DifficultyIndex load_difficulty(const Dataset& samples, const std::string& metric,
-                                        const PrepareProgress& progress = {});
+                                        const PrepareProgress& progress = {}, double* waited_seconds = nullptr);
 
 struct AnalysisOptions {
     int threads = 0;  // 0: all cores
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     engine::Shard shard;
     PrepareProgress progress;
+    double* waited_seconds = nullptr;  // where to add up how long another process was at it; null: nowhere
 };
 
 // Makes the indexes of several metrics that are not there, in one pass over the tokens. Gives the names of those made.

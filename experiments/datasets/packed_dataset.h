@@ -19,6 +19,7 @@ struct PackedDataset {
     engine::TokenCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
     std::string note = {};         // for people: that it was damaged, and made anew
+    double waited_seconds = 0;     // while another process made it
 };
 
 // bytes | gpt2 | a folder with vocab.json and merges.txt. Errors: config or io.

@@ -147,15 +147,17 @@ PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_f
         make_folder(data_folder);
         const FileLock lock(folder.string() + ".lock");
         if (!is_prepared(folder)) prepare_whole(source, data, sha, folder, recipe.write);
+        return {folder, sha, {}, lock.waited_seconds()};
     }
     return {folder, sha, {}};
 }
 
 // From its texts. What was derived from the damaged tokens goes with them.
-void make_anew(const DataConfig& data, const std::string& base_folder, const PreparedFolder& folder,
+void make_anew(const DataConfig& data, const std::string& base_folder, PreparedFolder& folder,
                const CorpusRecipe& recipe, const std::string& damage) {
     try {
         const FileLock lock(folder.path.string() + ".lock");
+        folder.waited_seconds += lock.waited_seconds();
         try {
             recipe.open(folder);
             return;  // another process has made it anew meanwhile

@@ -56,6 +56,7 @@ struct PreparedFolder {
     std::filesystem::path path;
     std::string sha256;  // of the corpus
     std::string note;    // for people: that it was damaged, and made anew
+    double waited_seconds = 0;  // while another process made it
 };
 
 // What a kind of samples does with such a folder.

@@ -1,14 +1,17 @@
 #include "reporting/claims/claim_values.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reporting/measured.h"
 #include "reporting/published.h"
 #include "reporting/quantity_value.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/stale.h"
 
 namespace deft::reporting {
@@ -78,6 +81,8 @@ void count_ends(ClaimValues& values) {
 std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
     bool has_case = false;
     for (const Variant& variant : variants) {
+        if (const std::string why = several_slots({&variant}, scale.quantity); is_claimed(variant, row) && !why.empty())
+            return why;
         if (is_claimed(variant, row))
             return variant.ok.empty() ? fmt::format("no seed of {} has finished", row_name(row))
                                       : fmt::format("{} has no {}", row_name(row), to_text(scale.quantity));
@@ -91,6 +96,15 @@ std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& 
 
 bool is_claimed(const Variant& variant, const ClaimedRow& row) {
     return variant.case_key == row.case_name && same_budget(variant.axes.budget_fraction, row.budget_fraction);
+}
+
+std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity) {
+    if (!is_speed(quantity)) return {};
+    std::set<std::string> shapes;
+    for (const Variant* row : rows) shapes.merge(slot_shapes(*row));
+    if (shapes.size() < 2) return {};
+    return fmt::format("{} is read only of trials of one slot shape, and these were trained on {}", to_text(quantity),
+                       fmt::join(shapes, " and on "));
 }
 
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {

@@ -27,6 +27,10 @@ bool is_claimed(const Variant& variant, const ClaimedRow& row);
 // Among the sweep's rows of that case and budget the first that has the quantity. `scale`: of the claim.
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale);
 
+// Why no such quantity can be compared over these rows, for it is read off a clock and they were trained on slots of
+// several shapes; empty: it can.
+std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity);
+
 // Of every row of that stage with the quantity: what the variance over seeds is pooled from.
 std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
                                                  const ClaimScale& scale);

@@ -63,14 +63,16 @@ std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const r
                        to_text(scale.quantity), baseline.name);
 }
 
-std::string first_missing(const std::vector<ClaimValues>& rows) {
+std::string first_missing(const std::vector<ClaimValues>& rows, const Quantity& quantity) {
     for (const ClaimValues& row : rows)
         if (!row.missing.empty()) return row.missing;
     for (const ClaimValues& row : rows)
         if (row.variant->stage != rows.front().variant->stage)
             return fmt::format("{} has it in stage {}, and {} in stage {}", rows.front().name,
                                rows.front().variant->stage, row.name, row.variant->stage);
-    return {};
+    std::vector<const Variant*> variants;
+    for (const ClaimValues& row : rows) variants.push_back(row.variant);
+    return several_slots(variants, quantity);
 }
 
 // What keeps seeds from being judged by, though they have values.
@@ -96,7 +98,7 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
         return one;
     }
     one.rows = rows_of(claim, *one.scale, table, variants);
-    one.missing = first_missing(one.rows);
+    one.missing = first_missing(one.rows, one.scale->quantity);
     if (one.missing.empty()) one.missing = at_chance(*one.scale, one.rows.front(), sweep, variants);
     if (one.missing.empty()) one.unclear = why_unclear(one.rows);
     if (!one.missing.empty() || !one.unclear.empty()) return one;

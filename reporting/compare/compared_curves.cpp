@@ -8,6 +8,7 @@
 
 #include "reporting/compare/equal_cost.h"
 #include "reporting/numbers.h"
+#include "reporting/slot_shapes.h"
 
 namespace deft::reporting {
 
@@ -168,6 +169,13 @@ ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, cons
         }
     if (data_of(a) != data_of(b)) {
         result.missing = "the two were trained on other data, and losses of other texts say nothing of each other";
+        return result;
+    }
+    if (by == Cost::seconds && !have_one_slot_shape(a, b)) {
+        std::set<std::string> shapes = slot_shapes(a);
+        shapes.merge(slot_shapes(b));
+        result.missing =
+            "seconds compare only within one slot shape, and these were trained on several: " + to_text(shapes);
         return result;
     }
     result.is_validation = all_have(of_a, &TrialCurves::validation, 2) && all_have(of_b, &TrialCurves::validation, 2);

@@ -13,6 +13,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/stages.h"
 #include "reporting/trace/configuration_diff.h"
 #include "reporting/trace/rests_on.h"
@@ -74,6 +75,8 @@ bool is_of(const TaskAsked& task, const results_db::AskedScore& asked) {
 
 // Why a trial that has finished has no value.
 std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
+    if (const auto shapes = slot_shapes(trial); column.is_speed && shapes.size() > 1)
+        return "it was trained on several slots, and a speed is of one: " + to_text(shapes);
     if (column.tasks.empty())
         return trial.imported ? "the model is imported: nothing here measured its training" : "nothing recorded it";
     std::vector<std::string> waiting, unasked;

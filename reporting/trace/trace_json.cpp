@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "reporting/cost_columns.h"
 #include "reporting/origins.h"
 #include "reporting/table_json.h"
 #include "reporting/trace/trace.h"
@@ -30,7 +31,11 @@ OrderedJson code_json(const results_db::Code& code) {
 }
 
 OrderedJson attempt_json(const AttemptRow& attempt) {
-    return {{"number", attempt.number},
+    return {{"device_seconds", attempt.seconds ? parts_json(attempt_parts(attempt)) : OrderedJson()},
+            {"usd_per_device_hour", attempt.price ? json_number(attempt.price->usd_per_hour) : OrderedJson()},
+            {"devices", attempt.shape.devices},
+            {"trials_per_device", attempt.shape.trials_per_device},
+            {"number", attempt.number},
             {"uid", attempt.uid},
             {"state", attempt.state},
             {"fail_class", attempt.fail_class},

@@ -3,8 +3,11 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "reporting/cost_columns.h"
 #include "reporting/named_lines.h"
 #include "reporting/numbers.h"
+#include "reporting/status.h"
+#include "reporting/sweep_text.h"
 #include "reporting/trace/trace.h"
 
 namespace deft::reporting {
@@ -32,6 +35,10 @@ std::string told_attempt(const AttemptRow& attempt) {
     if (!attempt.host.hostname.empty()) text += ", on " + attempt.host.hostname;
     text += ", commit " + (attempt.code.git_sha.empty() ? "unknown" : short_hash(attempt.code.git_sha)) +
             (attempt.code.dirty ? " + uncommitted changes" : "");
+    if (attempt.seconds) {
+        text += ", on " + shape_text(attempt.shape) + ": " + parts_text(attempt_parts(attempt));
+        if (attempt.price) text += fmt::format(" at {}", price_text(*attempt.price));
+    }
     if (!attempt.workdir.empty()) text += ", log " + attempt.workdir + "/log.txt";
     return text;
 }

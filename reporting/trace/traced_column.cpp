@@ -14,6 +14,7 @@
 #include "base/suggestion.h"
 #include "base/suites.h"
 #include "reporting/columns.h"
+#include "reporting/cost_columns.h"
 #include "reporting/published_columns.h"
 #include "reporting/quantity_value.h"
 #include "reporting/suite_average.h"
@@ -65,11 +66,30 @@ TracedColumn resource_column(const Resource& resource, const SweepAbout& about) 
             if (published.measures && published.measures->name.starts_with(resource.quantity))
                 column.names.insert(column.names.end(), {published.key, published.title, to_text(*published.measures)});
     column.unit = resource.raw_unit;
-    const std::string quantity = resource.quantity;
-    column.is_clocked = quantity == "train hours" || quantity == "throughput" || quantity == "cost usd";
+    column.is_clocked = resource.is_speed || std::string(resource.quantity) == "cost usd";
+    column.is_speed = resource.is_speed;
     column.value = [&resource](const TrialRow& trial) { return trial.imported ? std::nullopt : resource.value(trial); };
     column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
     return column;
+}
+
+TracedColumn cost_column(const CostColumn& shown) {
+    TracedColumn column;
+    column.title = shown.title;
+    column.names = {title_words(shown.title), "cost of " + title_words(shown.title)};
+    column.unit = shown.unit;
+    column.is_clocked = true;
+    column.value = shown.value;
+    column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
+    return column;
+}
+
+// Those that the table has.
+void add_cost_columns(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
+    const std::vector<Variant> variants = variants_of(sweep);
+    for (const Field& field : cost_fields(variants))
+        for (const CostColumn& shown : cost_columns())
+            if (shown.title == field.column.title) columns.push_back(cost_column(shown));
 }
 
 std::string score_name(const ScoreColumn& shown) {
@@ -176,6 +196,7 @@ std::string listed(const std::vector<const TracedColumn*>& columns) {
 std::vector<TracedColumn> traced_columns(const SweepResults& sweep, const SweepAbout& about) {
     std::vector<TracedColumn> columns;
     for (const Resource& resource : resources()) columns.push_back(resource_column(resource, about));
+    add_cost_columns(sweep, columns);
     if (about.published)
         for (const PublishedColumn& published : about.published->columns)
             if (published.measures && published.measures->kind != Quantity::Kind::resource)

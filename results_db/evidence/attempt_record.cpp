@@ -40,6 +40,15 @@ constexpr std::array kAttempt = {
     Column{"own_seconds", Holds::real, true},
     Column{"epochs_json", Holds::json, true},
     Column{"active_parameters", Holds::count},
+    Column{"held_seconds", Holds::real, true},
+    Column{"waited_seconds", Holds::real, true},
+};
+constexpr std::array kSpent = {
+    Column{"step", Holds::count},
+    Column{"elapsed_seconds", Holds::real},
+    Column{"train_seconds", Holds::real},
+    Column{"eval_seconds", Holds::real},
+    Column{"waited_seconds", Holds::real},
 };
 constexpr std::array kShape = {
     Column{"device", Holds::name}, Column{"devices", Holds::count},       Column{"trials_per_device", Holds::count},
@@ -175,6 +184,44 @@ std::optional<std::int64_t> store_dataset(Connection& connection, const Json& se
     return id_of(connection, query.bind(hash, name));
 }
 
+// Of an attempt that ended well nothing can be lost, and nobody asks.
+Json spent_records(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection, ("SELECT " + column_names(kSpent, "s") +
+                                 " FROM spent s JOIN attempt a ON a.id = s.attempt_id"
+                                 " WHERE s.attempt_id = ?1 AND a.state <> 'ok' ORDER BY s.step")
+                                    .c_str());
+    query.bind(attempt_id);
+    Json records = Json::array();
+    while (query.step()) records.push_back(object_of(query, 0, kSpent));
+    return records;
+}
+
+void store_spent(Connection& connection, std::int64_t attempt_id, const Json& record) {
+    if (!record.contains("spent")) return;
+    if (!record.at("spent").is_array()) throw BadRecord{"its 'spent' is no array"};
+    Statement insert(connection, fmt::format("INSERT INTO spent (attempt_id, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                                             column_names(kSpent, ""))
+                                     .c_str());
+    for (const Json& one : record.at("spent")) {
+        require_columns(one, kSpent);
+        insert.bind(attempt_id);
+        bind_columns(insert, 2, one, kSpent);
+        insert.run();
+    }
+}
+
+std::string slots_json(const Json& record) {
+    return record.contains("gpu_name") ? canonical_json({{"gpu_name", text_at(record, "gpu_name")}}) : "{}";
+}
+
+// Of attempts whose slot times are known, since those of before were exported without it.
+std::string gpu_name_of(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection,
+                    "SELECT json_extract(slots_json, '$.gpu_name') FROM attempt WHERE id = ?1"
+                    " AND held_seconds IS NOT NULL AND json_valid(slots_json)");
+    return query.bind(attempt_id).step() ? query.text(0) : std::string();
+}
+
 }  // namespace
 
 Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
@@ -191,37 +238,41 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
     record.update(object_of(row, behind, kNote));
     record["trial"] = row.text(behind + 1);
     record["setup"] = shared.add(setup_of(connection, attempt_id));
+    if (const std::string name = gpu_name_of(connection, attempt_id); !name.empty()) record["gpu_name"] = name;
     const auto add = [&](const char* key, Json records) {
         if (!records.empty()) record[key] = std::move(records);
     };
     add("results", result_records(connection, attempt_id, shared));
     add("scored", scored_records(connection, attempt_id, shared));
     add("checkpoints", checkpoint_records(connection, attempt_id));
+    add("spent", spent_records(connection, attempt_id));
     return record;
 }
 
 std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
                            const SharedValues& shared) {
-    require_columns(record, kAttempt, {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints"});
+    require_columns(record, kAttempt,
+                    {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
     const Json& setup = shared.at(record.value("setup", Json()));
     require_columns(setup, kShape, {"code", "host", "dataset"});
     const std::int64_t code = store_code(connection, setup.value("code", Json()));
     const std::int64_t host = store_host(connection, setup.value("host", Json()));
-    constexpr int kBound = 6;
+    constexpr int kBound = 7;
     std::string values;
     for (std::size_t i = 0; i < kAttempt.size() + kShape.size(); ++i) values += fmt::format(", ?{}", kBound + 1 + i);
     Statement insert(connection, fmt::format("INSERT INTO attempt (experiment_id, code_id, host_id, dataset_id,"
-                                             " machine_json, start_note, workdir, worker, argv_json, {})"
-                                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', '', '[]'{})",
+                                             " machine_json, start_note, slots_json, workdir, worker, argv_json, {})"
+                                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, '', '', '[]'{})",
                                              column_names(kAttempt, "") + ", " + column_names(kShape, ""), values)
                                      .c_str());
     insert.bind(experiment_id, code, host, store_dataset(connection, setup), machine_json(host_of(setup.at("host"))),
-                text_or_empty(record, "start_note"));
+                text_or_empty(record, "start_note"), slots_json(record));
     bind_columns(insert, kBound + 1, record, kAttempt);
     bind_columns(insert, kBound + 1 + static_cast<int>(kAttempt.size()), setup, kShape);
     insert.run();
     const std::int64_t id = connection.last_id();
     if (record.contains("price")) store_price(connection, id, record, shared);
+    store_spent(connection, id, record);
     store_results(connection, id, code, record, shared);
     return id;
 }

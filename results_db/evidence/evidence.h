@@ -24,7 +24,9 @@ namespace deft::results_db {
 class Connection;
 
 // Of the records above. Raised when what a record holds or means changes; a database's own schema may change without.
-inline constexpr std::int64_t kEvidenceSchema = 1;
+// 2: how long attempts held their slots, and what they had spent when something was on the disk. Texts of 1 are read as
+// well: what they lack is unknown.
+inline constexpr std::int64_t kEvidenceSchema = 2, kOldestEvidenceSchema = 1;
 // A committed file is read by people, in diffs too.
 inline constexpr std::size_t kMostEvidenceBytes = 300'000;
 // A file that is read from a disk may be somebody else's.

@@ -85,12 +85,13 @@ void require_schema(const EvidenceLine& first, const std::string& name) {
     if (first.kind != "evidence")
         fail_at(name, first.number, "this is no evidence file of deft: its first line is none");
     const Json schema = first.record.value("schema", Json());
-    if (schema == kEvidenceSchema) {
+    if (schema.is_number_integer() && schema >= kOldestEvidenceSchema && schema <= kEvidenceSchema) {
         require_keys(first, {"schema", "sweep", "curve_points", "note"}, name);
         return;
     }
     fail_at(name, first.number,
-            fmt::format("it is of schema {}; this program reads {}", schema.dump(), kEvidenceSchema),
+            fmt::format("it is of schema {}; this program reads {} to {}", schema.dump(), kOldestEvidenceSchema,
+                        kEvidenceSchema),
             "use the deft that wrote it, or write it anew with this one from its database: deft db export SWEEP");
 }
 

@@ -153,6 +153,7 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running) {
         // group cannot be anybody else's.
         ::kill(-child.pid, SIGKILL);
         ChildEnd end;
+        end.held_seconds = seconds_since(child.started);
         while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
         }
         end.asked_to_stop = child.asked.has_value();

@@ -281,7 +281,8 @@ class Driver {
 
     void finish(const Child& child, const ChildEnd& end) {
         const JournalSummary journal = ingest_rest(writer_, child.attempt, child.journal());
-        const results_db::Outcome outcome = classify(end, journal);
+        results_db::Outcome outcome = classify(end, journal);
+        outcome.held_seconds = end.held_seconds;
         if (journal.started && !child.told_start) tell_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
         if (child.work == results_db::Work::train)  // scoring is in no trial's cost

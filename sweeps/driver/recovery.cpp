@@ -64,7 +64,7 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
     if (!folder.origin.former_hash.empty()) writer.add_former_hash(experiment, folder.origin.former_hash);
     const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(folder.origin.code),
                                                  writer.add_host(folder.origin.host), attempt);
-    if (folder.journal.started) writer.set_running(id, {}, folder.journal.started->time_ms);
+    if (folder.journal.started) writer.set_running(id, {}, began_ms(*folder.journal.started));
     const JournalSummary journal = ingest_rest(writer, id, folder.path / "journal.jsonl");
     results_db::Outcome outcome = outcome_of(journal, "nobody saw its end");
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
@@ -93,6 +93,7 @@ results_db::Outcome outcome_of(const JournalSummary& journal, const std::string&
         outcome.cpu_seconds = journal.ended->cpu_seconds;
     }
     outcome.own_seconds = own_seconds(journal);
+    outcome.held_seconds = held_seconds(journal);
     return outcome;
 }
 

@@ -28,6 +28,10 @@ Record read_as(const Json& line) {
     return record;
 }
 
+void see(std::int64_t time_ms, JournalSummary& summary) {
+    summary.last_ms = std::max(summary.last_ms, time_ms);
+}
+
 // Errors: io, for a line that is no record.
 void take_line(const std::string& text, JournalSummary& summary) {
     const Json line = try_parse_json(text);
@@ -50,9 +54,13 @@ void take_line(const std::string& text, JournalSummary& summary) {
     else if (type == "artifact")
         read_as<journal::Artifact>(line);
     else if (type == "lease")
-        read_as<journal::Lease>(line);
+        see(read_as<journal::Lease>(line).time_ms, summary);
+    else if (type == "spent")
+        see(read_as<journal::Spent>(line).time_ms, summary);
     else
         throw Error(ErrorKind::io, fmt::format("it has the unknown type '{}'", type));
+    if (type == "started") see(summary.started->time_ms, summary);
+    if (type == "ended") see(summary.ended->time_ms, summary);
 }
 
 // A progress line that a child painted over counts only as it looked last.
@@ -240,6 +248,15 @@ std::optional<double> own_seconds(const JournalSummary& journal) {
     else if (journal.last_point)
         until = static_cast<double>(journal.last_point->wall_ms) / 1000;
     return std::max(0.0, until - (journal.started ? journal.started->resume_seconds : 0));
+}
+
+std::int64_t began_ms(const journal::Started& started) {
+    return started.time_ms - static_cast<std::int64_t>(1000 * started.start_seconds);
+}
+
+std::optional<double> held_seconds(const JournalSummary& journal) {
+    if (!journal.started || !(journal.started->start_seconds > 0)) return std::nullopt;
+    return std::max(0.0, static_cast<double>(journal.last_ms - began_ms(*journal.started)) / 1000);
 }
 
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count) {

@@ -65,12 +65,19 @@ struct JournalSummary {
     std::optional<journal::TrainPoint> last_point;
     std::optional<journal::Ended> ended;
     std::optional<std::string> damage;
+    std::int64_t last_ms = 0;  // of the last line that has a time
 };
 JournalSummary read_journal(const std::filesystem::path& journal);
 
 // Seconds of training that the attempt ran itself, without those before the checkpoint that it went on from. One that
 // was killed counts up to its last line. Nothing where it did not begin.
 std::optional<double> own_seconds(const JournalSummary& journal);
+
+// When its process began.
+std::int64_t began_ms(const journal::Started& started);
+// From then to the last line, of an attempt whose end nobody saw. Nothing where its journal does not tell when it
+// began, as those of older programs.
+std::optional<double> held_seconds(const JournalSummary& journal);
 
 // The last lines of a log, control characters made harmless. Empty where there is no log.
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count);

@@ -83,10 +83,12 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(code), writer.add_host(host), attempt);
     writer.set_running(id, identify(::getpid()), now_ms());
 
+    const Clock::time_point start = Clock::now();
     stored.exit_code = experiments::score_trial(config, assignment.keys, {folder, data_folder(root), *checkpoint}, slot,
                                                 [&] { return signals.terminated() || signals.interrupts() > 0; });
     const JournalSummary journal = ingest_rest(writer, id, folder / "journal.jsonl");
-    const results_db::Outcome outcome = outcome_of(journal, "it ended without a word");
+    results_db::Outcome outcome = outcome_of(journal, "it ended without a word");
+    outcome.held_seconds = seconds_since(start);
     record_end(writer, id, folder, outcome, journal);
     stored.scored = assignment.keys.size() - writer.unscored(experiment, assignment.keys).size();
     return stored;

@@ -37,6 +37,7 @@ struct ChildEnd {
     std::string killed_because;  // by the driver, in words; empty: it was not
     bool hung = false;           // that was the reason
     bool kernel_killed_for_memory = false;
+    double held_seconds = 0;  // of its slot
 };
 // A trial that was ended by a signal which the driver did not send has crashed, also where it had been asked to stop.
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);

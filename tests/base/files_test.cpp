@@ -1,9 +1,14 @@
 #include "base/files.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <functional>
+#include <memory>
+#include <thread>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -248,4 +253,27 @@ TEST_CASE("a text file is found plain before packed") {
     CHECK(found() == folder / "a.txt.gz");
     test::write_text(folder / "a.txt", "");
     CHECK(found() == folder / "a.txt");
+}
+
+TEST_CASE("A lock tells how long another had it, and nothing where nobody had") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a.lock";
+    auto first = std::make_unique<FileLock>(file);
+    CHECK(first->waited_seconds() == 0);
+    double waited = 0;
+    std::thread second([&] { waited = FileLock(file).waited_seconds(); });
+    struct stat status {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    const std::string inode = ":" + std::to_string(status.st_ino) + " ";
+    const auto is_waiting = [&] {
+        std::ifstream locks("/proc/locks");
+        for (std::string line; std::getline(locks, line);)
+            if (line.find("->") != std::string::npos && line.find(inode) != std::string::npos) return true;
+        return false;
+    };
+    for (int i = 0; i < 1000 && !is_waiting(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    first.reset();
+    second.join();
+    CHECK(waited >= 0.02);
 }

@@ -77,15 +77,16 @@ TEST_CASE("every journal record survives its line") {
 
 TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too") {
     CHECK(to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
-                          "a new head", 20000})
+                          "a new head", 20000, 0.75})
               .dump() ==
           R"({"active_parameters":20000,"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus",)"
           R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,)"
-          R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","time_ms":1700000000123,)"
+          R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","start_seconds":0.75,"time_ms":1700000000123,)"
           R"("total_steps":100,"type":"started"})");
     Json before_experts = to_json(Started{});
     before_experts.erase("start_note");
     before_experts.erase("active_parameters");
+    before_experts.erase("start_seconds");
     Started read_before;
     from_json(before_experts, read_before);
     CHECK(read_before.active_parameters == 0);
@@ -112,10 +113,19 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
           R"("type":"artifact"})");
     CHECK(to_json(Lease{5, 6, "training"}).dump() ==
           R"({"doing":"training","time_ms":5,"type":"lease","until_ms":6})");
-    CHECK(to_json(Ended{9, "failed", "nan", "no", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25}).dump() ==
+    CHECK(to_json(Ended{9, "failed", "nan", "no", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25, 0.25}).dump() ==
           R"({"cpu_seconds":2.25,"error":"no","eval_seconds":0.5,"fail_class":"nan","flops":3000000000.0,)"
           R"("peak_rss_bytes":1048576,"state":"failed","step_seconds":1.25,"threads":2,"time_ms":9,)"
-          R"("train_seconds":1.5,"type":"ended"})");
+          R"("train_seconds":1.5,"type":"ended","waited_seconds":0.25})");
+    Json before_waits = to_json(Ended{});
+    before_waits["state"] = "ok";
+    before_waits.erase("waited_seconds");
+    Ended not_measured;
+    from_json(before_waits, not_measured);
+    CHECK(not_measured.waited_seconds == -1);
+    CHECK(to_json(Spent{5, 6, 1.5, 0.5, 0.25}).dump() ==
+          R"({"eval_seconds":0.5,"step":6,"time_ms":5,"train_seconds":1.5,"type":"spent","waited_seconds":0.25})");
+    CHECK(to_json(round_trip(Spent{5, 6, 1.5, 0.5, 0.25})) == to_json(Spent{5, 6, 1.5, 0.5, 0.25}));
 }
 
 TEST_CASE("numbers that JSON lacks travel as strings") {

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
+#include "tests/reporting/attempts.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -419,4 +420,30 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
     CHECK(text().find("learning rate") == std::string::npos);
     search("tech", "0.002", "0.001");
     CHECK_THAT(text(), ContainsSubstring(". The best learning rate is at the end of its list for tech[budget_fraction=1.0]"));
+}
+
+TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {
+    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.9);
+    claim.proxy.quantity = parse_quantity("train hours", {});
+    claim.proxy.unit = "h";
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2.004);
+    for (Row& row : rows) row.wall_ms = row.row.budget_fraction == 1 ? 100'000 : 50'000;
+    SweepResults sweep = sweep_of(rows);
+    for (TrialRow& trial : sweep.trials) add_attempt(trial, an_attempt_on({"cpu", 2, 1, 1}, {10, 0, 0, 0, 0}));
+    CHECK(judged(claim, sweep).outcome == Outcome::holds);
+    const auto on_four = [](SweepResults of, const std::string& case_key, std::int64_t seed) {
+        for (TrialRow& trial : of.trials)
+            if (trial.case_key == case_key && trial.seed == seed) trial.attempt_rows[0].shape.devices = 4;
+        return of;
+    };
+    CheckFinding finding = judged(claim, on_four(sweep, kTechHalf.case_name, 2));
+    CHECK(finding.outcome == Outcome::missing);
+    CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("4 threads of Example CPU"));
+    // Every trial of one row went on elsewhere: it has no time at all.
+    SweepResults moved = sweep;
+    for (TrialRow& trial : moved.trials)
+        if (trial.case_key == kBase.case_name) add_attempt(trial, an_attempt_on({"cpu", 8, 1, 1}, {10, 0, 0, 0, 0}));
+    finding = judged(claim, moved);
+    CHECK(finding.outcome == Outcome::missing);
+    CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("8 threads of Example CPU"));
 }

@@ -89,10 +89,13 @@ TEST_CASE("what is no evidence, or of another schema, is refused with what to do
     kept.refuses("these are my notes\n", "no evidence file of deft");
     kept.refuses("{\"a\":1}\n", "no evidence file of deft");
     Records records(MeasuredSweep().text());
+    for (const Json& schema : {Json(3), Json(0), Json("2"), Json()}) {
+        records.all[0]["schema"] = schema;
+        CHECK_THAT(kept.refuses(records.sealed(), "x.jsonl:1"),
+                   ContainsSubstring("of schema " + schema.dump() + "; this program reads 1 to 2") &&
+                       ContainsSubstring("the deft that wrote it"));
+    }
     records.all[0]["schema"] = 2;
-    CHECK_THAT(kept.refuses(records.sealed(), "x.jsonl:1"),
-               ContainsSubstring("of schema 2; this program reads 1") && ContainsSubstring("the deft that wrote it"));
-    records.all[0]["schema"] = 1;
     records.all[0]["more"] = 1;
     kept.refuses(records.sealed(), "unknown key 'more'");
 }

@@ -133,6 +133,73 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
                       " AND abs(a.own_seconds + b.own_seconds - b.train_seconds) < 1e-6"
                       " FROM attempt a, attempt b WHERE a.number = 1 AND b.number = 2") == "1");
     CHECK(sweep.says("it will go on"));
+    // Nothing of it is lost, and the parts are the time that its slot was held.
+    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    REQUIRE(row.attempt_rows.size() == 2);
+    const results_db::AttemptRow &first = row.attempt_rows[0], &second = row.attempt_rows[1];
+    CHECK(first.seconds->lost == 0);
+    CHECK(first.seconds->training == Approx(*first.own_seconds));
+    CHECK(second.seconds->training == Approx(*second.own_seconds));
+    CHECK(row.parts.training == Approx(row.device_seconds));
+    double held = 0, scored = 0;
+    for (const auto* attempts : {&row.attempt_rows, &row.scoring_rows})
+        for (const results_db::AttemptRow& attempt : *attempts) {
+            REQUIRE(attempt.held_seconds);
+            CHECK(attempt.waited_seconds == 0.0);
+            CHECK(attempt.seconds->whole() == Approx(*attempt.held_seconds));
+            CHECK(attempt.seconds->start_up > 0);
+            held += *attempt.held_seconds * attempt.devices();
+            scored += attempt.seconds->scoring;
+        }
+    CHECK(row.parts.whole() == Approx(held));
+    CHECK(row.parts.scoring == Approx(row.eval_seconds));
+    CHECK(scored > 0);
+    CHECK(row.unseen_ends == 0);
+    CHECK(row.unmeasured_waits == 0);
+}
+
+TEST_CASE("What a killed trial had computed behind its last checkpoint is lost, and its time is told apart") {
+    const TinySweep sweep(kKilledCases);
+    Process driver = sweep.start(kLong);
+    REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    ::kill(trial, SIGKILL);
+    CHECK(driver.wait() == kExitOk);
+    REQUIRE(sweep.value("SELECT term_signal FROM attempt WHERE number = 1") == "9");
+    REQUIRE(sweep.value("SELECT resume_step > 0 FROM attempt WHERE number = 2") == "1");
+    // The line of that checkpoint may have been cut off by the kill: then all but the training is lost.
+    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    const results_db::AttemptRow& killed = row.attempt_rows.at(0);
+    REQUIRE(killed.held_seconds);
+    CHECK(killed.seconds->lost > 0);
+    CHECK(killed.seconds->training > 0);
+    CHECK(killed.seconds->whole() == Approx(*killed.held_seconds));
+    const std::string spent = sweep.value(
+        "SELECT s.train_seconds FROM spent s JOIN attempt b ON b.number = 2 AND b.experiment_id = 1"
+        " AND s.step = b.resume_step WHERE s.attempt_id = 1");
+    if (!spent.empty()) {
+        CHECK(killed.seconds->training == Approx(std::stod(spent)));
+        CHECK(killed.seconds->start_up > 0);
+    }
+}
+
+TEST_CASE("An attempt whose driver was killed costs what its journal tells, up to its last line") {
+    const TinySweep sweep(kKilledCases);
+    Process driver = sweep.start(kLong);
+    REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));
+    driver.signal(SIGKILL);
+    driver.wait();
+    ::sleep(1);  // until it is taken in nobody holds the slot
+    REQUIRE(sweep.run(kLong).exit_code == kExitOk);
+    REQUIRE(sweep.value("SELECT state FROM attempt WHERE number = 1") == "stale");
+    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    const results_db::AttemptRow& stale = row.attempt_rows.at(0);
+    REQUIRE(stale.held_seconds);
+    CHECK(*stale.held_seconds > 0);
+    CHECK(*stale.held_seconds <= static_cast<double>(stale.ended_ms - stale.started_ms) / 1000 - 1);
+    CHECK(stale.seconds->whole() >= *stale.held_seconds);
+    CHECK(row.unseen_ends == 0);
 }
 
 TEST_CASE("After its database is lost, a sweep is trained again from its start") {

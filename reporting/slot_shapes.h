@@ -1,0 +1,30 @@
+#pragma once
+// What trials were trained on, as far as it decides how fast: times and speeds compare only within one slot shape.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// Stands for a number that would be of several.
+inline constexpr const char* kMixedSlots = "mixed";
+
+// "2 threads of AMD EPYC (8 cores)", "1/2 of 1 GPU, NVIDIA H100, beside AMD EPYC (8 cores)": of every attempt that
+// trained what the result was built on. Empty: unknown.
+std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
+std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
+
+// Whether what is read off a clock says the same of both.
+bool have_one_slot_shape(const Variant& a, const Variant& b);
+
+// "2 threads of A; 4 threads of A".
+std::string to_text(const std::set<std::string>& shapes);
+
+// Which rows were trained on what, where that is not one and the same for all.
+std::vector<std::string> slot_notes(const std::vector<Variant>& variants);
+
+}  // namespace deft::reporting

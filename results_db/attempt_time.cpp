@@ -1,0 +1,54 @@
+#include "results_db/attempt_time.h"
+
+namespace deft::results_db {
+
+namespace {
+
+// At the step that a later attempt went on from; without one the last, if there is any.
+std::optional<Spent> spent_until(Connection& connection, std::int64_t attempt_id,
+                                 const std::optional<std::int64_t>& step) {
+    Statement query(connection,
+                    "SELECT elapsed_seconds, train_seconds, eval_seconds, waited_seconds FROM spent"
+                    " WHERE attempt_id = ?1 AND step = ifnull(?2, step) ORDER BY step DESC LIMIT 1");
+    if (!query.bind(attempt_id, step).step()) return std::nullopt;
+    return Spent{query.real(0), query.real(1), query.real(2), query.real(3)};
+}
+
+// Seconds of training that were logged behind the last line up to that step.
+double behind(Connection& connection, std::int64_t attempt_id, const std::optional<std::int64_t>& step) {
+    if (!step) return 0;
+    Statement query(connection,
+                    "SELECT max(wall_ms) - ifnull(max(CASE WHEN step <= ?2 THEN wall_ms END), min(wall_ms))"
+                    " FROM train_point WHERE attempt_id = ?1");
+    return query.bind(attempt_id, *step).step() ? query.real(0) / 1000 : 0;
+}
+
+}  // namespace
+
+void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attempt) {
+    if (attempt.ended_ms <= 0) return;
+    Statement query(connection,
+                    "SELECT a.kind = 'score', a.train_seconds IS NOT NULL, a.eval_seconds, a.waited_seconds,"
+                    // Where a driver waited for the process, it saw both ends.
+                    " ifnull(a.held_seconds, CASE WHEN a.exit_code IS NOT NULL OR a.term_signal IS NOT NULL"
+                    "  THEN max(0, a.ended_ms - a.started_ms) / 1000.0 WHEN a.started_ms IS NULL THEN 0.0 END),"
+                    " (SELECT k.last_step FROM v_kept k WHERE k.attempt_id = a.id),"
+                    " (SELECT sum(s.seconds) FROM score s WHERE s.attempt_id = a.id) FROM attempt a WHERE a.id = ?1");
+    if (!query.bind(attempt_id).step()) return;
+    const std::optional<std::int64_t> kept_to = query.maybe_integer(5);
+    AttemptTime time;
+    time.is_scoring = query.integer(0) != 0;
+    time.is_ok = attempt.state == "ok";
+    time.tells_its_end = query.integer(1) != 0;
+    time.scoring = query.is_null(2) ? query.real(6) : query.real(2);
+    time.waiting = attempt.waited_seconds = query.maybe_real(3);
+    time.held = attempt.held_seconds = query.maybe_real(4);
+    time.training = attempt.own_seconds.value_or(0);
+    time.is_kept = time.is_scoring ? time.is_ok || !query.is_null(6) : attempt.counts;
+    time.is_continued = kept_to.has_value();
+    time.behind_kept = behind(connection, attempt_id, kept_to);
+    time.kept = spent_until(connection, attempt_id, kept_to);
+    attempt.seconds = parts_of(time);
+}
+
+}  // namespace deft::results_db
