@@ -2,6 +2,8 @@
 
 #include "sweeps/driver/plan_time.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 
