@@ -235,6 +235,7 @@ PublishedTable read_published_table(const std::filesystem::path& file) {
     table.source = reader.required_text("source");
     table.label = reader.required_text("label");
     table.scale = reader.required_text("scale");
+    reader.optional("stage", table.stage);
     if (const ConfigNode* regime = reader.optional_node("regime")) table.regime = read_regime(*regime);
     if (const ConfigNode* hardware = reader.optional_node("hardware")) table.hardware = read_hardware(*hardware);
     const Place place{file.string(), 0, 0};

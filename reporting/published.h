@@ -57,6 +57,7 @@ struct PublishedTable {
     std::string name;  // of its file
     std::string paper, source, label;
     std::string scale;  // "GPT-3 1.3B, 300B tokens"
+    std::string stage;  // of a sweep with stages, the one that it stands beside; empty: all that pretrain
     std::optional<Regime> regime;  // of its baseline at the full budget, of tables of pretraining
     std::optional<PublishedHardware> hardware;
     std::vector<PublishedColumn> columns;

@@ -331,7 +331,9 @@ void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
 
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule) {
-    const std::vector<Variant> variants = variants_of(sweep);
+    std::vector<Variant> variants = variants_of(sweep);
+    if (!table.stage.empty())
+        std::erase_if(variants, [&](const Variant& row) { return !row.stage.empty() && row.stage != table.stage; });
     std::vector<Judging> all;
     for (const Claim& claim : table.claims) all.push_back(judging_of(claim, table, sweep, variants, rule));
     const std::vector<double> holds = adjusted(all, &ClaimTest::holds_by_chance);

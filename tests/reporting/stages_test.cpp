@@ -95,3 +95,28 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
     for (results_db::TrialRow& trial : sweep.trials) trial.stage.clear();
     CHECK(comparison_of_stages(sweep, {}).columns[0].title == "case");
 }
+
+TEST_CASE("A published table of one stage stands beside that stage alone, and any other beside those that pretrain") {
+    results_db::SweepResults sweep;
+    sweep.trials = {trial_in("pretrain", "1", 0), trial_in("finetune", "1", 1)};
+    sweep.trials[1].config_json = R"({"start": {"trial": "a", "variant": "b"}})";
+    SweepAbout about;
+    about.published.emplace();
+    const auto has = [&](const std::vector<StageResults>& stages, std::size_t i) {
+        return about_stage(about, stages[i]).published.has_value();
+    };
+    const std::vector<StageResults> stages = stages_of(sweep);
+    REQUIRE(stages.size() == 2);
+    about.published->stage = "finetune";
+    CHECK(!has(stages, 0));
+    CHECK(has(stages, 1));
+    about.published->stage = "pretrain";
+    CHECK(has(stages, 0));
+    CHECK(!has(stages, 1));
+    about.published->stage.clear();
+    CHECK(has(stages, 0));
+    // A sweep without stages has it beside its one table.
+    about.published->stage = "finetune";
+    sweep.trials = {trial_in("", "1", 0)};
+    CHECK(has(stages_of(sweep), 0));
+}

@@ -447,3 +447,22 @@ TEST_CASE("a claim on time is missing where its rows were trained on slots of se
     CHECK(finding.outcome == Outcome::missing);
     CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("8 threads of Example CPU"));
 }
+
+TEST_CASE("claims of a table that is of one stage are judged by the rows of that stage") {
+    const SweepResults one = sweep_of({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    const SweepResults other = sweep_of({{kBase, {2.00, 2.01, 1.99, 2.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    SweepResults sweep = one;
+    for (TrialRow& trial : sweep.trials) trial.stage = "pretrain";
+    for (TrialRow trial : other.trials) {
+        trial.stage = "finetune";
+        trial.config_hash += "f";
+        sweep.trials.push_back(trial);
+    }
+    PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
+    const auto outcome = [&](const SweepResults& of) { return check_claims(table, of, {}).front().judged.finding.outcome; };
+    table.stage = "finetune";
+    CHECK(outcome(sweep) == Outcome::fails);
+    table.stage = "pretrain";
+    CHECK(outcome(sweep) == Outcome::holds);
+    CHECK(outcome(one) == Outcome::holds);  // without stages all rows are its own
+}
