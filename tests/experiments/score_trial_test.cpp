@@ -81,9 +81,11 @@ TEST_CASE("a scoring scores what it is asked for, and says of which model") {
         if (line.at("type") == "evaluation") CHECK(line.at("score_key").get<std::string>().size() == 64);
         CHECK(line.at("type") != "train");
     }
-    const Json& last = trained.lines.at(trained.lines.size() - 2);
-    CHECK(last.at("documents") == 30);
-    const auto items = last.at("items").get<std::string>();
+    const auto last = std::find_if(trained.lines.rbegin(), trained.lines.rend(),
+                                   [](const Json& line) { return line.at("type") == "scored"; });
+    REQUIRE(last != trained.lines.rend());
+    CHECK(last->at("documents") == 30);
+    const auto items = last->at("items").get<std::string>();
     CHECK(std::count(items.begin(), items.end(), '\n') == 30);
     CHECK(items.starts_with("0 "));
 }
