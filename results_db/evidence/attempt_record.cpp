@@ -211,7 +211,10 @@ void store_spent(Connection& connection, std::int64_t attempt_id, const Json& re
 }
 
 std::string slots_json(const Json& record) {
-    return record.contains("gpu_name") ? canonical_json({{"gpu_name", text_at(record, "gpu_name")}}) : "{}";
+    if (!record.contains("gpu_name")) return "{}";
+    // Read before the list is begun: what throws within one is taken apart wrongly by GCC 12.
+    const std::string& name = text_at(record, "gpu_name");
+    return canonical_json({{"gpu_name", name}});
 }
 
 // Of attempts whose slot times are known, since those of before were exported without it.
