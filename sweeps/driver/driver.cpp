@@ -337,6 +337,7 @@ class Driver {
     RunSummary conclude() {
         RunSummary& summary = state_.summary;
         summary.left = static_cast<int>(state_.queue.waiting.size());
+        summary.is_stopped = state_.draining;
         if (summary.left > 0) summary.exit_code = kExitWorkLeft;
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
         if (signal_exit_code_) summary.exit_code = *signal_exit_code_;

@@ -42,6 +42,7 @@ struct RunSummary {
     int failed = 0;
     int blocked = 0;  // not started, for what they start from failed
     int left = 0;
+    bool is_stopped = false;  // somebody asked it to end, or --fail-fast did: what comes behind is not to start
     int exit_code = 0;
 };
 

@@ -140,6 +140,7 @@ PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, co
     std::vector<std::string> stale_of(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
         Point& point = points[i];
+        if (point.is_left) continue;  // by whoever made it
         Told& told = facts.selected[i] != 0 ? asked : others;
         const auto found = trained.find(point.name());
         if (found == trained.end()) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "reporting/rate_search.h"
+#include "results_db/sweep_heads.h"
 #include "sweeps/spec/rate_search.h"
 
 namespace deft::sweeps {
@@ -34,12 +37,28 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
     return rates;
 }
 
-// By what the database has of the search.
+// What the database has of the search.
+std::vector<results_db::TrialRow> stored_trials(const Spec& searching, const DriverOptions& options) {
+    if (!std::filesystem::exists(database_file(options.root))) return {};
+    const results_db::Reader reader(database_file(options.root));
+    for (const results_db::SweepHead& head : reader.sweeps())
+        if (head.name == searching.name && head.spec_sha256 == searching.sha256)
+            return reader.sweep(results_db::full_name(head)).trials;
+    return {};
+}
+
+// A rate that diverged would do so again.
+void leave_diverged(std::vector<Point>& points, const std::vector<results_db::TrialRow>& stored) {
+    for (Point& point : points)
+        point.is_left = std::any_of(stored.begin(), stored.end(), [&](const results_db::TrialRow& trial) {
+            return trial.config_hash == point.config_hash && trial.state != "ok" && trial.fail_class == "nan";
+        });
+}
+
 std::optional<std::map<std::string, double>> stored_rates(const Spec& searching, const DriverOptions& options,
                                                           Progress& progress) {
-    const results_db::Reader reader(database_file(options.root));
-    const results_db::SweepResults stored = reader.sweep(searching.name + "@" + searching.sha256);
-    const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(stored.trials);
+    const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
+    const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(stored);
     auto rates = found_rates(rows);
     if (!rates) return rates;
     std::string said;
@@ -52,7 +71,9 @@ std::optional<std::map<std::string, double>> stored_rates(const Spec& searching,
 
 Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, const DriverOptions& options) {
     if (!spec.search) return {spec, true, {}};
-    const std::vector<Point> points = expand_search(spec);
+    const Spec searching = while_searching(spec);
+    std::vector<Point> points = expand_search(spec);
+    leave_diverged(points, stored_trials(searching, options));
     Progress progress(options.progress, options.narration);
     progress.event(fmt::format("search of the learning rate, before the table: {}", counted(points.size(), "trial")));
     DriverOptions of_search = options;
@@ -60,10 +81,10 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     of_search.threads = threads_for(threads > 0 ? threads : spec.threads, slots, points);
     of_search.slots = make_slots(slots, of_search.threads);
     of_search.slots_note = unused_gpus(slots);
-    const Spec searching = while_searching(spec);
     Search search{spec, true, run_sweep(searching, points, of_search)};
     if (options.dry_run) return search;
-    if (auto rates = stored_rates(searching, options, progress)) {
+    // Whoever stopped the search wants no table yet, were it the last trial of it that was let finish.
+    if (auto rates = search.summary.is_stopped ? std::nullopt : stored_rates(searching, options, progress)) {
         search.spec = with_rates(spec, std::move(*rates));
         return search;
     }

@@ -27,7 +27,9 @@ struct Point {
     std::string label;  // the case's
     experiments::Projection projection;
     std::vector<experiments::ScoreRequest> scores;  // asked of the trained model
-    bool is_left = false;  // measured before, stale now, and to stay so: this run neither trains nor scores it
+    // This run neither trains nor scores it: it was measured before, is stale now, and is to stay so, or it is of a search whose
+    // table is run.
+    bool is_left = false;
 
     std::vector<std::string> score_keys() const;
     // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" where there are stages.

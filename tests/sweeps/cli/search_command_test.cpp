@@ -107,6 +107,8 @@ TEST_CASE("a rate that diverges is out, is not tried again for the table, and no
     // Both cases were searched, and the table's trial of one was trained.
     CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train'") == "5");
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
+    CHECK(sweep.run().exit_code == kExitOk);  // nor when the other case is trained
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
     CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
                       " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") == "0.001");
 }
@@ -116,5 +118,18 @@ TEST_CASE("a row whose every rate diverges has none, and its table is not traine
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitNothing);
     CHECK_THAT(ran.err, ContainsSubstring("every learning rate of [search] diverged for plain"));
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
+}
+
+TEST_CASE("Ctrl-C at the last trial of a search lets it finish, and the table is left for later") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain + test::long_budget(200'000));
+    test::Process process = sweep.start();
+    const pid_t last = sweep.freeze_trial(2);  // the first rate is trained and scored
+    REQUIRE(last > 0);
+    process.signal(SIGINT);
+    REQUIRE(test::wait_until([&] { return sweep.says("draining:"); }));
+    ::kill(last, SIGCONT);
+    CHECK(process.wait() == kExitWorkLeft);
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'score' AND state = 'ok'") == "2");
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
 }
