@@ -17,32 +17,7 @@ namespace {
 using journal::TrainPoint;
 using results_db::TrialCurve;
 
-constexpr std::size_t kMostSeries = 12;
-constexpr std::size_t kMostPoints = 600;
 constexpr std::size_t kTablePoints = 12;
-
-struct Abscissa {
-    const char* id;
-    const char* name;
-    double (*value)(const TrainPoint&);
-};
-
-constexpr Abscissa kAbscissas[] = {
-    {"by-layer-tokens", "layer-averaged tokens", [](const TrainPoint& p) { return double(p.layer_tokens); }},
-    {"by-input-tokens", "input tokens", [](const TrainPoint& p) { return double(p.input_tokens); }},
-    {"by-flops", "FLOPs", [](const TrainPoint& p) { return p.flops; }},
-};
-
-// Those of the row's finished seeds that have something in that member.
-template <class Points>
-std::vector<const TrialCurve*> curves_with(Points TrialCurve::*points, const Variant& variant, const Curves& curves) {
-    std::vector<const TrialCurve*> out;
-    for (const results_db::TrialRow* trial : variant.ok)
-        if (const auto found = curves.find(trial->config_hash);
-            found != curves.end() && !(found->second.*points).empty())
-            out.push_back(&found->second);
-    return out;
-}
 
 // The values of all seeds at one step.
 struct Gathered {
@@ -77,24 +52,6 @@ void take_points(const std::map<std::int64_t, Gathered>& by_step, std::size_t se
     std::stable_sort(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
 }
 
-Series series_of(const Variant& variant, const std::vector<const TrialCurve*>& curves, const Abscissa& abscissa) {
-    Series series;
-    series.name = series_name(variant);
-    series.seeds = curves.size();
-    std::map<std::int64_t, Gathered> losses, validation;
-    for (const TrialCurve* curve : curves) {
-        for (const TrainPoint& point : curve->points) losses[point.step].add(abscissa.value(point), point.loss);
-        for (const auto& [step, loss] : curve->validation_losses) {
-            const TrainPoint* point = newest_point(*curve, step);
-            validation[step].add(point == nullptr ? 0 : abscissa.value(*point), loss);
-        }
-    }
-    take_points(losses, series.seeds, series.points, series.not_finite);
-    take_points(validation, series.seeds, series.marks, series.not_finite);
-    series.points = decimate(series.points, kMostPoints);
-    return series;
-}
-
 }  // namespace
 
 const TrainPoint* newest_point(const TrialCurve& curve, std::int64_t step) {
@@ -103,10 +60,28 @@ const TrainPoint* newest_point(const TrialCurve& curve, std::int64_t step) {
     return after == curve.points.begin() ? nullptr : &*(after - 1);
 }
 
+Series loss_series(const Variant& variant, const std::vector<const TrialCurve*>& seeds, const Abscissa& abscissa) {
+    Series series;
+    series.name = series_name(variant);
+    series.seeds = seeds.size();
+    std::map<std::int64_t, Gathered> losses, validation;
+    for (const TrialCurve* curve : seeds) {
+        for (const TrainPoint& point : curve->points) losses[point.step].add(abscissa.value(point), point.loss);
+        for (const auto& [step, loss] : curve->validation_losses) {
+            const TrainPoint* point = newest_point(*curve, step);
+            validation[step].add(point == nullptr ? 0 : abscissa.value(*point), loss);
+        }
+    }
+    take_points(losses, series.seeds, series.points, series.not_finite);
+    take_points(validation, series.seeds, series.marks, series.not_finite);
+    series.points = decimate(series.points, kMostDrawnPoints);
+    return series;
+}
+
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves) {
     std::vector<Figure> figures;
     const CaseStyles styles(variants);
-    for (const Abscissa& abscissa : kAbscissas) {
+    for (const Abscissa& abscissa : {kByLayerTokens, kByInputTokens, kByFlops}) {
         Figure figure;
         figure.id = std::string("loss-") + abscissa.id;
         figure.title = fmt::format("Training loss by {}", abscissa.name);
@@ -119,7 +94,7 @@ std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Cu
                 figure.not_drawn.push_back(variant.name);
                 continue;
             }
-            figure.series.push_back(series_of(variant, own, abscissa));
+            figure.series.push_back(loss_series(variant, own, abscissa));
             styles.give(variant, figure.series.back());
         }
         if (!figure.series.empty()) figures.push_back(std::move(figure));

@@ -16,6 +16,37 @@ namespace deft::reporting {
 
 using Curves = std::map<std::string, results_db::TrialCurve>;  // by config hash
 
+// What a curve is drawn over.
+struct Abscissa {
+    const char* id;
+    const char* name;
+    double (*value)(const journal::TrainPoint&);
+};
+inline constexpr Abscissa kByLayerTokens = {
+    "by-layer-tokens", "layer-averaged tokens",
+    [](const journal::TrainPoint& p) { return static_cast<double>(p.layer_tokens); }};
+inline constexpr Abscissa kByInputTokens = {
+    "by-input-tokens", "input tokens", [](const journal::TrainPoint& p) { return static_cast<double>(p.input_tokens); }};
+inline constexpr Abscissa kByFlops = {"by-flops", "FLOPs", [](const journal::TrainPoint& p) { return p.flops; }};
+
+inline constexpr std::size_t kMostSeries = 12;        // of a figure, that a reader can tell apart
+inline constexpr std::size_t kMostDrawnPoints = 600;  // of a series
+
+// Those of the row's finished seeds that have something in that member.
+template <class Points>
+std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialCurve::*points, const Variant& variant,
+                                                       const Curves& curves) {
+    std::vector<const results_db::TrialCurve*> out;
+    for (const results_db::TrialRow* trial : variant.ok)
+        if (const auto found = curves.find(trial->config_hash); found != curves.end() && !(found->second.*points).empty())
+            out.push_back(&found->second);
+    return out;
+}
+
+// Training losses as points, validation losses as marks: means over those seeds at the steps that all of them have.
+Series loss_series(const Variant& variant, const std::vector<const results_db::TrialCurve*>& seeds,
+                   const Abscissa& abscissa);
+
 // Training loss by layer-averaged tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
 // a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can tell apart
 // are named, not drawn. Empty where nothing was recorded.

@@ -21,7 +21,6 @@ namespace {
 using results_db::TrialRow;
 
 constexpr double kEqualTokens = 0.01;
-constexpr double kConfidence = 0.95;
 
 std::optional<double> validation_loss(const TrialRow& trial) {
     for (const results_db::ScoreRow& row : trial.scores)
@@ -96,7 +95,7 @@ std::optional<Interval> share_interval(const Bracket& bracket, const SizedRow& r
                     unpaired_term(bracket.share / fall, bracket.large->losses), unpaired_term(-1 / fall, row.losses)},
         {ContrastMethod::welch});
     spread.estimate = bracket.share;
-    return interval_of(spread, kConfidence);
+    return interval_of(spread, kShownConfidence);
 }
 
 double largest_multiple(const ExpertsAgainstDense& rows) {
@@ -107,15 +106,15 @@ double smallest_multiple(const ExpertsAgainstDense& rows) {
     return rows.dense.front().parameters / rows.dense[rows.base].parameters;
 }
 
-std::string times(double multiple) {
+std::string multiple_text(double multiple) {
     return fmt::format("{:.3g}x", multiple);
 }
 
 // An end of an interval, which no dense model beyond the smallest and the largest could show.
 std::string end_text(double multiple, const ExpertsAgainstDense& rows) {
-    if (multiple > largest_multiple(rows)) return "more than " + times(largest_multiple(rows));
-    if (multiple < smallest_multiple(rows)) return "less than " + times(smallest_multiple(rows));
-    return times(multiple);
+    if (multiple > largest_multiple(rows)) return "more than " + multiple_text(largest_multiple(rows));
+    if (multiple < smallest_multiple(rows)) return "less than " + multiple_text(smallest_multiple(rows));
+    return multiple_text(multiple);
 }
 
 CurvePoint level_at(double parameters, const SizedRow& row) {
@@ -194,12 +193,12 @@ DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& row
 std::string multiple_text(const DenseMultiple& multiple, const ExpertsAgainstDense& rows) {
     switch (multiple.place) {
         case DenseMultiple::Place::better_than_all:
-            return "more than " + times(largest_multiple(rows));
+            return "more than " + multiple_text(largest_multiple(rows));
         case DenseMultiple::Place::worse_than_all:
-            return "less than " + times(smallest_multiple(rows));
+            return "less than " + multiple_text(smallest_multiple(rows));
         case DenseMultiple::Place::between:
-            if (!multiple.interval) return times(*multiple.multiple);
-            return fmt::format("{} [{}, {}]", times(*multiple.multiple), end_text(multiple.interval->low, rows),
+            if (!multiple.interval) return multiple_text(*multiple.multiple);
+            return fmt::format("{} [{}, {}]", multiple_text(*multiple.multiple), end_text(multiple.interval->low, rows),
                                end_text(multiple.interval->high, rows));
         case DenseMultiple::Place::unknown:
             break;

@@ -65,10 +65,6 @@ double scale_top(const std::vector<HeatRow>& rows, double least) {
     return top;
 }
 
-std::string percent(double share) {
-    return fmt::format("{:.1f}%", 100 * share);
-}
-
 // By layer and run of logged steps, without rows.
 HeatMap map_of_runs(const Routing& routing) {
     HeatMap map;

@@ -208,6 +208,11 @@ std::string dash_svg(std::size_t dash) {
     return *pattern == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
 }
 
+double svg_text_width(const std::string& text) {
+    constexpr double kCharacter = 7.6;  // of a digit or letter
+    return kCharacter * display_width(text);
+}
+
 std::string svg_number(double value) {
     const std::string text = fmt::format("{:.1f}", value);
     return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;

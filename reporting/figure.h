@@ -70,6 +70,8 @@ std::string dash_svg(std::size_t dash);
 
 // A coordinate in SVG: one decimal at most.
 std::string svg_number(double value);
+// About how wide a text is in the widest common system font.
+double svg_text_width(const std::string& text);
 
 // Adds the horizontal line of a tick to the path `grid`, and its text, left of it by `gap`, to `labels`.
 void add_tick_svg(const Tick& tick, double left, double right, double y, double gap, std::string& grid,

@@ -16,7 +16,6 @@ namespace deft::reporting {
 namespace {
 
 constexpr double kWidth = 980, kTop = 40, kRowHeight = 24, kGap = 1;
-constexpr double kCharacter = 7.6;  // of a digit or letter in the widest common system font
 constexpr double kWidestCell = 48;
 constexpr std::size_t kNamedColumns = 9;
 constexpr int kLegendSteps = 8;
@@ -30,21 +29,17 @@ struct Layout {
     double y(std::size_t row) const { return kTop + kRowHeight * static_cast<double>(row); }
 };
 
-double text_width(const std::string& text) {
-    return kCharacter * display_width(text);
-}
-
 Layout layout_of(const HeatMap& map) {
     Layout layout;
     double names = 0, asides = 0;
     for (const HeatRow& row : map.rows) {
         layout.columns = std::max(layout.columns, row.cells.size());
-        names = std::max(names, text_width(row.name));
-        asides = std::max(asides, text_width(row.aside));
+        names = std::max(names, svg_text_width(row.name));
+        asides = std::max(asides, svg_text_width(row.aside));
     }
     layout.left = 26 + names + 8;
     // The last column's name is centred on a cell that may be narrower.
-    const double name_beyond = map.columns.empty() ? 0 : text_width(map.columns.back()) / 2;
+    const double name_beyond = map.columns.empty() ? 0 : svg_text_width(map.columns.back()) / 2;
     const double room = kWidth - layout.left - std::max(name_beyond, asides > 0 ? asides + 14 : 0.0);
     layout.cell = std::min(kWidestCell, room / static_cast<double>(std::max<std::size_t>(layout.columns, 1)));
     layout.bottom = layout.y(map.rows.size());
@@ -72,7 +67,7 @@ std::string cells_svg(const HeatMap& map, const Layout& layout) {
 std::string legend_svg(const HeatMap& map, const Layout& layout) {
     constexpr double kSwatch = 22, kY = 10, kHeight = 12;
     const std::string from = map.text(map.from), to = map.text(map.to);
-    const double x = layout.left + text_width(from) + 6;
+    const double x = layout.left + svg_text_width(from) + 6;
     std::string out = fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", svg_number(layout.left), svg_number(kY + 11), from);
     out += "<g class=\"s1\">";
     for (int i = 0; i < kLegendSteps; ++i)
@@ -100,7 +95,7 @@ std::string names_svg(const HeatMap& map, const Layout& layout) {
                            svg_number(layout.bottom + 17), html_escaped(map.columns[c]));
     }
     // Wider than a narrow map, it begins where that does.
-    const double half = text_width(map.x_title) / 2;
+    const double half = svg_text_width(map.x_title) / 2;
     out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                        svg_number(std::max(layout.left + half, (layout.left + layout.right()) / 2)),
                        svg_number(layout.bottom + 38), html_escaped(map.x_title));

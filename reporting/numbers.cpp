@@ -110,6 +110,10 @@ std::string dollars(double value) {
     return fmt::format("${:.{}f}", value, places);
 }
 
+std::string percent(double share) {
+    return fmt::format("{:.1f}%", 100 * share);
+}
+
 std::string ratio(double value) {
     if (!std::isfinite(value)) return not_finite(value);
     return fmt::format("{:.{}f}x", value, value < 0.0995 ? decimals(value, 2, 6) : (value < 99.95 ? 2 : 0));

@@ -25,6 +25,8 @@ std::string small_seconds(double value);
 std::string binary_bytes(double value);
 // Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
 std::string dollars(double value);
+// "12.3%", of a share.
+std::string percent(double share);
 // "1.00x".
 std::string ratio(double value);
 // Three decimals below 10, four significant digits above, an exponent where those would read as zero: "3.457", "0.253".

@@ -20,10 +20,8 @@ using journal::TrainPoint;
 using results_db::TrialCurve;
 using results_db::TrialRow;
 
-constexpr std::size_t kMostSeries = 12;  // that a reader can tell apart
 constexpr std::size_t kMostMaps = 8;
 constexpr std::size_t kRuns = 60;  // of logged steps, in a map
-constexpr std::size_t kMostPoints = 600;
 
 // A case's row at its largest budget, with the seed that stands for it.
 struct ShownRow {
@@ -130,7 +128,7 @@ std::vector<CurvePoint> length_points(const std::vector<TrainPoint>& points) {
         const auto length = static_cast<double>(points[i].seqlen);
         if (!is_inner) kept.push_back({static_cast<double>(points[i].step), length, length, length});
     }
-    return decimate(kept, kMostPoints);
+    return decimate(kept, kMostDrawnPoints);
 }
 
 }  // namespace

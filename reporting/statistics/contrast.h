@@ -68,6 +68,9 @@ double chance_above(const Contrast& contrast, double threshold);
 // Likewise below it.
 double chance_below(const Contrast& contrast, double threshold);
 
+// Of the intervals that pages and pictures show.
+inline constexpr double kShownConfidence = 0.95;
+
 // Two-sided. Without a spread both ends are the estimate.
 Interval interval_of(const Contrast& contrast, double confidence);
 

@@ -7,8 +7,6 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr double kConfidence = 0.95;
-
 // A share, and how it moves with the mean of the row and with that of the baseline.
 struct Share {
     double value = 0, by_row = 0, by_baseline = 0;
@@ -44,7 +42,7 @@ std::optional<RelativeQuality> relative_quality(const std::vector<double>& value
         contrast(std::vector{unpaired_term(share.by_row, values), unpaired_term(share.by_baseline, scale.baseline)},
                  {ContrastMethod::welch});
     spread.estimate = share.value;
-    quality.interval = interval_of(spread, kConfidence);
+    quality.interval = interval_of(spread, kShownConfidence);
     return quality;
 }
 
@@ -56,7 +54,7 @@ double value_at_share(double share, const QualityScale& scale) {
 
 std::optional<Interval> mean_interval(const std::vector<double>& values) {
     if (values.size() < kFewestSeeds || !all_finite(values)) return std::nullopt;
-    return interval_of(contrast(std::vector{unpaired_term(1, values)}, {ContrastMethod::welch}), kConfidence);
+    return interval_of(contrast(std::vector{unpaired_term(1, values)}, {ContrastMethod::welch}), kShownConfidence);
 }
 
 }  // namespace deft::reporting

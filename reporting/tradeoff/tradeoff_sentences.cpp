@@ -10,10 +10,6 @@ namespace deft::reporting {
 
 namespace {
 
-std::string percent(double share) {
-    return fmt::format("{:.1f}%", 100 * share);
-}
-
 // "12.5", "50".
 std::string times(double value) {
     const std::string text = fmt::format("{:.1f}", value);

@@ -17,11 +17,10 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr double kWidth = 980, kHeight = 300;         // of the charts with their titles, below the legend
-constexpr double kLeft = 74, kRight = 66, kGap = 26;  // beside the charts, and between them
+constexpr double kChartsWidth = 980, kChartsHeight = 300;  // of the charts with their titles, below the legend
+constexpr double kChartsLeft = 74, kChartsRight = 66, kChartGap = 26;  // beside the charts, and between them
 constexpr double kPlotHeight = 244;
 constexpr double kLegendRow = 22, kLegendTop = 16;
-constexpr double kCharacter = 7.6;    // of a digit or letter in the widest common system font
 constexpr double kSample = 40;        // of a line in the legend, with the gap behind it
 constexpr double kMostSideways = 36;  // from the first of them to the last
 constexpr double kSideways = 6;       // between the bars of lines that were trained at one budget
@@ -48,7 +47,7 @@ struct Chart {
     double px(double value) const { return left + place_on(x, value / unit.of_value) * (right - left); }
 };
 
-struct Layout {
+struct ChartsLayout {
     std::vector<Chart> charts;
     Axis y;
     bool down_is_better = true;
@@ -108,11 +107,11 @@ std::vector<LegendItem> legend_of(const Tradeoff& tradeoff) {
     std::vector<LegendItem> items;
     for (const TradeoffLine& line : tradeoff.lines) items.push_back({line.name, &line});
     if (tradeoff.published) items.push_back({legend_text(*tradeoff.published)});
-    double x = kLeft, y = kLegendTop;
+    double x = kChartsLeft, y = kLegendTop;
     for (LegendItem& item : items) {
-        const double width = kSample + kCharacter * display_width(item.text) + 20;
-        if (x > kLeft && x + width > kWidth) {
-            x = kLeft;
+        const double width = kSample + svg_text_width(item.text) + 20;
+        if (x > kChartsLeft && x + width > kChartsWidth) {
+            x = kChartsLeft;
             y += kLegendRow;
         }
         item.x = x;
@@ -122,17 +121,17 @@ std::vector<LegendItem> legend_of(const Tradeoff& tradeoff) {
     return items;
 }
 
-Layout layout_of(const Tradeoff& tradeoff, double legend_bottom) {
-    Layout layout;
+ChartsLayout charts_layout(const Tradeoff& tradeoff, double legend_bottom) {
+    ChartsLayout layout;
     layout.y = quality_axis(tradeoff);
     layout.down_is_better = tradeoff.scale.improves == Improves::downwards;
     layout.top = legend_bottom + 16;
     for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
         if (has_cost(tradeoff, axis)) layout.charts.push_back(chart_of(tradeoff, axis));
     const auto charts = static_cast<double>(layout.charts.size());
-    const double width = (kWidth - kLeft - kRight - kGap * (charts - 1)) / charts;
+    const double width = (kChartsWidth - kChartsLeft - kChartsRight - kChartGap * (charts - 1)) / charts;
     for (std::size_t i = 0; i < layout.charts.size(); ++i) {
-        layout.charts[i].left = kLeft + static_cast<double>(i) * (width + kGap);
+        layout.charts[i].left = kChartsLeft + static_cast<double>(i) * (width + kChartGap);
         layout.charts[i].right = layout.charts[i].left + width;
     }
     return layout;
@@ -144,7 +143,7 @@ std::string text_svg(double x, double y, const char* anchor, const std::string& 
 }
 
 // Of one chart; the words of the quality's ticks stand left of the first.
-std::string axes_svg(const Layout& layout, const Chart& chart, bool is_first) {
+std::string axes_svg(const ChartsLayout& layout, const Chart& chart, bool is_first) {
     std::string grid, labels;
     for (const Tick& tick : ticks(layout.y, 8)) {
         std::string words;
@@ -164,7 +163,7 @@ std::string axes_svg(const Layout& layout, const Chart& chart, bool is_first) {
 }
 
 // Right of the last chart, in shares of the baseline's quality.
-std::string share_axis_svg(const Tradeoff& tradeoff, const Layout& layout) {
+std::string share_axis_svg(const Tradeoff& tradeoff, const ChartsLayout& layout) {
     const double right = layout.charts.back().right;
     const auto share_at = [&](double value) { return relative_quality({value}, tradeoff.scale)->share; };
     // A ratio has no end at 0, where an axis may begin.
@@ -181,14 +180,14 @@ std::string share_axis_svg(const Tradeoff& tradeoff, const Layout& layout) {
     return out + fmt::format(
                      "<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
                      "of the baseline's quality</text>\n",
-                     svg_number(kWidth - 16), svg_number((layout.top + layout.bottom()) / 2));
+                     svg_number(kChartsWidth - 16), svg_number((layout.top + layout.bottom()) / 2));
 }
 
 bool is_open(const TradeoffPoint& point) {
     return point.seeds < point.asked;
 }
 
-std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, const Layout& layout, double x) {
+std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, const ChartsLayout& layout, double x) {
     std::string out;
     if (point.interval) {
         const double high = layout.py(point.interval->high), low = layout.py(point.interval->low);
@@ -206,7 +205,7 @@ double sideways(const Tradeoff& tradeoff, const Chart& chart, std::size_t line) 
     return std::min(kSideways, kMostSideways / std::max(gaps, 1.0)) * (static_cast<double>(line) - gaps / 2);
 }
 
-std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& chart, const Layout& layout) {
+std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& chart, const ChartsLayout& layout) {
     const TradeoffLine& line = tradeoff.lines[index];
     std::string path, points;
     for (const TradeoffPoint& point : line.points) {
@@ -225,7 +224,7 @@ std::string star_svg(double x, double y) {
                        svg_number(y - 10));
 }
 
-std::string published_svg(const Tradeoff& tradeoff, const Chart& chart, const Layout& layout) {
+std::string published_svg(const Tradeoff& tradeoff, const Chart& chart, const ChartsLayout& layout) {
     const std::optional<double> cost = published_cost(tradeoff, chart.cost);
     if (!cost) return {};
     return star_svg(chart.px(*cost), layout.py(value_at_share(tradeoff.published->share, tradeoff.scale)));
@@ -271,11 +270,12 @@ std::string description(const Tradeoff& tradeoff) {
 
 std::string render_svg(const Tradeoff& tradeoff, const std::string& id) {
     const std::vector<LegendItem> legend = legend_of(tradeoff);
-    const Layout layout = layout_of(tradeoff, legend.back().y);
+    const ChartsLayout layout = charts_layout(tradeoff, legend.back().y);
     std::string out = fmt::format(
         "<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n"
         "<title id=\"{2}-title\">Quality against cost</title>\n<desc id=\"{2}-desc\">{3}</desc>\n",
-        svg_number(kWidth), svg_number(layout.top + kHeight), html_escaped(id), html_escaped(description(tradeoff)));
+        svg_number(kChartsWidth), svg_number(layout.top + kChartsHeight), html_escaped(id),
+        html_escaped(description(tradeoff)));
     out += legend_svg(legend);
     for (const Chart& chart : layout.charts) out += axes_svg(layout, chart, &chart == &layout.charts.front());
     out += fmt::format("<text transform=\"translate(14 {}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>\n",
