@@ -1,6 +1,7 @@
 #include "reporting/columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "reporting/comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -63,13 +64,6 @@ std::set<std::string> prices_of(const TrialRow& trial) {
         if (attempt.counts && attempt.price) prices.insert(price_text(*attempt.price));
     if (!trial.usd) prices.insert(kNoPrice);
     return prices;
-}
-
-// Independent repeats among those trials.
-std::size_t unit_count(const std::vector<const TrialRow*>& trials) {
-    std::set<std::string> seeds;
-    for (const TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
-    return seeds.size();
 }
 
 // Of the rows that were trained.

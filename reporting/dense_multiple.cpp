@@ -1,6 +1,7 @@
 #include "reporting/dense_multiple.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/tradeoff/relative_quality.h"
 
@@ -21,12 +23,6 @@ namespace {
 using results_db::TrialRow;
 
 constexpr double kEqualTokens = 0.01;
-
-std::optional<double> validation_loss(const TrialRow& trial) {
-    for (const results_db::ScoreRow& row : trial.scores)
-        if (row.task == "validation" && row.measure == "loss") return row.value;
-    return std::nullopt;
-}
 
 // What the configuration says of the model and of techniques.
 struct Traits {
@@ -40,7 +36,7 @@ Traits traits_of(const TrialRow& trial) {
     if (!config.is_object()) return traits;
     if (config.contains("model") && config["model"].is_object() && config["model"].contains("experts"))
         traits.has_experts = true;
-    for (const char* technique : {"curriculum", "random_ltd", "batch_ramp", "variable_batch"})
+    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
         traits.is_plain = traits.is_plain && !config.contains(technique);
     return traits;
 }
@@ -56,8 +52,8 @@ std::optional<SizedRow> sized_row(const Variant& variant) {
     std::vector<std::pair<const TrialRow*, double>> losses;
     std::vector<double> tokens;
     for (const TrialRow* trial : variant.ok)
-        if (const auto loss = validation_loss(*trial); loss && trial->last_point) {
-            losses.emplace_back(trial, *loss);
+        if (const results_db::ScoreRow* loss = validation_row(*trial, "loss"); loss != nullptr && trial->last_point) {
+            losses.emplace_back(trial, loss->value);
             tokens.push_back(static_cast<double>(trial->last_point->layer_tokens));
         }
     row.losses = unit_means(losses);

@@ -1,6 +1,7 @@
 #include "reporting/measured.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 
 namespace deft::reporting {
 
@@ -32,10 +34,9 @@ bool keeps_a_constant_number(const Json& config) {
     return false;
 }
 
-std::optional<double> validation(const TrialRow& trial, const char* measure) {
-    for (const ScoreRow& row : trial.scores)
-        if (row.task == "validation" && row.measure == measure && row.unit == "nats/token") return row.value;
-    return std::nullopt;
+std::optional<double> nats_a_token(const TrialRow& trial, const char* measure) {
+    const ScoreRow* row = validation_row(trial, measure);
+    return row != nullptr && row->unit == "nats/token" ? std::optional(row->value) : std::nullopt;
 }
 
 std::string length_failure(const journal::TrainPoint& last) {
@@ -116,9 +117,9 @@ MeasuredRule measured_rule(const TrialRow& trial) {
     if (trial.last_point) rule.failure = length_failure(*trial.last_point);
     if (full && trial.last_point && rule.failure.empty())
         rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
-    const std::optional<double> entropy = validation(trial, "unigram_entropy");
+    const std::optional<double> entropy = nats_a_token(trial, "unigram_entropy");
     rule.entropy_known = entropy.has_value();
-    if (entropy && rule.failure.empty()) rule.failure = entropy_failure(validation(trial, "loss"), *entropy);
+    if (entropy && rule.failure.empty()) rule.failure = entropy_failure(nats_a_token(trial, "loss"), *entropy);
     return rule;
 }
 

@@ -1,6 +1,7 @@
 #include "reporting/origins.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>

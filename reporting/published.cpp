@@ -1,6 +1,7 @@
 #include "reporting/published.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -91,4 +91,10 @@ std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
     return "";
 }
 
+const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure) {
+    for (const results_db::ScoreRow& row : trial.scores)
+        if (row.task == "validation" && row.measure == measure) return &row;
+    return nullptr;
+}
+
 }  // namespace deft::reporting

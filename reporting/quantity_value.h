@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "reporting/quantity.h"
 #include "results_db/store.h"
@@ -21,6 +22,8 @@ const results_db::FineTuned* fine_tuned(const Quantity& quantity, const results_
 const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
 // Whether it is read off a clock: a time or a rate.
 bool is_speed(const Quantity& quantity);
+// What the validation of that measure came to; null where the trial has none.
+const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure);
 // Whether it is the validation's, which is stored as its loss.
 bool is_perplexity(const Quantity& quantity);
 

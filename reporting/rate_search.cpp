@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "results_db/trial_name.h"
@@ -26,13 +27,11 @@ constexpr std::string_view kRateAxis = "train.learning_rate";
 // The measure of the validation that rates are compared by: bits a byte where the data is text, its loss or share
 // otherwise.
 const ScoreRow* validation(const TrialRow& trial) {
-    const ScoreRow* found = nullptr;
-    for (const ScoreRow& row : trial.scores) {
-        if (row.task != "validation") continue;
-        if (row.measure == "bits_per_byte") return &row;
-        if (found == nullptr || row.measure == "loss") found = &row;
-    }
-    return found;
+    for (const char* measure : {"bits_per_byte", "loss"})
+        if (const ScoreRow* row = validation_row(trial, measure)) return row;
+    const auto any = std::find_if(trial.scores.begin(), trial.scores.end(),
+                                  [](const ScoreRow& row) { return row.task == "validation"; });
+    return any == trial.scores.end() ? nullptr : &*any;
 }
 
 bool is_ended(const TrialRow& trial) {

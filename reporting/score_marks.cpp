@@ -1,6 +1,7 @@
 #include "reporting/score_marks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "reporting/variants.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -51,6 +52,12 @@ void note_what_follows_budgets(std::vector<Variant>& variants) {
 
 std::string unit_seed(const results_db::TrialRow& trial) {
     return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds.substr(0, trial.seeds.find('.'));
+}
+
+std::size_t unit_count(const std::vector<const results_db::TrialRow*>& trials) {
+    std::set<std::string> seeds;
+    for (const results_db::TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
+    return seeds.size();
 }
 
 std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values) {

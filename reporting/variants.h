@@ -46,6 +46,9 @@ std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants)
 // The seed that a trial counts by: that of the first trial of its chain, in which the seeds of later stages nest.
 std::string unit_seed(const results_db::TrialRow& trial);
 
+// Independent repeats among those trials.
+std::size_t unit_count(const std::vector<const results_db::TrialRow*>& trials);
+
 // A value of each of some trials, averaged by unit_seed() first: the spread of these is one over independent repeats.
 std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values);
 

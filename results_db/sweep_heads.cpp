@@ -1,6 +1,7 @@
 #include "results_db/sweep_heads.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "reporting/claims/claim.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,7 @@
 #include "reporting/tradeoff/tradeoff.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,12 +29,6 @@ using results_db::TrialRow;
 constexpr const char* kQualityColumn = "quality";  // of a published table: percent of the baseline's
 constexpr const char* kSavingColumn = "saving";    // how many times less of data, time and cost
 
-std::size_t repeats(const std::vector<const TrialRow*>& trials) {
-    std::set<std::string> seeds;
-    for (const TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
-    return seeds.size();
-}
-
 std::string line_name(const Variant& row) {
     const std::string others = row.axes.others_text();
     return others.empty() ? row.case_key : row.case_key + " " + others;
@@ -55,7 +50,7 @@ TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const 
     point.budget = row.axes.budget_fraction;
     const std::vector<double> values = quality_values(measure, row);
     point.seeds = values.size();
-    point.asked = repeats(row.trials);
+    point.asked = unit_count(row.trials);
     point.quality = mean(values);
     point.interval = mean_interval(values);
     point.relative = relative_quality(values, scale);

@@ -1,6 +1,7 @@
 #include "reporting/tradeoff/tradeoff_sentences.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

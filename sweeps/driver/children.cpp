@@ -1,6 +1,7 @@
 #include "sweeps/driver/children.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <cerrno>

@@ -1,6 +1,7 @@
 #include "sweeps/driver/plan_time.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

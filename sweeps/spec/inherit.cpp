@@ -1,6 +1,7 @@
 #include "sweeps/spec/inherit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>

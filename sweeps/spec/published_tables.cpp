@@ -1,6 +1,7 @@
 #include "sweeps/spec/published_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/installed_files.h"

@@ -2,6 +2,8 @@
 
 #include "experiments/score_trial.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/json.h"
 #include "base/score_key.h"

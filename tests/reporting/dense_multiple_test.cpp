@@ -2,6 +2,8 @@
 
 #include "reporting/dense_multiple.h"
 
+#include <fmt/format.h>
+
 #include "reporting/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
@@ -130,9 +132,13 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
     for (TrialRow& one : trials)
         if (one.case_key == "dense-4x") one.last_point->layer_tokens = 1005;
     CHECK(rows_of(trials));
-    for (TrialRow& one : trials)
-        if (one.case_key == "dense-4x") one.config_json = R"({"model":{"seqlen":64},"random_ltd":{"layers":[1]}})";
-    CHECK_FALSE(rows_of(trials));
+    for (const char* technique : {"random_ltd", "token_bypass", "curriculum", "batch_ramp", "variable_batch"}) {
+        CAPTURE(technique);
+        for (TrialRow& one : trials)
+            if (one.case_key == "dense-4x")
+                one.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{{"layers":[1]}}}})", technique);
+        CHECK_FALSE(rows_of(trials));
+    }
     trials = three_rows();
     for (TrialRow& one : trials)
         if (one.case_key == "MoE") one.state = "failed";

@@ -4,6 +4,7 @@
 #include "reporting/glue_scores.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 

@@ -1,5 +1,6 @@
 // deft db export, deft db merge and deft report --from: results that go from one root to another.
 
+#include <algorithm>
 #include <regex>
 
 #include "base/json.h"

@@ -1,5 +1,6 @@
 // Killed at any moment and started again, a sweep gives the same bits as one that nobody touched.
 
+#include <algorithm>
 #include <random>
 
 #include "tests/catch.h"
