@@ -72,8 +72,8 @@ void resolve_tasks(TrialConfig& config) {
     ask_nothing(eval);
     for (const std::string& name : eval.tasks) {
         const Task own = load_task(name, config.base_folder);
-        const bool takes_shots = own.kind != TaskKind::perplexity && !eval.shots.empty();
-        for (const std::int64_t shots : takes_shots ? eval.shots : std::vector<std::int64_t>{own.shots})
+        const bool is_asked_by_shots = takes_shots(own.kind) && !eval.shots.empty();
+        for (const std::int64_t shots : is_asked_by_shots ? eval.shots : std::vector<std::int64_t>{own.shots})
             ask(eval, name, task_sha256(with_shots(own, shots)), shots);
     }
 }

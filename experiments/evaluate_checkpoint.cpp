@@ -214,11 +214,11 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
     std::vector<Task> all;
     for (const std::string& name : tasks) all.push_back(load_task(name, config.base_folder));  // before the first is scored
     for (const Task& task : all) {
-        const bool takes_shots = task.kind != TaskKind::perplexity && !shots.empty();
-        for (const std::int64_t count : takes_shots ? shots : std::vector<std::int64_t>{task.shots}) {
+        const bool is_asked_by_shots = takes_shots(task.kind) && !shots.empty();
+        for (const std::int64_t count : is_asked_by_shots ? shots : std::vector<std::int64_t>{task.shots}) {
             const TaskResult result = evaluate_task(
                 with_shots(task, count),
-                {text_tokenizer(trained), *trained.model, trained.exec, config.train.micro_batch_size,
+                {text_tokenizer(trained), *trained.model, trained.exec, trained.backend, config.train.micro_batch_size,
                  documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
                  trained.step});
             for (journal::Evaluation score : result.scores) {

@@ -95,7 +95,7 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
                 scored.task = task.name;
                 scored.definition_sha256 = definition_sha256(task);
                 TaskResult result = evaluate_task(
-                    task, {text_tokenizer(trained), *trained.model, trained.exec, batch, request.documents,
+                    task, {text_tokenizer(trained), *trained.model, trained.exec, trained.backend, batch, request.documents,
                            config.data.embedded_seed, config.base_folder, trained.step, loop});
                 scores = std::move(result.scores);
                 scored.items = items_text(result.items);

@@ -163,6 +163,7 @@ Quantity parse_quantity(const std::string& text, const Place& place) {
 std::string better_of(const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::suite) return "higher";
     if (quantity.kind == Quantity::Kind::resource) return quantity.name.starts_with("throughput") ? "higher" : "lower";
+    if (is_timed(quantity.metric)) return quantity.metric == "ms_per_token" ? "lower" : "higher";
     const bool is_loss = quantity.metric == "loss" || quantity.metric.ends_with("perplexity") ||
                          quantity.metric.ends_with("bits_per_byte");
     return is_loss ? "lower" : "higher";

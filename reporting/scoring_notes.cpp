@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -92,11 +93,24 @@ std::string capacity_note(const std::vector<Variant>& variants) {
                        fmt::join(names, ", "));
 }
 
+// Scores of a clock say something of rows that were scored alike.
+std::string timed_note(const std::vector<Variant>& variants) {
+    std::set<std::string> tasks;
+    for (const Variant& variant : variants)
+        for (const TrialRow* trial : variant.ok)
+            for (const ScoreRow& score : trial->scores)
+                if (is_timed(score.measure)) tasks.insert(score.task);
+    if (tasks.empty()) return {};
+    return fmt::format("Read off a clock: {}. It compares where all rows were scored on one kind of slot that nothing else "
+                       "used.",
+                       fmt::join(tasks, ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> scoring_notes(const std::vector<Variant>& variants) {
     std::vector<std::string> notes;
-    for (std::string text : {capacity_note(variants), selection_note(variants), cut_note(variants)})
+    for (std::string text : {capacity_note(variants), selection_note(variants), cut_note(variants), timed_note(variants)})
         if (!text.empty()) notes.push_back(std::move(text));
     for (std::string& text : labelled_notes(variants)) notes.push_back(std::move(text));
     return notes;

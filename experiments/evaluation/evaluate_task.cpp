@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "experiments/datasets/find_file.h"
+#include "experiments/evaluation/generation_time.h"
 #include "experiments/evaluation/scoring.h"
 #include "experiments/evaluation/text_template.h"
 
@@ -107,6 +108,17 @@ Measured score_texts(const Task& task, const TaskRun& run, const Records& record
     return measured;
 }
 
+Measured measure(const Task& task, const TaskRun& run) {
+    if (task.kind == TaskKind::generation) {
+        Measured measured;
+        measured.metrics = generation_metrics(
+            task, time_generation(task, run.model, run.exec, run.backend, run.batch, run.tokenizer.end_of_document(), run.loop));
+        return measured;
+    }
+    const Records records = load_records(task.records, record_context(task, run));
+    return task.kind == TaskKind::perplexity ? score_texts(task, run, records) : score_documents(task, run, records);
+}
+
 std::string note_of(const Task& task, const Measured& measured) {
     std::string note;
     if (measured.cut_share > 0) note = fmt::format("{:.1f}% of prompts lost their beginning", 100 * measured.cut_share);
@@ -148,9 +160,7 @@ ScoredTexts scored_texts(const Task& task, const Records& records, std::int64_t 
 TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
     require_prompts(asked);
     const Task task = with_shots(asked, run.shots);
-    const Records records = load_records(task.records, record_context(task, run));
-    Measured measured =
-        task.kind == TaskKind::perplexity ? score_texts(task, run, records) : score_documents(task, run, records);
+    Measured measured = measure(task, run);
     std::string version = scored_version(task);
     if (measured.windowed) version.append(", ").append(kWindowed);
     TaskResult result;

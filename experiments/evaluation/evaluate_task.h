@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/journal.h"
+#include "engine/core/backend.h"
 #include "engine/data/tokenizer.h"
 #include "engine/models/transformer.h"
 #include "experiments/evaluation/items.h"
@@ -20,6 +21,7 @@ struct TaskRun {
     const engine::Tokenizer& tokenizer;
     engine::Transformer& model;
     engine::Exec& exec;
+    const engine::Backend& backend;
     std::int64_t batch;          // the model's largest micro-batch
     std::int64_t documents;      // the first n of the task's order; 0: all
     std::int64_t embedded_seed;  // of the corpus whose facts the embedded tasks ask for
@@ -31,7 +33,7 @@ struct TaskRun {
 
 struct TaskResult {
     std::vector<journal::Evaluation> scores;  // one a metric
-    std::vector<Item> items;                  // of what is no perplexity task, in the order of the file
+    std::vector<Item> items;                  // of what asks documents, in the order of the file
     double cut_share = 0;                     // of the prompts: their context lost its beginning
     double mean_shots = 0;                    // whole ones that the model saw, a prompt
     std::string note;                         // what to know beside the scores: how much was cut; empty: nothing was

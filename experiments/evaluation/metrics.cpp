@@ -118,6 +118,8 @@ std::vector<const char*> metric_names(TaskKind kind) {
             return {"word_perplexity", "byte_perplexity", "token_perplexity", "bits_per_byte"};
         case TaskKind::classification:
             return {"acc", "mcc", "f1"};
+        case TaskKind::generation:
+            return {"ms_per_token", "tokens_per_second"};
         case TaskKind::regression:
             return {"pearson", "spearman"};
     }

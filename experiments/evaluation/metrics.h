@@ -7,6 +7,7 @@
 //   short_answer      acc: an accepted answer is what the model would print; gold_bits_per_byte
 //   last_word         acc: every token of the target is the model's first choice; perplexity: exp(-mean ll), a mean
 //                     over documents, not tokens; gold_bits_per_byte
+//   generation        ms_per_token, tokens_per_second: generation_time.h
 //   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
 
 // Those of classification and regression: label_metrics.h.

@@ -49,7 +49,7 @@ std::vector<std::string> project_tasks() {
 }
 
 Task with_shots(Task task, std::optional<std::int64_t> shots) {
-    if (!shots || task.kind == TaskKind::perplexity) return task;
+    if (!shots || !takes_shots(task.kind)) return task;
     if (*shots < 0)
         throw Error(ErrorKind::config, fmt::format("{} shots are asked of task {}", *shots, task.name),
                     "ask for 0 or more");
@@ -78,7 +78,7 @@ std::string definition_sha256(const Task& task) {
 
 std::string task_sha256(const Task& task) {
     Json content{{"definition", task.definition}};
-    if (task.records.generator.empty()) content["records"] = records_sha256(task.records, task);
+    if (!task.records.file.empty()) content["records"] = records_sha256(task.records, task);
     if (task.shots > 0 && task.shot_pool && task.shot_pool->generator.empty())
         content["shot_pool"] = records_sha256(*task.shot_pool, task);
     if (is_labelled(task.kind)) content["train"] = records_sha256(task.train, task);

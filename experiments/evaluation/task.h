@@ -14,11 +14,16 @@
 namespace deft::experiments {
 
 // In the order of the words of task_keys.cpp, as Prediction below.
-enum class TaskKind { multiple_choice, short_answer, last_word, perplexity, classification, regression };
+enum class TaskKind { multiple_choice, short_answer, last_word, perplexity, classification, regression, generation };
 
 // Whether a model that was trained on the task's own records tells its labels: [train] and [texts], and no prompt.
 inline bool is_labelled(TaskKind kind) {
     return kind == TaskKind::classification || kind == TaskKind::regression;
+}
+
+// Whether worked examples may stand in front of its prompts.
+inline bool takes_shots(TaskKind kind) {
+    return kind != TaskKind::perplexity && kind != TaskKind::generation;
 }
 
 // How the predicted choice follows from the log-likelihoods. The two-way tasks of the harness compare directly, which
@@ -48,6 +53,13 @@ struct TaskPerplexity {
     std::string tokenizer;           // folder of vocab.json and merges.txt
 };
 
+// Of generation, which reads no records: how fast the model continues texts.
+struct TaskGeneration {
+    std::int64_t texts = 1;    // at once
+    std::int64_t tokens = 64;  // of each; fewer where the model's positions end
+    std::int64_t rounds = 20;  // that are timed
+};
+
 // Of labelled tasks: what of a record the model reads, and what it is to tell.
 struct TaskTexts {
     TextTemplate first;
@@ -74,6 +86,7 @@ struct Task {
     std::optional<RecordSource> shot_pool;
     TaskPrompt prompt;
     TaskPerplexity perplexity;
+    TaskGeneration generation;
     // Of labelled tasks.
     RecordSource train;
     TaskTexts texts;
@@ -94,7 +107,7 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
 // The names in experiments/tasks/, sorted.
 std::vector<std::string> project_tasks();
 
-// The task with another number of shots than its file's, where one is given; of perplexity, which has none, as it is.
+// The task with another number of shots than its file's, where one is given; of a kind that takes none, as it is.
 // Errors: config, for a negative number.
 Task with_shots(Task task, std::optional<std::int64_t> shots);
 
@@ -107,7 +120,7 @@ std::string scored_version(const Task& task);
 // Where to look for its records.
 RecordContext context_of(const Task& task);
 
-// Over the definition and the bytes of its record files (decompressed; the shot pool's where shots are drawn; of labelled
+// Over the definition and the bytes of its record files, where it has any (decompressed; the shot pool's where shots are drawn; of labelled
 // tasks those to train on, and of further splits those that are here). Errors: data, for missing files.
 std::string task_sha256(const Task& task);
 // Over the definition alone: of two tasks of one such hash and different task_sha256() the records differ.

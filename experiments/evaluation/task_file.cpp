@@ -223,6 +223,14 @@ TaskPerplexity read_perplexity(const ConfigNode& node) {
     return perplexity;
 }
 
+TaskGeneration read_generation(const ConfigNode& node) {
+    TableReader table(node, "generation");
+    TaskGeneration generation;
+    read_table(table, generation);
+    table.finish();
+    return generation;
+}
+
 void read_metrics(TableReader& root, Task& task) {
     task.metrics = root.required<std::vector<std::string>>("metrics");
     if (task.metrics.empty())
@@ -275,6 +283,12 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
         if (const ConfigNode* found = root.optional_node(key)) return *found;
         throw Error(ErrorKind::config, Place{file.string(), 1, 1}, fmt::format("table [{}] is missing", key));
     };
+    if (task.kind == TaskKind::generation) {
+        if (const ConfigNode* sizes = root.optional_node("generation")) task.generation = read_generation(*sizes);
+        task.shuffled = false;
+        root.finish();
+        return task;
+    }
     const ConfigNode& records = table("records");
     TableReader source(records, "records");
     if (is_labelled(task.kind)) {

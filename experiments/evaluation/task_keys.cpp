@@ -20,16 +20,16 @@ const Fields& fields_of(const Task&) {
         {"few_shot_version", at<&Task::few_shot_version>, "what differs further where there are shots"},
         {"kind", apart<std::string>,
          "choose an answer, print one of those accepted, complete a text by its last word, or predict whole texts; of a "
-         "model trained on the task itself: tell the class of texts, or a number",
-         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression"},
+         "model trained on the task itself: tell the class of texts, or a number; generation: how fast texts are continued",
+         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression", "generation"},
           .required = true}},
         {"split", at<&Task::split>, "which part of the data it is, for the results", {.required = true}},
-        {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity", {.at_least = 0}},
+        {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity or generation", {.at_least = 0}},
         {"metrics", at<&Task::metrics>, "what is scored",
          {.takes = "of multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte; of short_answer: "
                    "acc, gold_bits_per_byte; of last_word: acc, perplexity, gold_bits_per_byte; of perplexity: "
                    "word_perplexity, byte_perplexity, token_perplexity, bits_per_byte; of classification: acc, and of two "
-                   "labels mcc and f1; of regression: pearson, spearman", .required = true}},
+                   "labels mcc and f1; of regression: pearson, spearman; of generation: ms_per_token, tokens_per_second", .required = true}},
         {"headline", at<&Task::headline>, "the metric that tables and averages take",
          {.by_default = "the first of metrics"}},
     };
@@ -110,6 +110,18 @@ const Fields& fields_of(const TaskPerplexity&) {
     return fields;
 }
 
+const Fields& fields_of(const TaskGeneration&) {
+    static const Fields fields = {
+        {"texts", at<&TaskGeneration::texts>, "texts that are continued at once", {.at_least = 1, .at_most = 4096}},
+        {"tokens", at<&TaskGeneration::tokens>,
+         "tokens drawn of each, fewer where the model's positions end; timed are those behind the first",
+         {.at_least = 2, .at_most = 1 << 20}},
+        {"rounds", at<&TaskGeneration::rounds>, "how often that is timed, after once untimed: the median counts",
+         {.at_least = 1, .at_most = 10'000}},
+    };
+    return fields;
+}
+
 const Fields& fields_of(const TaskTexts&) {
     static const Fields fields = {
         {"first", apart<std::string>, "the text that the model reads", {.takes = kTemplate, .required = true}},
@@ -145,10 +157,12 @@ KeyTable further_splits_table() {
 
 std::vector<KeyTable> task_tables() {
     std::vector<KeyTable> tables = {
-        key_table<Task>("", "an evaluation task"), key_table<RecordSource>("records", "where the documents are"),
+        key_table<Task>("", "an evaluation task"),
+        key_table<RecordSource>("records", "where the documents are; required but by generation, which reads none"),
         key_table<RecordSource>("shot_pool", "where shots are drawn from; without it, from [records]"),
         key_table<TaskPrompt>("prompt", "how a record becomes a prompt, and what is right"),
         key_table<TaskPerplexity>("perplexity", "of kind perplexity: what is counted"),
+        key_table<TaskGeneration>("generation", "of kind generation: what is timed"),
         file_records_table("train", "of labelled tasks: the records to train on"),
         key_table<TaskTexts>("texts", "of labelled tasks: how a record becomes texts and a label"),
         further_splits_table()};
@@ -169,7 +183,6 @@ Json task_schema() {
         else
             root["properties"][table.path] = std::move(schema);
     }
-    root["required"].push_back("records");
     root["$schema"] = "http://json-schema.org/draft-07/schema#";
     root["title"] = "Task file of deft";
     return root;

@@ -13,6 +13,7 @@ const Fields& fields_of(const Task& task);  // those outside of tables
 const Fields& fields_of(const RecordSource& source);
 const Fields& fields_of(const TaskPrompt& prompt);
 const Fields& fields_of(const TaskPerplexity& perplexity);
+const Fields& fields_of(const TaskGeneration& generation);
 const Fields& fields_of(const TaskTexts& texts);
 
 // All of them; the first one is the file itself.

@@ -10,6 +10,7 @@
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 #include "reporting/published.h"
+#include "reporting/quantity_value.h"
 
 namespace deft::reporting {
 
@@ -122,13 +123,12 @@ void read_amount(TableReader& reader, const KindRule& rule, Claim& claim) {
 // What a kind can be judged by.
 void require_fit(const TableReader& reader, const char* key, ClaimKind kind, const Quantity& quantity) {
     const bool is_resource = quantity.kind == Quantity::Kind::resource;
-    const bool is_speed = is_resource && (quantity.name == "train hours" || quantity.name.starts_with("throughput"));
     if (kind == ClaimKind::at_most_fraction && !(is_resource && better_of(quantity) == "lower"))
         reader.refuse(key, fmt::format("'{}' is nothing that training takes", to_text(quantity)),
                       "at_most_fraction needs a resource, as in \"train hours\"");
-    if (kind == ClaimKind::times_as_fast && !is_speed)
+    if (kind == ClaimKind::times_as_fast && !is_speed(quantity))
         reader.refuse(key, fmt::format("'{}' is no speed", to_text(quantity)),
-                      "times_as_fast needs \"train hours\" or a throughput");
+                      "times_as_fast needs \"train hours\", a throughput, or a score read off a clock");
 }
 
 const PublishedColumn& claimed_column(const TableReader& reader, const std::string& key, const PublishedTable& table) {

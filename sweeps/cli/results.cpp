@@ -1,6 +1,7 @@
 #include "sweeps/cli/results.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -13,7 +14,9 @@
 #include "reporting/rate_search.h"
 #include "reporting/stages.h"
 #include "reporting/table.h"
+#include "reporting/text.h"
 #include "reporting/tradeoff/tradeoff_html.h"
+#include "reporting/tradeoff/tradeoff_sentences.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/driver/current_inputs.h"
 #include "sweeps/driver/provenance.h"
@@ -39,6 +42,18 @@ std::string page_name(const results_db::SweepHead& sweep) {
 std::string verdicts_note(const reporting::ReportData& data) {
     if (!data.about.published) return {};
     return reporting::verdict_line(reporting::claims_of(data), *data.about.published, page_name(data.sweep));
+}
+
+// What the rows of each stage keep of the quality for how much, a paragraph each.
+std::string kept_quality(const reporting::ReportData& data, const std::string& format, int width) {
+    std::string text;
+    for (const reporting::StageResults& stage : reporting::stages_of(data.sweep))
+        if (const auto tradeoff = reporting::tradeoff_of(stage.sweep, reporting::about_stage(data.about, stage)))
+            for (const std::string& sentence : reporting::tradeoff_sentences(*tradeoff)) {
+                if (!text.empty()) text += format == "md" ? "\n\n" : "\n";
+                text += format == "md" ? sentence : fmt::format("{}", fmt::join(reporting::wrap(sentence, width, "  "), "\n"));
+            }
+    return text;
 }
 
 std::string picture_of(const reporting::ReportData& data) {
@@ -112,7 +127,7 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
     for (const auto& table : {reporting::glue_table(data.sweep), reporting::rate_search_table(data.sweep)})
         if (table) text += "\n" + render_table(*table, format, width);
     if (format == "tex") return text;
-    for (const std::string& note : {reporting::stage_costs_note(data.sweep), verdicts_note(data)})
+    for (const std::string& note : {reporting::stage_costs_note(data.sweep), kept_quality(data, format, width), verdicts_note(data)})
         if (!note.empty()) text += "\n" + note + "\n";
     return text;
 }

@@ -26,6 +26,7 @@ struct Fixture {
     engine::Tokenizer tokenizer = engine::Tokenizer::bytes();
     engine::TokenCorpus corpus = engine::tiny_corpus(500, 256);
     engine::Trainer trainer;
+    engine::Backend backend;
     test::TemporaryFolder folder;
 
     Fixture() : trainer(config(), corpus, 1) {}
@@ -37,7 +38,7 @@ struct Fixture {
         return c;
     }
     TaskRun run(std::int64_t documents) {
-        return {tokenizer, trainer.model(), trainer.exec(), 5, documents, 3, folder.path(), 17};
+        return {tokenizer, trainer.model(), trainer.exec(), backend, 5, documents, 3, folder.path(), 17};
     }
     std::vector<journal::Evaluation> evaluate(const std::string& task, std::int64_t documents) {
         return evaluate_task(load_task(task, folder.path()), run(documents)).scores;

@@ -409,6 +409,12 @@ TEST_CASE("mistakes in a task file are told with their place") {
     CHECK_THAT(parse_error(replaced(kWhole, "\"Q: {q}\"", "[\"a\", \"b\", \"c\"]")),
                ContainsSubstring("3 texts for 2 choices"));
     CHECK_THAT(parse_error(kWhole + "[perplexity]\n"), ContainsSubstring("unknown key perplexity"));
+    CHECK_THAT(parse_error(kWhole + "[generation]\n"), ContainsSubstring("unknown key generation"));
+    const std::string timed = "name = \"t\"\nversion = \"1\"\nkind = \"generation\"\nsplit = \"none\"\n";
+    CHECK_THAT(parse_error(timed + "metrics = [\"acc\"]\n"), ContainsSubstring("mine.toml:5") && ContainsSubstring("metrics is 'acc'"));
+    CHECK_THAT(parse_error(timed + "metrics = [\"ms_per_token\"]\n[generation]\ntokens = 1\n"),
+               ContainsSubstring("mine.toml:7") && ContainsSubstring("generation.tokens"));
+    CHECK_THAT(parse_error(timed + "metrics = [\"ms_per_token\"]\nshots = 1\n"), ContainsSubstring("unknown key shots"));
     for (const char* text : {"Q {q", "Q }", "Q {}", "Q {q|}", "Q {a{b}}"}) {
         INFO(text);
         CHECK_THAT(parse_error(replaced(kWhole, "Q: {q}", text)), ContainsSubstring("mine.toml:11:"));

@@ -67,3 +67,12 @@ TEST_CASE("scores under capacity have columns of their own and a note that names
                                    "nothing."});
     CHECK(scoring_notes(variants_of(a_sweep_of({sweep.trials[0]}))).empty());
 }
+
+TEST_CASE("what was read off a clock is named under the table") {
+    TrialRow trial = a_finished_trial("plain", "{}", 1, 3);
+    trial.scores.front().task = "generation_time";
+    trial.scores.front().measure = "ms_per_token";
+    CHECK(scoring_notes(variants_of(a_sweep_of({trial}))) ==
+          std::vector<std::string>{"Read off a clock: generation_time. It compares where all rows were scored on one kind of "
+                                   "slot that nothing else used."});
+}

@@ -89,6 +89,10 @@ TEST_CASE("every kind of claim has what it needs") {
     CHECK(fraction.amount == 0.5);
     CHECK(fraction.paper.not_judged == "no");
     CHECK(only(kHead + "kind = 'times_as_fast'\ntimes = 5\n" + rows + kSpeed).amount == 5);
+    CHECK(only(kHead + "kind = 'times_as_fast'\ntimes = 2\n" + rows +
+               "paper = { not_judged = 'no' }\n"
+               "proxy = { measures = 'task:generation_time ms_per_token', unit = 'ms' }\n")
+              .proxy.better == "lower");
     const Claim gap = only(kHead + "kind = 'closes_gap'\nshare = 0.5\n" + rows + kFrom + kPaperPlain + kProxyPlain);
     CHECK(gap.amount == 0.5);
     REQUIRE(gap.from);

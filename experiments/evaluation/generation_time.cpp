@@ -1,0 +1,69 @@
+#include "experiments/evaluation/generation_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "base/error.h"
+#include "base/median.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "engine/generation/generator.h"
+
+namespace deft::experiments {
+
+namespace {
+
+constexpr std::uint64_t kDrawSeed = 1;
+
+// Positions of a text: its first token and those that are drawn, as many as the model has.
+std::int64_t text_length(const Task& task, const engine::TransformerConfig& model) {
+    const std::int64_t length = std::min(1 + task.generation.tokens, model.max_seqlen);
+    if (length >= 3) return length;
+    throw Error(ErrorKind::config,
+                fmt::format("task {} times tokens behind a text's first one, and the model has {}", task.name,
+                            counted(model.max_seqlen, "position")),
+                "score a model of 3 positions or more");
+}
+
+}  // namespace
+
+std::vector<double> time_generation(const Task& task, engine::Transformer& model, engine::Exec& exec,
+                                    const engine::Backend& backend, std::int64_t planned_batch, std::int32_t first,
+                                    const BatchLoop& loop) {
+    const std::int64_t length = text_length(task, model.config()), texts = task.generation.texts;
+    if (engine::planned_batch(model.config(), texts) > planned_batch)
+        throw Error(ErrorKind::config,
+                    fmt::format("task {} continues {} at once, and the model is planned for {}", task.name,
+                                counted(texts, "text"), planned_batch * model.config().max_seqlen),
+                    "lower generation.texts, or raise train.micro_batch_size");
+    engine::Generator generator(model, exec, backend,
+                                {.samples = texts, .length = length, .sampling = {.temperature = 1, .seed = kDrawSeed}});
+    std::vector<double> seconds;
+    for (std::int64_t round = 0; round <= task.generation.rounds; ++round) {
+        generator.begin(std::span(&first, 1));
+        generator.step();
+        const Clock::time_point start = Clock::now();
+        while (!generator.is_done()) generator.step();
+        if (round > 0) seconds.push_back(seconds_since(start) / static_cast<double>(length - 2));
+        if (loop.between_batches) loop.between_batches();
+    }
+    return seconds;
+}
+
+std::vector<Metric> generation_metrics(const Task& task, const std::vector<double>& seconds) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const double pass = median(seconds);
+    const auto rounds = static_cast<std::int64_t>(seconds.size());
+    std::vector<Metric> metrics;
+    for (const std::string& name : task.metrics) {
+        if (name == "ms_per_token") metrics.push_back({name, "ms/token", "lower", 1e3 * pass, rounds, kNone, kNone});
+        if (name == "tokens_per_second")
+            metrics.push_back({name, "tokens/s", "higher", static_cast<double>(task.generation.texts) / pass, rounds, kNone, kNone});
+    }
+    return metrics;
+}
+
+}  // namespace deft::experiments

@@ -1,0 +1,25 @@
+#pragma once
+// How fast a trained model continues texts: a task that asks nothing of what the model knows, and reads a clock.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/backend.h"
+#include "experiments/evaluation/batch_loop.h"
+#include "experiments/evaluation/metrics.h"
+#include "experiments/evaluation/task.h"
+
+namespace deft::experiments {
+
+// Seconds of a pass of one token of each text, the mean over the passes of a round behind its first token; one value a
+// round. Each text begins with `first` and draws its tokens by the model's probabilities, so that texts differ and experts
+// share them out. A round that nobody times comes first. planned_batch: samples of the model's length that its memory is
+// planned for. Errors: config, for a model that continues no text or has too few positions, and for more texts than fit.
+std::vector<double> time_generation(const Task& task, engine::Transformer& model, engine::Exec& exec,
+                                    const engine::Backend& backend, std::int64_t planned_batch, std::int32_t first,
+                                    const BatchLoop& loop = {});
+
+// Of those values: ms_per_token is the median in milliseconds, tokens_per_second all texts' tokens in the median's second.
+std::vector<Metric> generation_metrics(const Task& task, const std::vector<double>& seconds);
+
+}  // namespace deft::experiments
