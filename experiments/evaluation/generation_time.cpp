@@ -46,8 +46,9 @@ std::vector<double> time_generation(const Task& task, engine::Transformer& model
         generator.begin(std::span(&first, 1));
         generator.step();
         const Clock::time_point start = Clock::now();
-        while (!generator.is_done()) generator.step();
-        if (round > 0) seconds.push_back(seconds_since(start) / static_cast<double>(length - 2));
+        std::int64_t passes = 0;
+        for (; !generator.is_done(); ++passes) generator.step();
+        if (round > 0) seconds.push_back(seconds_since(start) / static_cast<double>(passes));
         if (loop.between_batches) loop.between_batches();
     }
     return seconds;

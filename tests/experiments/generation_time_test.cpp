@@ -24,16 +24,16 @@ Task timed_task(std::int64_t texts, std::int64_t tokens, std::int64_t rounds) {
     return task;
 }
 
-// A model of 12 positions, planned for 5 samples of them.
+// A model, planned for 5 samples of all its positions.
 struct Planned {
     engine::TokenCorpus corpus = engine::tiny_corpus(500, 256);
     engine::Trainer trainer;
     engine::Backend backend;
 
-    Planned() : trainer(config(), corpus, 1) {}
+    explicit Planned(std::int64_t positions = 12) : trainer(config(positions), corpus, 1) {}
 
-    static engine::TrainerConfig config() {
-        engine::TrainerConfig config = engine::tiny_config(2, 12, 5);
+    static engine::TrainerConfig config(std::int64_t positions) {
+        engine::TrainerConfig config = engine::tiny_config(2, positions, 5);
         config.model.vocab = 257;
         return config;
     }
@@ -57,6 +57,12 @@ TEST_CASE("texts of more tokens than the model has positions end with them") {
     Planned planned;
     CHECK(planned.time(timed_task(1, 1000, 2)).size() == 2);
     CHECK(planned.time(timed_task(60, 11, 1)).size() == 1);  // as many texts as the memory of 5 samples of 12 holds
+}
+
+TEST_CASE("a model of too few positions for a token behind the first is refused") {
+    CHECK(Planned(3).time(timed_task(1, 64, 1)).size() == 1);
+    CHECK_THAT(test::refusal([] { Planned(2).time(timed_task(1, 64, 1)); }),
+               ContainsSubstring("times tokens behind a text's first one, and the model has 2 positions"));
 }
 
 TEST_CASE("more texts than memory is planned for are refused before one is drawn") {
