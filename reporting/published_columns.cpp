@@ -155,13 +155,14 @@ Cell score_cell(const Variant& variant, const PublishedColumn& column, int decim
     return cell;
 }
 
-// Behind the point, of a measured difference: as many as are printed of the column, of percents one but of a suite's averages.
+// Behind the point, of a measured difference: as many as are printed of the column, of percents one but of a suite's averages;
+// of what no row prints, three.
 int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
     if (is_percent(column) && column.measures->kind != Quantity::Kind::suite) return 1;
-    int decimals = 0;
+    std::optional<int> decimals;
     for (const PublishedRow& row : table.rows)
-        if (const PublishedCell* cell = row.find(column.key)) decimals = std::max(decimals, cell->number.places());
-    return decimals;
+        if (const PublishedCell* cell = row.find(column.key)) decimals = std::max(decimals.value_or(0), cell->number.places());
+    return decimals.value_or(3);
 }
 
 Cell measured_difference(const Variant& variant, const Variant& reference, const PublishedColumn& column,

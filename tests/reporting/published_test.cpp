@@ -318,6 +318,16 @@ TEST_CASE("a column of one task stands in its own unit, with the spread that the
     CHECK_THAT(notes, ContainsSubstring("not measured by deft: e: it is a ratio."));
 }
 
+TEST_CASE("a difference of what no row prints has three decimals") {
+    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 2)};
+    trials[0].scores.push_back(a_score("generation_time", "ms_per_token", 0.1));
+    trials[1].scores.push_back(a_score("generation_time", "ms_per_token", 0.1114));
+    const Table table =
+        beside(column_text("a", "unit = 'ms/token'\nbetter = 'lower'\nmeasures = 'task:generation_time ms_per_token'\n"),
+               "missing = { a = 'its digits could not be read' }\n", trials);
+    CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, ms/token") == "+0.011");
+}
+
 TEST_CASE("at paper scale each score has a verdict against the printed one") {
     const std::string columns =
         column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
