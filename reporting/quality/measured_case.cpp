@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/suggestion.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
@@ -141,7 +142,7 @@ Measure validation_loss_curve() {
 }
 
 std::optional<Measure> measure_of(const results_db::ScoreRow& score) {
-    if (is_unigram_entropy(score) || (score.better != "lower" && score.better != "higher")) return std::nullopt;
+    if (is_unigram_entropy(score) || is_timed(score.measure) || (score.better != "lower" && score.better != "higher")) return std::nullopt;
     return Measure{MeasureKind::score,
                    score.task,
                    score.split,

@@ -33,7 +33,8 @@ struct Measure {
 
 Measure training_loss_curve();
 Measure validation_loss_curve();
-// Nothing for what neither improves nor worsens: the corpus's own entropy, a count.
+// Nothing for what neither improves nor worsens, the corpus's own entropy or a count, and for what is read off a clock, which says
+// nothing of a recipe.
 std::optional<Measure> measure_of(const results_db::ScoreRow& score);
 
 // "validation loss", "embedded_questions acc (2-shot)", "training loss curve".

@@ -102,6 +102,14 @@ TEST_CASE("Memory and networks of machines are read with their sources, and wron
     CHECK_THAT(wrong_device(machine("8", "1e9", "source = \"s\"\nport = 4\n")), ContainsSubstring("h.toml:11:"));
 }
 
+TEST_CASE("A device has a price an hour only where one was published, with its date and source") {
+    CHECK(device_named("A100-40GB", {}).price->usd_per_hour == 1.844);
+    CHECK(device_named("H100-SXM", {}).price->usd_per_hour == 4.916);
+    CHECK(device_named("H200", {}).price->usd_per_hour == 5.408);
+    CHECK(device_named("H200", {}).price->date == "2024-12-31");
+    for (const char* name : {"V100", "A100-80GB"}) CHECK_FALSE(device_named(name, {}).price);
+}
+
 TEST_CASE("A price is refused where it is of the future, or no price") {
     const auto price = [](const std::string& usd, const std::string& date) {
         return wrong_device(kDevice + "[X.price]\nusd_per_hour = " + usd + "\ndate = \"" + date + "\"\nsource = \"s\"\n");

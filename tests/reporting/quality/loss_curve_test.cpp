@@ -38,6 +38,18 @@ TEST_CASE("curves are compared as far as all of them go") {
     CHECK(common_tokens({}) == 0);
 }
 
+TEST_CASE("what is read off a clock is no measure of a recipe") {
+    results_db::ScoreRow score;
+    score.task = "timed";
+    score.better = "lower";
+    score.measure = "loss";
+    CHECK(measure_of(score));
+    for (const char* metric : {"ms_per_token", "tokens_per_second"}) {
+        score.measure = metric;
+        CHECK_FALSE(measure_of(score));
+    }
+}
+
 TEST_CASE("curves come from the points of a trial, a thousand of them as few") {
     results_db::TrialCurve trial;
     for (std::int64_t step = 1; step <= 1024; ++step) {
