@@ -43,7 +43,7 @@ std::vector<ClaimPart> parts_of(const Claim& claim, const ClaimScale& scale, con
         case ClaimKind::better:
             return {{sides.difference(0, 1), 0, {}, {}}};
         case ClaimKind::equal_within:
-            return {{sides.difference(0, 1), -scale.margin, {}, {}}, {sides.difference(1, 0), -scale.margin, {}, {}}};
+            return {{sides.difference(0, 1), -scale.margin, {}, {}}, {sides.difference(1, 0), -scale.margin, {}, {}, true}};
         case ClaimKind::best_in_column: {
             std::vector<ClaimPart> parts;
             for (std::size_t other = 1; other < sides.rows.size(); ++other)

@@ -22,6 +22,7 @@ struct ClaimPart {
     double threshold = 0;
     ContrastRule rule;
     Contrast found;
+    bool is_turned = false;  // the other row less the claim's own, as one side of equal_within
 };
 
 struct ClaimTest {

@@ -140,6 +140,18 @@ const ClaimPart& weakest(const ClaimTest& test) {
     });
 }
 
+// How much better the claim's own row is by the part that decides, whichever way that part looks.
+struct Lead {
+    double estimate = 0;
+    Interval interval;
+};
+
+Lead lead_of(const ClaimPart& part, double confidence) {
+    const Interval interval = interval_of(part.found, confidence);
+    if (part.is_turned) return {-part.found.estimate, {-interval.high, -interval.low}};
+    return {part.found.estimate, interval};
+}
+
 const ClaimValues& best_other(const Judging& one) {
     const double sign = one.scale->better == "higher" ? 1 : -1;
     return *std::max_element(one.rows.begin() + 1, one.rows.end(), [&](const ClaimValues& a, const ClaimValues& b) {
@@ -167,18 +179,18 @@ std::string bound_text(const Judging& one, const ClaimRule& rule) {
         return fmt::format("closes {:.0f}% of the gap, [{:.0f}%, {:.0f}%], claimed at least {:.0f}%", 100 * *test.share,
                            100 * test.share_interval->low, 100 * test.share_interval->high, 100 * one.claim->amount);
     const ClaimPart& part = weakest(test);
-    const Interval interval = interval_of(part.found, confidence);
+    const auto [estimate, interval] = lead_of(part, confidence);
     if (test.is_logarithmic) {
         if (one.claim->kind == ClaimKind::at_most_fraction)
             return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}",
-                               std::exp(-part.found.estimate), std::exp(-interval.low), sure, one.claim->amount);
+                               std::exp(-estimate), std::exp(-interval.low), sure, one.claim->amount);
         return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}",
-                           std::exp(part.found.estimate), std::exp(interval.low), sure, one.claim->amount);
+                           std::exp(estimate), std::exp(interval.low), sure, one.claim->amount);
     }
     const auto side = [](double difference) {
         return fmt::format("{} {}", score(std::abs(difference)), difference < 0 ? "worse" : "better");
     };
-    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(part.found.estimate),
+    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(estimate),
                                    side(interval.low), side(interval.high), sure);
     if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
     return text;
@@ -320,8 +332,8 @@ ClaimFinding started(const Judging& one, const PublishedTable& table, const resu
 // The difference, or log ratio, of the part that decides, with its interval; larger is better.
 void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
     const ClaimPart& part = weakest(*one.test);
-    const Interval interval = interval_of(part.found, 1 - 2 * rule.level);
-    judged.finding.effect = part.found.estimate;
+    const auto [estimate, interval] = lead_of(part, 1 - 2 * rule.level);
+    judged.finding.effect = estimate;
     judged.finding.lower = interval.low;
     judged.finding.upper = interval.high;
     if (part.threshold != 0) judged.finding.limit = std::abs(part.threshold);

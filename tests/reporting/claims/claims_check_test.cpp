@@ -124,6 +124,13 @@ TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     const CheckFinding holds = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_of(quiet_rows(2, 2.5, 1.9, 2.004)));
     CHECK_THAT(holds.text, ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
                                ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
+    // Told of the claim's own row, whichever side of the margin decides.
+    const Claim equal = a_claim(ClaimKind::equal_within, kTech, kBase, 0.02);
+    CHECK_THAT(judged(equal, sweep_of(quiet_rows(2, 2.5, 1.994, 2))).text,
+               ContainsSubstring("0.006 better, between 0.009 worse and 0.021 better"));
+    CHECK_THAT(judged(equal, sweep_of(quiet_rows(2, 2.5, 2.006, 2))).text,
+               ContainsSubstring("0.006 worse, between 0.021 worse and 0.009 better"));
+    CHECK(*judged(equal, sweep_of(quiet_rows(2, 2.5, 1.994, 2))).effect == Approx(0.006));
     CHECK(holds.check == "claim");
     CHECK(holds.name == "a_table: no_worse");
     CHECK(*holds.effect == Approx(-0.004));
