@@ -110,9 +110,10 @@ Measured score_texts(const Task& task, const TaskRun& run, const Records& record
 
 Measured measure(const Task& task, const TaskRun& run) {
     if (task.kind == TaskKind::generation) {
+        const std::vector<double> seconds = time_generation(task, run.model, run.exec, run.backend, run.batch,
+                                                            run.tokenizer.end_of_document(), run.loop);
         Measured measured;
-        measured.metrics = generation_metrics(
-            task, time_generation(task, run.model, run.exec, run.backend, run.batch, run.tokenizer.end_of_document(), run.loop));
+        measured.metrics = generation_metrics(task, seconds);
         return measured;
     }
     const Records records = load_records(task.records, record_context(task, run));

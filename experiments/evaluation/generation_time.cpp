@@ -62,7 +62,8 @@ std::vector<Metric> generation_metrics(const Task& task, const std::vector<doubl
     for (const std::string& name : task.metrics) {
         if (name == "ms_per_token") metrics.push_back({name, "ms/token", "lower", 1e3 * pass, rounds, kNone, kNone});
         if (name == "tokens_per_second")
-            metrics.push_back({name, "tokens/s", "higher", static_cast<double>(task.generation.texts) / pass, rounds, kNone, kNone});
+            metrics.push_back(
+                {name, "tokens/s", "higher", static_cast<double>(task.generation.texts) / pass, rounds, kNone, kNone});
     }
     return metrics;
 }

@@ -21,15 +21,18 @@ const Fields& fields_of(const Task&) {
         {"kind", apart<std::string>,
          "choose an answer, print one of those accepted, complete a text by its last word, or predict whole texts; of a "
          "model trained on the task itself: tell the class of texts, or a number; generation: how fast texts are continued",
-         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression", "generation"},
+         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression",
+                     "generation"},
           .required = true}},
         {"split", at<&Task::split>, "which part of the data it is, for the results", {.required = true}},
-        {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity or generation", {.at_least = 0}},
+        {"shots", at<&Task::shots>, "worked examples in front of each prompt; not of perplexity or generation",
+         {.at_least = 0}},
         {"metrics", at<&Task::metrics>, "what is scored",
          {.takes = "of multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte; of short_answer: "
                    "acc, gold_bits_per_byte; of last_word: acc, perplexity, gold_bits_per_byte; of perplexity: "
                    "word_perplexity, byte_perplexity, token_perplexity, bits_per_byte; of classification: acc, and of two "
-                   "labels mcc and f1; of regression: pearson, spearman; of generation: ms_per_token, tokens_per_second", .required = true}},
+                   "labels mcc and f1; of regression: pearson, spearman; of generation: ms_per_token, tokens_per_second",
+          .required = true}},
         {"headline", at<&Task::headline>, "the metric that tables and averages take",
          {.by_default = "the first of metrics"}},
     };

@@ -142,7 +142,8 @@ Measure validation_loss_curve() {
 }
 
 std::optional<Measure> measure_of(const results_db::ScoreRow& score) {
-    if (is_unigram_entropy(score) || is_timed(score.measure) || (score.better != "lower" && score.better != "higher")) return std::nullopt;
+    if (is_unigram_entropy(score) || is_timed(score.measure)) return std::nullopt;
+    if (score.better != "lower" && score.better != "higher") return std::nullopt;
     return Measure{MeasureKind::score,
                    score.task,
                    score.split,

@@ -170,6 +170,11 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
     if (any_cost && arguments.usd_per_hour)
         table.notes.push_back(
             fmt::format("Cost: devices x hours x ${:g}, as --usd-per-hour says.", *arguments.usd_per_hour));
+    else
+        for (const PresetOnDevice& row : rows)
+            if (const auto& price = row.use.device.price; row.dollars && price)
+                table.notes.push_back(fmt::format("Cost of {}: devices x hours x ${:g} ({}, {}).", row.use.device.name,
+                                                  price->usd_per_hour, price->date, price->source));
     return table;
 }
 

@@ -140,7 +140,8 @@ TEST_CASE("hours and dollars of a preset by hand") {
     Device priced = h100;
     priced.price = DevicePrice{3, "2025-01-31", "a test"};
     CHECK(*plan_on_device(plan, {priced, "bf16", 1, 0.4}, {}).dollars == Approx(8 * hours * 3).epsilon(1e-12));
-    CHECK(!plan_on_device(plan, {h100, "bf16", 1, 0.4}, {}).dollars);
+    priced.price.reset();
+    CHECK(!plan_on_device(plan, {priced, "bf16", 1, 0.4}, {}).dollars);
 
     const PresetOnDevice core =
         plan_on_device(plan, use_of(device_named("cpu core", {}), engine::DType::f32, 2, 0.4), 1);

@@ -68,6 +68,9 @@ TEST_CASE("the table of task keys has every key that the parser takes, and no ot
     add_known(labelled + records + train + texts + odd, known["texts"]);
     add_known(labelled + records + train + texts + "[[further_splits]]\nsplit = \"f\"\n" + kFile + odd, known["further_splits"]);
     known[""].insert("perplexity");  // another kind's
+    const std::string timed = kNamed + "kind = \"generation\"\nmetrics = [\"ms_per_token\"]\n";
+    add_known(odd + timed, known[""]);
+    add_known(timed + "[generation]\n" + odd, known["generation"]);
     for (const KeyTable& table : task_tables())
         if (!table.path.empty()) CHECK(known[""].erase(table.path) == 1);
     for (const KeyTable& table : task_tables()) {

@@ -204,7 +204,9 @@ TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and repor
         for (const char* part : {"/home", "/root", "/tmp", "/work"}) CHECK_THAT(text, !ContainsSubstring(part));
         const Ran ran = sweep.deft("report", {"--from", entry.path().string()});
         CHECK(ran.exit_code == kExitOk);
-        CHECK_THAT(ran.out, ContainsSubstring("Claims of "));
+        CHECK_THAT(ran.out, ContainsSubstring("Published: "));
+        if (!entry.path().filename().string().starts_with("moe_inference"))  // of which no digit could be read, and no claim
+            CHECK_THAT(ran.out, ContainsSubstring("Claims of "));
         ++kept;
     }
     CHECK(kept >= 2);

@@ -25,7 +25,9 @@ TEST_CASE("deft plan --preset prints sizes, memory, hours and cost of a model by
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("336226108") && ContainsSubstring("1.05T") && ContainsSubstring("1049B"));
     CHECK_THAT(ran.out, ContainsSubstring("V100") && ContainsSubstring("H200") &&
-                            ContainsSubstring("No hours of cpu core") && ContainsSubstring("No cost"));
+                            ContainsSubstring("No hours of cpu core") && ContainsSubstring("$5.408"));
+    const Ran unpriced = plan_alone(sweep, {"--preset", "bert_large", "--hardware", "V100"});
+    CHECK_THAT(unpriced.out, ContainsSubstring("No cost: no price is listed") && !ContainsSubstring("Cost of "));
     CHECK_THAT(ran.out, ContainsSubstring("h.*.attn.c_attn.weight") && ContainsSubstring("nothing was allocated") &&
                             ContainsSubstring("assumed for every model and device") && !ContainsSubstring("h.0."));
     CHECK_THAT(plan_alone(sweep, {"--preset", "bert_large", "--memory"}).out, ContainsSubstring("h.23.qkv"));
