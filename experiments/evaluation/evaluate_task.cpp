@@ -49,7 +49,7 @@ struct Measured {
     std::vector<Metric> metrics;
     std::vector<Item> items;
     double cut_share = 0, mean_shots = 0;
-    bool windowed = false;
+    std::string departure;  // what was done otherwise than the task's version says; empty: nothing
 };
 
 void count_cuts(const std::vector<PromptCut>& cuts, Measured& measured) {
@@ -75,7 +75,9 @@ Measured score_documents(const Task& task, const TaskRun& run, const Records& re
     }
     Measured measured;
     count_cuts(cuts, measured);
-    const std::vector<Score> scores = score_long(requests, run, measured.windowed);
+    bool windowed = false;
+    const std::vector<Score> scores = score_long(requests, run, windowed);
+    if (windowed) measured.departure = kWindowed;
     measured.metrics = document_metrics(task, documents, scores);
     measured.items = items_of(task, documents, scores, cuts);
     return measured;
@@ -114,6 +116,8 @@ Measured measure(const Task& task, const TaskRun& run) {
                                                             run.tokenizer.end_of_document(), run.loop);
         Measured measured;
         measured.metrics = generation_metrics(task, seconds);
+        if (const std::int64_t tokens = tokens_drawn(task, run.model.config()); tokens < task.generation.tokens)
+            measured.departure = fmt::format("texts end after {} tokens, with the model's positions", tokens);
         return measured;
     }
     const Records records = load_records(task.records, record_context(task, run));
@@ -126,7 +130,7 @@ std::string note_of(const Task& task, const Measured& measured) {
     if (measured.cut_share > 0 && task.shots > 0)
         note +=
             fmt::format(", {:.1f} of {} are left whole on average", measured.mean_shots, counted(task.shots, "shot"));
-    if (measured.windowed) note.append(note.empty() ? "" : "; ").append(kWindowed);
+    if (!measured.departure.empty()) note.append(note.empty() ? "" : "; ").append(measured.departure);
     return note;
 }
 
@@ -163,7 +167,7 @@ TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
     const Task task = with_shots(asked, run.shots);
     Measured measured = measure(task, run);
     std::string version = scored_version(task);
-    if (measured.windowed) version.append(", ").append(kWindowed);
+    if (!measured.departure.empty()) version.append(", ").append(measured.departure);
     TaskResult result;
     for (const Metric& metric : measured.metrics) {
         journal::Evaluation evaluation;

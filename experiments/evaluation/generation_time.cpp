@@ -18,29 +18,28 @@ namespace {
 
 constexpr std::uint64_t kDrawSeed = 1;
 
-// Positions of a text: its first token and those that are drawn, as many as the model has.
-std::int64_t text_length(const Task& task, const engine::TransformerConfig& model) {
-    const std::int64_t length = std::min(1 + task.generation.tokens, model.max_seqlen);
-    if (length >= 3) return length;
-    throw Error(ErrorKind::config,
-                fmt::format("task {} times tokens behind a text's first one, and the model has {}", task.name,
-                            counted(model.max_seqlen, "position")),
-                "score a model of 3 positions or more");
-}
-
 }  // namespace
+
+std::int64_t tokens_drawn(const Task& task, const engine::TransformerConfig& model) {
+    return std::min(task.generation.tokens, model.max_seqlen - 1);
+}
 
 std::vector<double> time_generation(const Task& task, engine::Transformer& model, engine::Exec& exec,
                                     const engine::Backend& backend, std::int64_t planned_batch, std::int32_t first,
                                     const BatchLoop& loop) {
-    const std::int64_t length = text_length(task, model.config()), texts = task.generation.texts;
+    const std::int64_t tokens = tokens_drawn(task, model.config()), texts = task.generation.texts;
+    if (tokens < 2)
+        throw Error(ErrorKind::config,
+                    fmt::format("task {} times tokens behind a text's first one, and the model has {}", task.name,
+                                counted(model.config().max_seqlen, "position")),
+                    "score a model of 3 positions or more");
     if (engine::planned_batch(model.config(), texts) > planned_batch)
         throw Error(ErrorKind::config,
                     fmt::format("task {} continues {} at once, and the model is planned for {}", task.name,
                                 counted(texts, "text"), planned_batch * model.config().max_seqlen),
                     "lower generation.texts, or raise train.micro_batch_size");
     engine::Generator generator(model, exec, backend,
-                                {.samples = texts, .length = length, .sampling = {.temperature = 1, .seed = kDrawSeed}});
+                                {.samples = texts, .length = 1 + tokens, .sampling = {.temperature = 1, .seed = kDrawSeed}});
     std::vector<double> seconds;
     for (std::int64_t round = 0; round <= task.generation.rounds; ++round) {
         generator.begin(std::span(&first, 1));

@@ -11,6 +11,9 @@
 
 namespace deft::experiments {
 
+// Of each text: as many as the task asks for, or as the model has positions behind a text's first.
+std::int64_t tokens_drawn(const Task& task, const engine::TransformerConfig& model);
+
 // Seconds of a pass of one token of each text, the mean over the passes of a round behind its first token; one value a
 // round. Each text begins with `first` and draws its tokens by the model's probabilities, so that texts differ and experts
 // share them out. A round that nobody times comes first. planned_batch: samples of the model's length that its memory is

@@ -285,7 +285,6 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     };
     if (task.kind == TaskKind::generation) {
         if (const ConfigNode* sizes = root.optional_node("generation")) task.generation = read_generation(*sizes);
-        task.shuffled = false;
         root.finish();
         return task;
     }

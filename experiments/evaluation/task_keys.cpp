@@ -186,6 +186,9 @@ Json task_schema() {
         else
             root["properties"][table.path] = std::move(schema);
     }
+    // All kinds read records but one.
+    root["if"] = {{"properties", {{"kind", {{"const", "generation"}}}}}};
+    root["else"] = {{"required", {"records"}}};
     root["$schema"] = "http://json-schema.org/draft-07/schema#";
     root["title"] = "Task file of deft";
     return root;

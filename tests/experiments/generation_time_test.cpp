@@ -82,8 +82,15 @@ TEST_CASE("a token's time is the median of the rounds, and all texts' tokens are
     CHECK(metrics[1].name == "tokens_per_second");
     CHECK(metrics[1].value == 2000.0);  // four texts, 2 ms a token of each
     CHECK(metrics[1].better == "higher");
-    for (const Metric& metric : metrics) CHECK(is_timed(metric.name));
-    CHECK_FALSE(is_timed("acc"));
+}
+
+TEST_CASE("of all kinds of task the metrics of generation are read off a clock, and no others") {
+    for (const TaskKind kind : {TaskKind::multiple_choice, TaskKind::short_answer, TaskKind::last_word, TaskKind::perplexity,
+                                TaskKind::classification, TaskKind::regression, TaskKind::generation})
+        for (const char* metric : metric_names(kind)) {
+            INFO(metric);
+            CHECK(is_timed(metric) == (kind == TaskKind::generation));
+        }
 }
 
 TEST_CASE("the project's task of generation is scored like any other, and takes no shots") {
@@ -99,6 +106,8 @@ TEST_CASE("the project's task of generation is scored like any other, and takes 
     CHECK(result.scores[0].metric == "ms_per_token");
     CHECK(result.scores[0].unit == "ms/token");
     CHECK(result.scores[0].value > 0);
+    CHECK(result.scores[0].task_version == task.version + ", texts end after 11 tokens, with the model's positions");
+    CHECK(result.note == "texts end after 11 tokens, with the model's positions");
     CHECK(result.scores[0].n == task.generation.rounds);
     CHECK(result.items.empty());
 }

@@ -108,4 +108,5 @@ TEST_CASE("the schemas take the repository's sweep and task files, and refuse wh
     refused("task.json", task, "gold =", "glod =", "'glod' was unexpected");
     refused("task.json", task, "\"multiple_choice\"", "\"multiple\"", "is not one of");
     refused("task.json", task, "format = \"jsonl\"", "format = 3", "3 is not");
+    refused("task.json", task, "[records]", "[train]", "'records' is a required property");
 }
