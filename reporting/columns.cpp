@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/score_key.h"
+#include "reporting/held_up.h"
 #include "reporting/imported.h"
 #include "reporting/labelled_notes.h"
 #include "reporting/measured.h"
@@ -269,6 +270,9 @@ Cell resource_cell(const Variant& variant, const Variant& reference, const Resou
     const std::optional<double> base = mean_of(reference, resource);
     if (resource.is_speed && !have_one_slot_shape(variant, reference)) {
         cell.aside = "other slot";
+        cell.text += " " + cell.aside;
+    } else if (resource.is_speed && !were_held_up_alike(variant, reference)) {
+        cell.aside = "held up";
         cell.text += " " + cell.aside;
     } else if (base && *base > 0) {
         cell.aside = ratio(*cell.value / *base);

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "reporting/columns.h"
 #include "reporting/cost_columns.h"
+#include "reporting/held_up.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
@@ -77,8 +78,8 @@ std::string seeds_note(const std::vector<Variant>& variants) {
     if (least == SIZE_MAX) return "Seeds: none, for no row was trained here.";
     std::string text =
         least == most ? fmt::format("Seeds: {} a row.", least) : fmt::format("Seeds: {} to {} a row.", least, most);
-    if (least < kVerdictSeeds) text += " No verdict: a verdict needs three seeds.";
-    return text;
+    if (most < kVerdictSeeds) return text + " No verdict: a verdict needs three seeds.";
+    return least < kVerdictSeeds ? text + " No verdict on rows of fewer than three." : text;
 }
 
 std::string values_note(const std::vector<Variant>& variants, const std::string& base_case) {
@@ -199,6 +200,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     for (std::string& text : slot_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : held_up_notes(variants)) notes.push_back(std::move(text));
     for (std::string& text : cost_notes(variants)) notes.push_back(std::move(text));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -120,8 +121,10 @@ void add_columns(std::vector<CostColumn>& columns) {
 template <class Count>
 std::int64_t sum_over(const std::vector<Variant>& variants, const Count& count) {
     std::int64_t sum = 0;
+    std::set<std::string> seen;  // several places may share a training
     for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok) sum += count(*trial);
+        for (const TrialRow* trial : variant.ok)
+            if (seen.insert(trial->config_hash).second) sum += count(*trial);
     return sum;
 }
 

@@ -13,6 +13,7 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/quantity_value.h"
+#include "reporting/stale.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/tradeoff/relative_quality.h"
 
@@ -41,8 +42,17 @@ Traits traits_of(const TrialRow& trial) {
     return traits;
 }
 
+// Why a row that has a loss is none to read by; empty: it is one.
+std::string why_left_out(const Variant& variant) {
+    if (!not_measured(variant).empty()) return "it does not count as measured";
+    if (diverged_trials(variant) > 0) return "a seed diverged";
+    std::string stale = stale_training(variant);
+    for (const TrialRow* trial : variant.ok)
+        if (const results_db::ScoreRow* loss = validation_row(*trial, "loss")) add_reasons(stale, loss->stale);
+    return stale.empty() ? "" : "it is stale";
+}
+
 std::optional<SizedRow> sized_row(const Variant& variant) {
-    if (variant.ok.empty() || is_imported(variant) || !not_measured(variant).empty()) return std::nullopt;
     const TrialRow& first = *variant.ok.front();
     SizedRow row{series_name(variant),
                  static_cast<double>(first.parameters),
@@ -134,21 +144,27 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
         bool is_base = false;
     };
     std::vector<Found> found;
-    for (const Variant& variant : variants)
-        if (std::optional<SizedRow> row = sized_row(variant))
-            found.push_back({std::move(*row), traits_of(*variant.ok.front()), variant.case_key == base_case});
-    const auto is_dense = [](const Found& one) { return !one.traits.has_experts && one.traits.is_plain; };
+    ExpertsAgainstDense rows;
+    for (const Variant& variant : variants) {
+        if (variant.ok.empty() || is_imported(variant)) continue;
+        const Traits traits = traits_of(*variant.ok.front());
+        std::optional<SizedRow> row = sized_row(variant);
+        if (!row || (!traits.has_experts && !traits.is_plain)) continue;
+        if (const std::string why = why_left_out(variant); !why.empty())
+            rows.left_out.push_back(fmt::format("{} ({})", row->name, why));
+        else
+            found.push_back({std::move(*row), traits, variant.case_key == base_case});
+    }
+    const auto is_dense = [](const Found& one) { return !one.traits.has_experts; };
     auto base =
         std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.is_base && is_dense(one); });
     if (base == found.end()) base = std::find_if(found.begin(), found.end(), is_dense);
     if (base == found.end()) return std::nullopt;
     const SizedRow base_row = base->row;
 
-    ExpertsAgainstDense rows;
     for (const Found& one : found) {
-        if (!one.traits.has_experts && !is_dense(one)) continue;
         if (std::abs(one.row.tokens / base_row.tokens - 1) > kEqualTokens) {
-            rows.left_out.push_back(one.row.name);
+            rows.left_out.push_back(one.row.name + " (another amount of tokens)");
             continue;
         }
         const bool is_another_of_its_size =
@@ -226,7 +242,7 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
                     base.name, any_without ? " No interval below three seeds of each." : " Intervals: 95%, over seeds.",
                     rows.left_out.empty()
                         ? ""
-                        : fmt::format(" Left out, for other amounts of tokens: {}.", fmt::join(rows.left_out, ", "))));
+                        : fmt::format(" Left out: {}.", fmt::join(rows.left_out, ", "))));
     return sentences;
 }
 

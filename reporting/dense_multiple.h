@@ -34,11 +34,12 @@ struct ExpertsAgainstDense {
     std::vector<SizedRow> dense;    // by parameters, no two alike; the plain rows, without data-efficiency techniques
     std::vector<SizedRow> experts;  // in the sweep's order
     std::size_t base = 0;           // of the dense ones, what multiples are of
-    std::vector<std::string> left_out;  // names of rows of other amounts of tokens
+    std::vector<std::string> left_out;  // "MoE (a seed diverged)"
 };
 
-// Of the rows that count as measured, that have a validation loss, and as many tokens as the baseline within a
-// hundredth. Nothing without a model with experts or without dense models of two sizes.
+// Of the rows that count as measured, are not stale and had no seed that diverged, that have a validation loss, and as
+// many tokens as the baseline within a hundredth. Nothing without a model with experts or without dense models of two
+// sizes.
 std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
                                                          const std::string& base_case);
 

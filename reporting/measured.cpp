@@ -135,6 +135,12 @@ std::string not_measured(const Variant& variant) {
     return text;
 }
 
+std::size_t diverged_trials(const Variant& row) {
+    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const TrialRow* trial) {
+        return trial->state != "ok" && trial->fail_class == "nan";
+    }));
+}
+
 std::vector<std::string> measured_notes(const std::vector<Variant>& variants) {
     if (!any_finished(variants)) return {};
     std::vector<std::string> notes = failure_notes(variants);

@@ -3,6 +3,7 @@
 // their ends (a constant number of kept tokens has none), and its validation loss lies at least a tenth below the unigram entropy, so that it
 // learned more than token frequencies.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ MeasuredRule measured_rule(const results_db::TrialRow& trial);
 
 // Why the row does not count, with the seeds of each reason; empty where it does or has no finished seed.
 std::string not_measured(const Variant& variant);
+
+// Trials of the row whose loss was no number: a mean over its others would flatter it.
+std::size_t diverged_trials(const Variant& row);
 
 // What the rule found, as notes below the table.
 std::vector<std::string> measured_notes(const std::vector<Variant>& variants);

@@ -37,12 +37,13 @@ bool baseline_guesses(const MarkedRows& rows, const FieldScores& scores) {
                        [&](const Variant* reference) { return is_at_chance(*reference, scores.guessed); });
 }
 
-// A row that does not count, or whose score would be another today, is none.
+// A row that does not count, of which a seed diverged, or whose score would be another today, is none.
 std::vector<bool> may_be_best(const Table& table, std::size_t column, const std::vector<Variant>& variants,
                               const MarkedRows& rows, const FieldScores& scores) {
     std::vector<std::vector<double>> values;
     for (std::size_t row = 0; row < variants.size(); ++row) {
-        const bool counts = rows.count[row] && table.rows[row][column].stale.empty();
+        const bool counts =
+            rows.count[row] && diverged_trials(variants[row]) == 0 && table.rows[row][column].stale.empty();
         values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
     }
     return best_rows(values, scores.improves);

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "reporting/quantity_value.h"
 #include "reporting/status.h"
 
 namespace deft::reporting {
@@ -32,6 +33,15 @@ std::set<std::string> slot_shapes(const results_db::TrialRow& trial) {
 std::set<std::string> slot_shapes(const Variant& variant) {
     std::set<std::string> shapes;
     for (const results_db::TrialRow* trial : variant.ok) shapes.merge(slot_shapes(*trial));
+    return shapes;
+}
+
+std::set<std::string> scoring_shapes(const Variant& variant, const Quantity& quantity) {
+    std::set<std::string> shapes;
+    for (const results_db::TrialRow* trial : variant.ok)
+        if (const results_db::ScoreRow* score = score_row(quantity, *trial))
+            for (const results_db::AttemptRow& attempt : trial->scoring_rows)
+                if (attempt.uid == score->attempt_uid) shapes.insert(slot_text(attempt));
     return shapes;
 }
 

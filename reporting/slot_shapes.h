@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reporting/quantity.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 
@@ -17,6 +18,9 @@ inline constexpr const char* kMixedSlots = "mixed";
 // trained what the result was built on. Empty: unknown.
 std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
 std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
+
+// Likewise of the attempts that these scores are of.
+std::set<std::string> scoring_shapes(const Variant& variant, const Quantity& quantity);
 
 // Whether what is read off a clock says the same of both.
 bool have_one_slot_shape(const Variant& a, const Variant& b);

@@ -33,7 +33,8 @@ void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attem
                     " ifnull(a.held_seconds, CASE WHEN a.exit_code IS NOT NULL OR a.term_signal IS NOT NULL"
                     "  THEN max(0, a.ended_ms - a.started_ms) / 1000.0 WHEN a.started_ms IS NULL THEN 0.0 END),"
                     " (SELECT k.last_step FROM v_kept k WHERE k.attempt_id = a.id),"
-                    " (SELECT sum(s.seconds) FROM score s WHERE s.attempt_id = a.id) FROM attempt a WHERE a.id = ?1");
+                    " (SELECT sum(s.seconds) FROM score s WHERE s.attempt_id = a.id), a.cpu_seconds"
+                    " FROM attempt a WHERE a.id = ?1");
     if (!query.bind(attempt_id).step()) return;
     const std::optional<std::int64_t> kept_to = query.maybe_integer(5);
     AttemptTime time;
@@ -43,6 +44,7 @@ void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attem
     time.scoring = query.is_null(2) ? query.real(6) : query.real(2);
     time.waiting = attempt.waited_seconds = query.maybe_real(3);
     time.held = attempt.held_seconds = query.maybe_real(4);
+    attempt.cpu_seconds = query.maybe_real(7);
     time.training = attempt.own_seconds.value_or(0);
     time.is_kept = time.is_scoring ? time.is_ok || !query.is_null(6) : attempt.counts;
     time.is_continued = kept_to.has_value();

@@ -279,6 +279,7 @@ struct AttemptRow {
     std::optional<double> own_seconds, device_seconds, usd;
     std::optional<double> held_seconds;    // of its slot; nothing: nobody saw its end
     std::optional<double> waited_seconds;  // of these; nothing: a program of before did not measure it
+    std::optional<double> cpu_seconds = {};  // of its processes, on all their threads
     std::optional<CostParts> seconds = {};  // what they went into; nothing while it runs
     std::optional<Price> price;
     std::string libraries_json = "{}";

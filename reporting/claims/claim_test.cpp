@@ -60,29 +60,36 @@ std::vector<ClaimPart> parts_of(const Claim& claim, const ClaimScale& scale, con
     return {};
 }
 
+struct Chances {
+    double holds = 1, fails = 1;
+};
+
 // Each test alone may be wrong `level` of the time. All parts must hold, so that the weakest decides; any that fails
-// refutes the claim, of which there are as many chances as parts.
-void find_chances(ClaimTest& test) {
-    test.holds_by_chance = 0;
-    double least_failing = 1;
-    for (const ClaimPart& part : test.parts) {
-        test.holds_by_chance = std::max(test.holds_by_chance, chance_above(part.found, part.threshold));
-        least_failing = std::min(least_failing, chance_below(part.found, part.threshold));
+// refutes the claim, of which there are as many chances as parts. `found`: of each part.
+Chances chances_of(const std::vector<ClaimPart>& parts, const std::vector<Contrast>& found) {
+    double weakest = 0, least_failing = 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        weakest = std::max(weakest, chance_above(found[i], parts[i].threshold));
+        least_failing = std::min(least_failing, chance_below(found[i], parts[i].threshold));
     }
-    test.fails_by_chance = std::min(1.0, least_failing * static_cast<double>(test.parts.size()));
+    return {weakest, std::min(1.0, least_failing * static_cast<double>(parts.size()))};
 }
 
-std::optional<double> paired_chance(const ClaimTest& test) {
-    double chance = 0;
-    for (const ClaimPart& part : test.parts) {
-        try {
-            const Contrast paired = contrast(part.terms, {ContrastMethod::paired, std::nullopt, 0});
-            chance = std::max(chance, chance_above(paired, part.threshold));
-        } catch (const Error&) {
-            return std::nullopt;  // other seeds
-        }
+void find_chances(ClaimTest& test) {
+    std::vector<Contrast> found, paired;
+    for (const ClaimPart& part : test.parts) found.push_back(part.found);
+    const Chances chances = chances_of(test.parts, found);
+    test.holds_by_chance = chances.holds;
+    test.fails_by_chance = chances.fails;
+    try {
+        for (const ClaimPart& part : test.parts)
+            paired.push_back(contrast(part.terms, {ContrastMethod::paired, std::nullopt, 0}));
+    } catch (const Error&) {
+        return;  // other seeds
     }
-    return chance;
+    const Chances by_seed = chances_of(test.parts, paired);
+    test.paired_holds_by_chance = by_seed.holds;
+    test.paired_fails_by_chance = by_seed.fails;
 }
 
 // The shares s for which "it closes s of the gap" is not refuted (Fieller 1954): the contrast falls as s grows, where the
@@ -126,7 +133,6 @@ ClaimTest test_claim(const Claim& claim, const ClaimScale& scale, const std::vec
         part.found = contrast(part.terms, by);
     }
     find_chances(test);
-    test.paired_holds_by_chance = paired_chance(test);
     if (claim.kind == ClaimKind::closes_gap) find_share(test, sides, test.parts.front(), rule.level);
     return test;
 }

@@ -12,7 +12,7 @@
 namespace deft::reporting {
 
 struct ClaimRule {
-    double level = 0.05;  // of the claims of a table none that is at its threshold is called with a greater chance
+    double level = 0.05;  // none of a table's claims that is at its threshold is called with a greater chance to hold, nor to fail
     double power = 0.8;   // of the smallest effect that is told
 };
 
@@ -29,7 +29,7 @@ struct ClaimTest {
     std::vector<ClaimPart> parts;  // all of them must
     bool is_logarithmic = false;   // ratios: values are compared by their logarithms
     double holds_by_chance = 1, fails_by_chance = 1;  // unadjusted
-    std::optional<double> paired_holds_by_chance;     // seed by seed, where all rows have the same seeds
+    std::optional<double> paired_holds_by_chance, paired_fails_by_chance;  // seed by seed, where all rows have the same seeds
     // Of closes_gap: the share of the gap that is closed, and its interval at twice the level; none where the gap itself
     // cannot be told from nothing.
     std::optional<double> share;

@@ -100,11 +100,12 @@ bool is_claimed(const Variant& variant, const ClaimedRow& row) {
 
 std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity) {
     if (!is_speed(quantity)) return {};
+    const bool is_score = quantity.kind == Quantity::Kind::task;
     std::set<std::string> shapes;
-    for (const Variant* row : rows) shapes.merge(slot_shapes(*row));
+    for (const Variant* row : rows) shapes.merge(is_score ? scoring_shapes(*row, quantity) : slot_shapes(*row));
     if (shapes.size() < 2) return {};
-    return fmt::format("{} is read only of trials of one slot shape, and these were trained on {}", to_text(quantity),
-                       fmt::join(shapes, " and on "));
+    return fmt::format("{} is read only of trials of one slot shape, and these were {} on {}", to_text(quantity),
+                       is_score ? "scored" : "trained", fmt::join(shapes, " and on "));
 }
 
 ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
@@ -139,7 +140,7 @@ std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& var
                                                  const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
     for (const Variant& variant : variants) {
-        if (variant.stage != stage || !stale_value(variant, scale).empty()) continue;
+        if (variant.stage != stage || !stale_value(variant, scale).empty() || !not_measured(variant).empty()) continue;
         std::vector<double> values;
         for (const SeedScore& score : by_unit(variant, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);

@@ -31,7 +31,7 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
 // several shapes; empty: it can.
 std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity);
 
-// Of every row of that stage with the quantity: what the variance over seeds is pooled from.
+// Of every row of that stage that counts and has the quantity: what the variance over seeds is pooled from.
 std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
                                                  const ClaimScale& scale);
 

@@ -11,7 +11,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/chance_level.h"
+#include "reporting/held_up.h"
 #include "reporting/numbers.h"
+#include "reporting/quantity_value.h"
 #include "reporting/rate_search.h"
 #include "reporting/statistics/case_family.h"
 
@@ -76,7 +78,7 @@ std::string first_missing(const std::vector<ClaimValues>& rows, const Quantity& 
 }
 
 // What keeps seeds from being judged by, though they have values.
-std::string why_unclear(const std::vector<ClaimValues>& rows) {
+std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& quantity) {
     for (const ClaimValues& row : rows)
         if (!row.diverged.empty())
             return fmt::format("{} of {} of {} diverged (seed {}): a mean over the others would flatter it",
@@ -85,7 +87,10 @@ std::string why_unclear(const std::vector<ClaimValues>& rows) {
     for (const ClaimValues& row : rows)
         if (row.values.size() < kFewestSeeds)
             return fmt::format("no verdict below {} seeds: {} has {}", kFewestSeeds, row.name, row.values.size());
-    return {};
+    if (quantity.kind != Quantity::Kind::resource || !is_speed(quantity)) return {};
+    std::vector<const Variant*> variants;
+    for (const ClaimValues& row : rows) variants.push_back(row.variant);
+    return held_up_differently(variants, to_text(quantity));
 }
 
 Judging judging_of(const Claim& claim, const PublishedTable& table, const results_db::SweepResults& sweep,
@@ -100,7 +105,7 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
     one.rows = rows_of(claim, *one.scale, table, variants);
     one.missing = first_missing(one.rows, one.scale->quantity);
     if (one.missing.empty()) one.missing = at_chance(*one.scale, one.rows.front(), sweep, variants);
-    if (one.missing.empty()) one.unclear = why_unclear(one.rows);
+    if (one.missing.empty()) one.unclear = why_unclear(one.rows, one.scale->quantity);
     if (!one.missing.empty() || !one.unclear.empty()) return one;
     try {
         const auto recipes = values_of_stage(variants, one.rows.front().variant->stage, *one.scale);
@@ -146,8 +151,11 @@ struct Lead {
     Interval interval;
 };
 
-Lead lead_of(const ClaimPart& part, double confidence) {
-    const Interval interval = interval_of(part.found, confidence);
+// Each bound is wrong `level` of the time at most: the upper one, which refutes, is of the worst of so many parts.
+Lead lead_of(const ClaimTest& test, double level) {
+    const ClaimPart& part = weakest(test);
+    const double of_parts = level / static_cast<double>(test.parts.size());
+    const Interval interval{interval_of(part.found, 1 - 2 * level).low, interval_of(part.found, 1 - 2 * of_parts).high};
     if (part.is_turned) return {-part.found.estimate, {-interval.high, -interval.low}};
     return {part.found.estimate, interval};
 }
@@ -173,13 +181,14 @@ std::string means_text(const Judging& one) {
 // The bound of the verdict against what it is held to, in the claim's own words.
 std::string bound_text(const Judging& one, const ClaimRule& rule) {
     const ClaimTest& test = *one.test;
-    const double confidence = 1 - 2 * rule.level;
-    const std::string sure = fmt::format("{:.0f}% sure", 100 * (1 - rule.level));
+    std::string sure = fmt::format("{:.0f}% sure", 100 * (1 - rule.level));
     if (test.share)
         return fmt::format("closes {:.0f}% of the gap, [{:.0f}%, {:.0f}%], claimed at least {:.0f}%", 100 * *test.share,
                            100 * test.share_interval->low, 100 * test.share_interval->high, 100 * one.claim->amount);
     const ClaimPart& part = weakest(test);
-    const auto [estimate, interval] = lead_of(part, confidence);
+    const auto [estimate, interval] = lead_of(test, rule.level);
+    if (one.claim->kind == ClaimKind::best_in_column)
+        sure += fmt::format(", of the farthest of {} others", test.parts.size());
     if (test.is_logarithmic) {
         if (one.claim->kind == ClaimKind::at_most_fraction)
             return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}",
@@ -201,14 +210,25 @@ struct Settling {
     double seconds = 0, usd = 0;
 };
 
-// Of all parts together, at the level that holds however the other claims turn out.
-Settling settling(const Judging& one, double level) {
-    Settling result{0, 0, 0};
-    for (const ClaimPart& part : one.test->parts) {
-        const auto more = more_seeds(part.terms, part.rule, part.threshold, level);
-        if (!more) return {std::nullopt, 0, 0};
-        result.seeds = std::max(*result.seeds, *more);
+// At the level that holds however the other claims turn out: until all parts hold, or where one does not until the
+// first of these fails.
+std::optional<std::size_t> seeds_to_settle(const std::vector<ClaimPart>& parts, double level) {
+    const auto has_lead = [](const ClaimPart& part) { return part.found.estimate > part.threshold; };
+    const bool holds = std::all_of(parts.begin(), parts.end(), has_lead);
+    std::optional<std::size_t> seeds;
+    for (const ClaimPart& part : parts) {
+        if (!holds && has_lead(part)) continue;
+        const double own_level = holds ? level : level / static_cast<double>(parts.size());
+        const auto more = more_seeds(part.terms, part.rule, part.threshold, own_level);
+        if (holds && !more) return std::nullopt;
+        if (more && (!seeds || (holds ? *more > *seeds : *more < *seeds))) seeds = more;
     }
+    return seeds;
+}
+
+Settling settling(const Judging& one, double level) {
+    Settling result{seeds_to_settle(one.test->parts, level), 0, 0};
+    if (!result.seeds) return result;
     for (const ClaimValues& row : one.rows) {
         result.seconds += static_cast<double>(*result.seeds) * row.seconds_a_seed;
         result.usd += static_cast<double>(*result.seeds) * row.usd_a_seed;
@@ -220,8 +240,10 @@ std::string settling_text(const Judging& one, std::size_t claims, const ClaimRul
     const double level = rule.level / static_cast<double>(claims);
     const Contrast& found = weakest(*one.test).found;
     const double smallest = smallest_effect(found, level, rule.power);
-    const std::string effect =
-        one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * std::expm1(smallest)) : score(smallest);
+    // Of logarithms: so much above "times as fast", so much below "at most".
+    const double relative =
+        one.claim->kind == ClaimKind::at_most_fraction ? -std::expm1(-smallest) : std::expm1(smallest);
+    const std::string effect = one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * relative) : score(smallest);
     std::string text = fmt::format("these seeds show {} beyond the claim with {:.0f}% power", effect, 100 * rule.power);
     const Settling more = settling(one, level);
     if (!more.seeds) return text + "; no number of seeds up to a thousand would settle it";
@@ -229,7 +251,8 @@ std::string settling_text(const Judging& one, std::size_t claims, const ClaimRul
     text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours",
                         counted(*more.seeds, "more seed"), more.seconds / 3600);
     if (more.usd > 0) text += fmt::format(" or {}", dollars(more.usd));
-    return text;
+    const std::string& stage = one.rows.front().variant->stage;
+    return stage.empty() ? text : text + fmt::format(" of stage {} alone", stage);
 }
 
 std::string unfinished_text(const std::vector<ClaimValues>& rows) {
@@ -246,6 +269,9 @@ std::string rate_text(const Judging& one, const results_db::SweepResults& sweep)
     std::vector<std::string> cases = {one.claim->of.case_name};
     for (const auto& row : {one.claim->against, one.claim->from})
         if (row) cases.push_back(row->case_name);
+    if (one.claim->kind == ClaimKind::best_in_column)
+        for (const ClaimValues& row : one.rows)
+            if (row.variant != nullptr) cases.push_back(row.variant->case_key);
     const std::string note = rate_at_end_note(sweep, cases);
     return note.empty() ? "" : ". " + note;
 }
@@ -332,7 +358,7 @@ ClaimFinding started(const Judging& one, const PublishedTable& table, const resu
 // The difference, or log ratio, of the part that decides, with its interval; larger is better.
 void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
     const ClaimPart& part = weakest(*one.test);
-    const auto [estimate, interval] = lead_of(part, 1 - 2 * rule.level);
+    const auto [estimate, interval] = lead_of(*one.test, rule.level);
     judged.finding.effect = estimate;
     judged.finding.lower = interval.low;
     judged.finding.upper = interval.high;
@@ -360,12 +386,15 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
         if (one.test) {
             const bool does_hold = holds[judged] <= rule.level, does_fail = fails[judged] <= rule.level;
             told.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
-            finding.judged.p_value = does_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
-            finding.judged.adjusted_p = does_fail ? fails[judged] : holds[judged];
-            told.text = fmt::format("{}. {}: {}; adjusted p {:.2g}", one.claim->statement, means_text(one),
-                                    bound_text(one, rule), *finding.judged.adjusted_p);
-            if (one.test->paired_holds_by_chance && one.claim->method != ContrastMethod::paired)
-                told.text += fmt::format(" (seed by seed {:.2g})", *one.test->paired_holds_by_chance);
+            const bool is_nearer_to_fail = does_fail || (!does_hold && fails[judged] < holds[judged]);
+            finding.judged.p_value = is_nearer_to_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
+            finding.judged.adjusted_p = is_nearer_to_fail ? fails[judged] : holds[judged];
+            const std::string side = does_hold || does_fail ? "" : is_nearer_to_fail ? " of failing" : " of holding";
+            told.text = fmt::format("{}. {}: {}; adjusted p{} {:.2g}", one.claim->statement, means_text(one),
+                                    bound_text(one, rule), side, *finding.judged.adjusted_p);
+            const auto& by_seed = is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
+            if (by_seed && one.claim->method != ContrastMethod::paired)
+                told.text += fmt::format(" (seed by seed {:.2g})", *by_seed);
             if (told.outcome == Outcome::unclear) told.text += "; " + settling_text(one, holds.size(), rule);
             tell_numbers(finding.judged, one, rule);
             ++judged;

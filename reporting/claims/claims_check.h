@@ -22,7 +22,8 @@ struct ClaimFinding {
 // verdict (`earlier`: all so far).
 //   holds   the bound of the claim's test is beyond its threshold, and stands up to the number of claims
 //   fails   the opposite bound is
-//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, or without any spread over seeds of a score
+//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or a
+//           time of trials that were held up differently (reporting/held_up.h)
 //   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});

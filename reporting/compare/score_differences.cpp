@@ -76,11 +76,13 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
     return {};
 }
 
-// Over the sweep's rows of that stage which have two seeds or more.
+// Over the sweep's rows of that stage which count and have two seeds or more.
 std::optional<PooledVariance> pooled_over(const ScoredSide& side, const ScoreColumn& column) {
     std::vector<std::vector<double>> values;
     for (const Variant& row : *side.rows) {
-        if (row.stage != side.row->stage || !stale_scores({side.sweep, side.rows, &row}, column).empty()) continue;
+        if (row.stage != side.row->stage || !not_measured(row).empty() ||
+            !stale_scores({side.sweep, side.rows, &row}, column).empty())
+            continue;
         if (std::vector<double> own = column.scores.values(row); all_finite(own)) values.push_back(std::move(own));
     }
     return pooled_variance(values);
@@ -113,12 +115,6 @@ SweepResults together(const ScoredSide& a, const ScoredSide& b) {
 }
 
 }  // namespace
-
-std::size_t diverged_trials(const Variant& row) {
-    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const TrialRow* trial) {
-        return trial->state != "ok" && trial->fail_class == "nan";
-    }));
-}
 
 std::size_t shared_trainings(const Variant& a, const Variant& b) {
     std::set<std::string> of_a;

@@ -18,8 +18,6 @@ enum class ScoreVerdict { better, worse, unclear, none };  // b, measured by a
 // "better", "worse", "unclear", "-".
 const char* name(ScoreVerdict verdict);
 
-// Trials of the row whose loss was no number.
-std::size_t diverged_trials(const Variant& row);
 // Trials of b whose training stands in a too: two sweeps may have trials in common, and one row two names.
 std::size_t shared_trainings(const Variant& a, const Variant& b);
 

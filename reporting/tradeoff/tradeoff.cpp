@@ -7,16 +7,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/json.h"
 #include "reporting/columns.h"
 #include "reporting/curves.h"
+#include "reporting/held_up.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
-#include "reporting/status.h"
+#include "reporting/quantity_value.h"
+#include "reporting/slot_shapes.h"
+#include "reporting/stale.h"
 #include "reporting/tradeoff/quality_measure.h"
 #include "reporting/variants.h"
 
@@ -44,7 +46,13 @@ const Resource& resource_of(const CostAxis& axis) {
     std::abort();  // kCostAxes names resources that are there
 }
 
-TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const QualityScale& scale) {
+// What is read off a clock compares with the reference on one slot shape alone, and where both were held up alike.
+bool has_comparable_time(const Variant& row, const Variant& reference) {
+    return have_one_slot_shape(row, reference) && were_held_up_alike(row, reference);
+}
+
+TradeoffPoint point_of(const Variant& row, const Variant& reference, const QualityMeasure& measure,
+                       const QualityScale& scale) {
     TradeoffPoint point;
     point.name = point_name(row);
     point.budget = row.axes.budget_fraction;
@@ -55,7 +63,9 @@ TradeoffPoint point_of(const Variant& row, const QualityMeasure& measure, const 
     point.interval = mean_interval(values);
     point.relative = relative_quality(values, scale);
     for (std::size_t i = 0; i < kCostAxes.size(); ++i)
-        if (const auto cost = mean_of(row, resource_of(kCostAxes[i])); cost && *cost > 0 && std::isfinite(*cost))
+        if (const auto cost = mean_of(row, resource_of(kCostAxes[i]));
+            cost && *cost > 0 && std::isfinite(*cost) &&
+            (!resource_of(kCostAxes[i]).is_speed || has_comparable_time(row, reference)))
             point.cost[i] = cost;
     return point;
 }
@@ -66,6 +76,12 @@ bool goes_on(const TrialRow& trial) {
     return config.is_object() && config.contains("start");
 }
 
+bool is_stale(const Variant& row, const QualityMeasure& measure) {
+    return !stale_training(row).empty() || std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
+        return !stale_score(measure.quantity, *trial).empty();
+    });
+}
+
 // Why a row has no place in the picture; empty: it has one.
 std::string why_not(const Variant& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
@@ -73,7 +89,8 @@ std::string why_not(const Variant& row, const QualityMeasure& measure) {
     if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
     if (!not_measured(row).empty()) return "they do not count as measured";
     if (values.empty()) return "they have no such score";
-    if (!all_finite(values)) return "a seed diverged";
+    if (diverged_trials(row) > 0 || !all_finite(values)) return "a seed diverged";
+    if (is_stale(row, measure)) return "they are stale";
     return {};
 }
 
@@ -101,26 +118,17 @@ std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
     return std::nullopt;
 }
 
-// Of all attempts that count.
-std::string shapes_note(const std::vector<Variant>& variants) {
-    std::set<std::string> shapes;
-    for (const Variant& row : variants)
-        for (const TrialRow* trial : row.ok)
-            for (const results_db::AttemptRow& attempt : trial->attempt_rows)
-                if (attempt.counts) shapes.insert(shape_text(attempt.shape));
-    if (shapes.size() < 2) return {};
-    return fmt::format("Training times are of different slots ({}) and do not compare.", fmt::join(shapes, "; "));
-}
-
 // The lines in the sweep's order; what has no place in them is noted.
 std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const Variant& reference,
                                    const std::string& base_case, const QualityMeasure& measure, Tradeoff& tradeoff) {
     const CaseStyles styles(variants);
     std::vector<TradeoffLine> lines;
-    std::map<std::string, std::size_t> places;
+    std::map<std::string, std::size_t> places, rows_of_line;
     std::map<std::string, std::vector<std::string>> left_out;  // by reason
+    std::vector<std::string> without_time;
     for (const Variant& row : variants) {
         if (is_imported(row) || !row.axes.has_budget) continue;
+        ++rows_of_line[line_name(row)];
         const bool has_reference = &reference_of(variants, base_case, row) == &reference;
         const std::string why = has_reference ? why_not(row, measure) : "their baseline is another row";
         if (!why.empty()) {
@@ -134,13 +142,21 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
             lines.push_back({line_name(row), row.case_key == base_case, looks.style, lines.size(), {}});
         }
         lines[place->second].points.push_back(&row == &reference ? tradeoff.reference
-                                                                 : point_of(row, measure, tradeoff.scale));
+                                                                 : point_of(row, reference, measure, tradeoff.scale));
+        if (!has_comparable_time(row, reference)) without_time.push_back(point_name(row));
     }
-    for (TradeoffLine& line : lines)
+    for (TradeoffLine& line : lines) {
+        line.rows = rows_of_line[line.name];
         std::stable_sort(line.points.begin(), line.points.end(),
                          [](const TradeoffPoint& a, const TradeoffPoint& b) { return a.budget < b.budget; });
+    }
     for (const auto& [why, rows] : left_out)
         tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(rows, ", ")));
+    if (!without_time.empty())
+        tradeoff.notes.push_back(
+            fmt::format("No time, for slots of another shape than the baseline's or for trials that were "
+                        "held up otherwise than its: {}.",
+                        fmt::join(without_time, ", ")));
     return lines;
 }
 
@@ -175,7 +191,7 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
     tradeoff.scale = {measure->improves, nothing ? std::optional(nothing->value) : std::nullopt,
                       quality_values(*measure, reference)};
     tradeoff.definition = share_definition(*measure, tradeoff.scale, nothing);
-    tradeoff.reference = point_of(reference, *measure, tradeoff.scale);
+    tradeoff.reference = point_of(reference, reference, *measure, tradeoff.scale);
     if (!tradeoff.reference.relative) return std::nullopt;
     tradeoff.reference.relative->interval.reset();
     tradeoff.lines = lines_of(variants, reference, base_case, *measure, tradeoff);
@@ -187,7 +203,6 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
                                      (std::string(kCostAxes[i].quantity) == "cost usd"
                                           ? ": no price was set ([price] in the sweep file)."
                                           : ": no row has it."));
-    if (const std::string note = shapes_note(variants); !note.empty()) tradeoff.notes.push_back(note);
     return tradeoff;
 }
 

@@ -42,6 +42,7 @@ struct TradeoffLine {
     bool is_baseline = false;
     std::size_t style = 0, dash = 0;    // of the case, as in the page's other figures; of the line
     std::vector<TradeoffPoint> points;  // by budget, the smallest first; at least one
+    std::size_t rows = 0;               // of the sweep, those that are left out among them
 
     const TradeoffPoint* at_budget(double budget) const;  // null where there is none
 };
@@ -64,9 +65,9 @@ struct Tradeoff {
 };
 
 // Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
-// baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, those of
-// which a seed diverged, and those that go on from another model, whose cost is not theirs alone, are named and left
-// out.
+// baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, that are
+// stale, of which a seed diverged, or that go on from another model, whose cost is not theirs alone, are named and left
+// out; so are the times of rows of other slots than the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 // Whether any point has been paid in that, and what it is relative to the baseline on all of the data.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "reporting/numbers.h"
 
 namespace deft::reporting {
 
@@ -35,7 +36,7 @@ std::string kept_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
     const TradeoffPoint* alone = baseline == nullptr ? nullptr : baseline->at_budget(point.budget);
     const bool is_reference = alone != nullptr && alone->name == tradeoff.reference.name;
     if (alone == nullptr || !alone->relative)
-        text += "; the baseline has no score at that budget";
+        text += "; no row of the baseline there can be compared";
     else if (is_reference)
         text += "; the baseline there is what 100% is";
     else
@@ -44,14 +45,20 @@ std::string kept_text(const Tradeoff& tradeoff, const TradeoffPoint& point) {
     return lacks ? text + " (no interval below three seeds)" : text;
 }
 
+// "its 5 rows", "the 5 of its 8 rows that can be compared".
+std::string its_rows_text(const TradeoffLine& line) {
+    if (line.points.size() == line.rows) return "its " + counted(line.rows, "row");
+    return fmt::format("the {} of its {} that can be compared", line.points.size(), counted(line.rows, "row"));
+}
+
 std::string line_sentence(const Tradeoff& tradeoff, const TradeoffLine& line) {
     if (const TradeoffPoint* shown = cheapest_shown(line))
-        return fmt::format("{}: the cheapest of its {} whose 95% interval begins at {:g}% or above.",
-                           kept_text(tradeoff, *shown), counted(line.points.size(), "row"), 100 * kKeptQuality);
+        return fmt::format("{}: the cheapest of {} whose 95% interval begins at {:g}% or above.",
+                           kept_text(tradeoff, *shown), its_rows_text(line), 100 * kKeptQuality);
     const auto bounded = std::count_if(line.points.begin(), line.points.end(), has_interval);
-    std::string text = fmt::format(
-        "No row of {} is shown to keep {:g}% of the baseline's quality: {} of its {} {} an interval.", line.name,
-        100 * kKeptQuality, bounded, counted(line.points.size(), "row"), bounded == 1 ? "has" : "have");
+    std::string text =
+        fmt::format("No row of {} is shown to keep {:g}% of the baseline's quality: {} of {} {} an interval.",
+                    line.name, 100 * kKeptQuality, bounded, its_rows_text(line), bounded == 1 ? "has" : "have");
     const TradeoffPoint *by_mean = cheapest_by_mean(line), &cheapest = line.points.front();
     if (by_mean != nullptr) text += " By its mean alone, " + kept_text(tradeoff, *by_mean) + ".";
     if (by_mean != &cheapest) text += " Its cheapest row: " + kept_text(tradeoff, cheapest) + ".";

@@ -155,6 +155,21 @@ TEST_CASE("a row that does not count is neither the best nor compared with") {
     CHECK(!table.rows[1][accuracy].is_best);
 }
 
+TEST_CASE("a row of which a seed diverged is not the best of what its others came to") {
+    auto sweep = a_sweep_with_accuracies({0.71, 0.7, 0.72}, {0.81, 0.8, 0.82});
+    sweep.trials.push_back(sweep.trials.back());
+    sweep.trials.back().seed = 4;
+    sweep.trials.back().config_hash = "of seed 4";
+    sweep.trials.back().state = "failed";
+    const auto is_best = [&] {
+        const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
+        return table.rows[1][column(table, "piqa\nacc ↑\n(chance 0.5)")].is_best;
+    };
+    CHECK(is_best());
+    sweep.trials.back().fail_class = "nan";
+    CHECK_FALSE(is_best());
+}
+
 TEST_CASE("a baseline that does not count says nothing of a column's chance") {
     auto sweep = a_sweep_with_accuracies({0.51, 0.5, 0.52}, {0.61, 0.6, 0.62});
     for (results_db::TrialRow& trial : sweep.trials)

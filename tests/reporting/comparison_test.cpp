@@ -267,6 +267,9 @@ TEST_CASE("three seeds everywhere lift the note about verdicts") {
         sweep.trials.push_back(measured(a_trial("base", "{}", seed, seed, "ok"), 1000, 1000, 3, 0.5));
     const std::string notes = all_notes(comparison_table(sweep, {}));
     CHECK_THAT(notes, ContainsSubstring("Seeds: 3 a row.") && !ContainsSubstring("No verdict"));
+    sweep.trials.push_back(measured(a_trial("cl", "{}", 1, 4, "ok"), 1000, 1000, 3, 0.5));
+    CHECK_THAT(all_notes(comparison_table(sweep, {})),
+               ContainsSubstring("Seeds: 1 to 3 a row. No verdict on rows of fewer than three."));
 }
 
 TEST_CASE("a score that some seeds lack shows how many have it") {

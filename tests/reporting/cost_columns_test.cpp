@@ -120,6 +120,10 @@ TEST_CASE("what nobody measured or saw is told") {
                ContainsSubstring("waiting, of which there was none that was measured") &&
                    ContainsSubstring("Waiting was not measured in 3 attempts") &&
                    ContainsSubstring("Nobody saw the end of 1 attempt:"));
+    // Of a training that stands at several places of a sweep once.
+    sweep.trials.push_back(sweep.trials[0]);
+    sweep.trials.back().case_key = "shares the training";
+    CHECK_THAT(all_notes(comparison_table(sweep, {})), ContainsSubstring("Waiting was not measured in 3 attempts"));
 }
 
 TEST_CASE("the page shows what rows cost in its section on cost, with what the columns mean") {

@@ -147,6 +147,34 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
     CHECK_FALSE(rows_of({trial("dense", 1000, 1, 3, false)}));
 }
 
+TEST_CASE("rows that do not count, are stale, had a seed that diverged or other tokens are left out, and told") {
+    const auto left_out = [](const auto& change) {
+        auto trials = three_rows();
+        for (std::int64_t seed = 1; seed <= 3; ++seed) {
+            trials.push_back(trial("PR-MoE", 8000, seed, 2.4, true));
+            if (seed == 2) change(trials.back());
+        }
+        const auto rows = rows_of(trials);
+        REQUIRE(rows);
+        CHECK(rows->experts.size() == (rows->left_out.empty() ? 2 : 1));
+        return multiple_sentences(*rows).back();
+    };
+    CHECK_THAT(left_out([](TrialRow&) {}), !ContainsSubstring("Left out"));
+    CHECK_THAT(left_out([](TrialRow& one) { one.last_point->step = 100; }),
+               ContainsSubstring("Left out: PR-MoE (it does not count as measured)."));
+    CHECK_THAT(left_out([](TrialRow& one) {
+                   one.state = "failed";
+                   one.fail_class = "nan";
+               }),
+               ContainsSubstring("Left out: PR-MoE (a seed diverged)."));
+    CHECK_THAT(left_out([](TrialRow& one) { one.stale = "data: changed"; }),
+               ContainsSubstring("Left out: PR-MoE (it is stale)."));
+    CHECK_THAT(left_out([](TrialRow& one) { one.scores.front().stale = "eval: changed"; }),
+               ContainsSubstring("Left out: PR-MoE (it is stale)."));
+    CHECK_THAT(left_out([](TrialRow& one) { one.last_point->layer_tokens = 1100; }),
+               ContainsSubstring("Left out: PR-MoE (another amount of tokens)."));
+}
+
 TEST_CASE("the figure joins the dense models and marks where a level meets them") {
     const auto rows = rows_of(three_rows());
     REQUIRE(rows);

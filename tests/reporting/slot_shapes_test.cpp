@@ -126,6 +126,27 @@ TEST_CASE("a claim on time over several slots is missing, with the slots; one on
     CHECK(slots("train steps", {{on_threads(2)}, {on_threads(4)}}) == "");
 }
 
+TEST_CASE("a score that is a time is of the slot of its scoring") {
+    const auto scored_on = [](const char* case_key, const AttemptRow& slot) {
+        TrialRow trial = trained_on(case_key, 1, {on_threads(2)});
+        trial.scores.push_back(a_score("generation_time", "ms_per_token", 1));
+        trial.scores.back().attempt_uid = "this one";
+        trial.scoring_rows = {on_threads(16), slot};
+        trial.scoring_rows[0].uid = "an earlier one";
+        trial.scoring_rows[1].uid = "this one";
+        return trial;
+    };
+    const Quantity asked = parse_quantity("task:generation_time ms_per_token", {});
+    const auto slots = [&](const AttemptRow& a, const AttemptRow& b) {
+        SweepResults sweep = a_sweep_of({scored_on("plain", a), scored_on("cl", b)});
+        const std::vector<Variant> variants = variants_of(sweep);
+        return several_slots({&variants[0], &variants[1]}, asked);
+    };
+    CHECK(slots(on_threads(1), on_threads(1)) == "");
+    CHECK_THAT(slots(on_threads(1), on_threads(1, "Other CPU")),
+               ContainsSubstring("these were scored on 1 thread of Example CPU (8 cores) and on 1 thread of Other CPU"));
+}
+
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {
     const SweepResults sweep =
         a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});

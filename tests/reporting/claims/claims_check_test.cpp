@@ -124,12 +124,13 @@ TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     const CheckFinding holds = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_of(quiet_rows(2, 2.5, 1.9, 2.004)));
     CHECK_THAT(holds.text, ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
                                ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
-    // Told of the claim's own row, whichever side of the margin decides.
+    // Told of the claim's own row, whichever side of the margin decides; the bound that refutes is one of two: t(97.5%, 8) is
+    // 2.306, and 2.306 x 0.00816 is 0.0188.
     const Claim equal = a_claim(ClaimKind::equal_within, kTech, kBase, 0.02);
     CHECK_THAT(judged(equal, sweep_of(quiet_rows(2, 2.5, 1.994, 2))).text,
-               ContainsSubstring("0.006 better, between 0.009 worse and 0.021 better"));
+               ContainsSubstring("0.006 better, between 0.013 worse and 0.021 better"));
     CHECK_THAT(judged(equal, sweep_of(quiet_rows(2, 2.5, 2.006, 2))).text,
-               ContainsSubstring("0.006 worse, between 0.021 worse and 0.009 better"));
+               ContainsSubstring("0.006 worse, between 0.021 worse and 0.013 better"));
     CHECK(*judged(equal, sweep_of(quiet_rows(2, 2.5, 1.994, 2))).effect == Approx(0.006));
     CHECK(holds.check == "claim");
     CHECK(holds.name == "a_table: no_worse");
@@ -141,6 +142,52 @@ TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     // half a device-hour and two dollars each. The smallest effect is 2.75 standard errors (noncentral t of 8 degrees).
     CHECK_THAT(unclear.text, ContainsSubstring("4 more seeds of each row would settle it, about 4 device-hours or $16.00"));
     CHECK_THAT(unclear.text, ContainsSubstring("these seeds show 0.022 beyond the claim with 80% power"));
+}
+
+// A difference of 0.01 beyond the margin against one of three rows: of 8 degrees P(T > 1.2247) is 0.128, and at a third of
+// 5% t is 2.566, so that the bound which refutes is 0.030 - 0.021. The row at the margin would hold after 80,000 seeds; the
+// first to refute does after 8 (3 + 8 of each: 24 degrees, 2.345 standard errors, 0.0138).
+TEST_CASE("best of a column is refuted by any other row, and its bound is one of as many") {
+    const Claim best = a_claim(ClaimKind::best_in_column, kTech, std::nullopt, 0.02);
+    const CheckFinding finding = judged(best, sweep_of(quiet_rows(1.97, 2.5, 2.0, 1.9801)));
+    CHECK(finding.outcome == Outcome::unclear);
+    CHECK_THAT(finding.text, ContainsSubstring("0.030 worse, between 0.045 worse and 0.009 worse (each bound 95% sure, of "
+                                               "the farthest of 3 others), margin 0.020"));
+    CHECK_THAT(finding.text, ContainsSubstring("; 8 more seeds of each row would settle it"));
+    CHECK(*finding.upper == Approx(-0.0090485).epsilon(1e-4));
+    // All others behind: until the last of them is.
+    CHECK_THAT(judged(best, sweep_of(quiet_rows(2, 2.5, 2.01, 2.0))).text,
+               ContainsSubstring("; 4 more seeds of each row would settle it"));
+    CHECK_THAT(judged(best, sweep_of(quiet_rows(2, 2.5, 2.0199, 2.0))).text, ContainsSubstring("no number of seeds"));
+}
+
+TEST_CASE("the chances that are told are those of the verdict, or of the nearer one") {
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    const auto text = [&](double tech_half) { return judged(claim, sweep_of(quiet_rows(2, 2.5, 1.9, tech_half))).text; };
+    // Seed by seed the rows of these tables differ by one number, which leaves no doubt.
+    CHECK_THAT(text(2.036), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
+    CHECK_THAT(text(2.004), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
+    CHECK_THAT(text(2.03), ContainsSubstring("; adjusted p of failing 0.13 (seed by seed 0)"));
+    CHECK_THAT(text(2.01), ContainsSubstring("; adjusted p of holding 0.13 (seed by seed 0)"));
+}
+
+TEST_CASE("rows that do not count lend no variance") {
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    rows[1].losses = {1, 2.5, 4};
+    SweepResults sweep = sweep_of(rows);
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    CHECK(judged(claim, sweep).outcome == Outcome::unclear);
+    for (TrialRow& trial : sweep.trials)
+        if (trial.case_key == "base" && trial.axes_json == kHalfBudget) trial.last_point->step = 100;
+    CHECK(judged(claim, sweep).outcome == Outcome::holds);
+}
+
+TEST_CASE("what would settle a claim is of its stage alone, where there are stages") {
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2.01));
+    const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring(" alone"));
+    for (TrialRow& trial : sweep.trials) trial.stage = "finetune";
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("about 4 device-hours or $16.00 of stage finetune alone"));
 }
 
 TEST_CASE("ratios are judged by logarithms") {
@@ -164,6 +211,24 @@ TEST_CASE("ratios are judged by logarithms") {
     fast.proxy.better = "higher";  // a throughput, of which the half-budget row has half
     fast.amount = 1.1;
     CHECK(judged(fast, sweep_of(rows)).outcome == Outcome::fails);
+}
+
+// Logarithms of time spread by 0.223 in two of four rows: the pooled variance is 0.0249, of these rows 0.0311, the standard
+// error 0.144, and 2.73 of them 0.393: a third less than "at most", and half as much again as "times as fast".
+TEST_CASE("the effect that seeds would show is told as a part of what is claimed") {
+    SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2));
+    for (TrialRow& trial : sweep.trials) {
+        const bool is_full = trial.axes_json == kFullBudget, is_loud = is_full == (trial.case_key == "base");
+        const double factor = !is_loud || trial.seed == 2 ? 1 : trial.seed == 1 ? 0.8 : 1.25;
+        trial.last_point->wall_ms = static_cast<std::int64_t>(factor * (is_full ? 100'000 : 50'000));
+    }
+    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.51);
+    claim.proxy.quantity = parse_quantity("train hours", {});
+    claim.proxy.unit = "h";
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("these seeds show 32.5% beyond the claim"));
+    claim.kind = ClaimKind::times_as_fast;
+    claim.amount = 1.9;
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("these seeds show 48.1% beyond the claim"));
 }
 
 TEST_CASE("the share of a gap that is closed has an interval, and none where there is no gap") {
@@ -427,6 +492,32 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
     CHECK(text().find("learning rate") == std::string::npos);
     search("tech", "0.002", "0.001");
     CHECK_THAT(text(), ContainsSubstring(". The best learning rate is at the end of its list for tech[budget_fraction=1.0]"));
+    // The best of a column has all others as rivals.
+    PublishedTable best = table_of({a_claim(ClaimKind::best_in_column, kBase, std::nullopt, 0.02)});
+    best.rows = {best.rows[0], best.rows[2]};
+    CHECK_THAT(check_claims(best, sweep, {}).front().judged.finding.text,
+               ContainsSubstring("at the end of its list for tech[budget_fraction=1.0]"));
+}
+
+TEST_CASE("a claim on time is unclear where its rows were held up differently") {
+    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.9);
+    claim.proxy.quantity = parse_quantity("train hours", {});
+    claim.proxy.unit = "h";
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2.004);
+    for (Row& row : rows) row.wall_ms = row.row.budget_fraction == 1 ? 100'000 : 50'000;
+    const auto with_share = [&](double of_base) {
+        SweepResults sweep = sweep_of(rows);
+        for (TrialRow& trial : sweep.trials) {
+            results_db::AttemptRow attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
+            attempt.cpu_seconds = trial.case_key == "base" ? 10 * of_base : 9.9;
+            add_attempt(trial, attempt);
+        }
+        return judged(claim, sweep);
+    };
+    CHECK(with_share(0.95).outcome == Outcome::holds);
+    CHECK(with_share(0.5).outcome == Outcome::unclear);
+    CHECK_THAT(with_share(0.5).text, ContainsSubstring("held up alike, and of their time these computed: "
+                                                       "tech[budget_fraction=0.5] for 99%, base[budget_fraction=1.0] for 50%"));
 }
 
 TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {

@@ -16,6 +16,7 @@
 #include "reporting/tradeoff/tradeoff_svg.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
+#include "tests/reporting/attempts.h"
 #include "tests/reporting/table_parts.h"
 
 using namespace deft::reporting;
@@ -256,6 +257,61 @@ TEST_CASE("rows that do not count, that diverged or that have no score are named
     REQUIRE(tradeoff->notes.size() == 3);
     CHECK(tradeoff->notes[0] == "Not drawn, for a seed diverged: baseline at 10%.");
     CHECK(tradeoff->notes[1] == "Not drawn, for they do not count as measured: both at 10%.");
+}
+
+TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps nothing") {
+    const auto with = [](const char* case_key, const char* budget, const auto& change) {
+        SweepResults sweep = six_rows();
+        for (TrialRow& row : sweep.trials)
+            if (row.case_key == case_key && row.axes_json.find(budget) != std::string::npos && row.seed == 2) change(row);
+        return tradeoff_of(sweep, {});
+    };
+    const auto diverged = [](TrialRow& row) {
+        row.state = "failed";
+        row.fail_class = "nan";
+    };
+    const auto half = with("both", "0.5", diverged);
+    REQUIRE(half);
+    CHECK(half->notes.front() == "Not drawn, for a seed diverged: both at 50%.");
+    CHECK(half->lines[1].at_budget(0.5) == nullptr);
+    CHECK_THAT(tradeoff_sentences(*half)[0], ContainsSubstring("the cheapest of the 2 of its 3 rows that can be compared whose"));
+    const auto alone = with("baseline", "0.5", diverged);
+    REQUIRE(alone);
+    CHECK_THAT(tradeoff_sentences(*alone)[0], ContainsSubstring("both at 50% keeps") &&
+                                                  ContainsSubstring("; no row of the baseline there can be compared"));
+    const auto trained = with("both", "0.5", [](TrialRow& row) { row.stale = "code: result epoch 3, now 4"; });
+    const auto scored = with("both", "0.5", [](TrialRow& row) { row.scores.back().stale = "eval: changed"; });
+    for (const auto& stale : {trained, scored}) {
+        REQUIRE(stale);
+        CHECK(stale->notes.front() == "Not drawn, for they are stale: both at 50%.");
+    }
+}
+
+TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no time in it") {
+    const auto with = [](const char* processor, double computed) {
+        SweepResults sweep = six_rows();
+        for (TrialRow& row : sweep.trials) {
+            const bool is_other = row.case_key == "both" && row.axes_json.find("0.5") != std::string::npos;
+            auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_other ? processor : "Example CPU");
+            attempt.cpu_seconds = is_other ? computed : 9.9;
+            add_attempt(row, attempt);
+        }
+        return tradeoff_of(sweep, {});
+    };
+    const auto alike = with("Example CPU", 9.5);
+    REQUIRE(alike);
+    CHECK(alike->lines[1].at_budget(0.5)->cost[2]);
+    CHECK_THAT(tradeoff_sentences(*alike)[0], ContainsSubstring("of its training time"));
+    for (const auto& other : {with("Another CPU", 9.9), with("Example CPU", 5)}) {
+        REQUIRE(other);
+        CHECK_FALSE(other->lines[1].at_budget(0.5)->cost[2]);
+        CHECK(other->lines[1].at_budget(0.5)->cost[1]);
+        CHECK(other->lines[1].at_budget(1)->cost[2]);
+        CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") && !ContainsSubstring("training time"));
+        CHECK(other->notes.front() ==
+              "No time, for slots of another shape than the baseline's or for trials that were held up otherwise than "
+              "its: both at 50%.");
+    }
 }
 
 TEST_CASE("no picture without trials, with one budget, with one case, or with a baseline that has no score") {

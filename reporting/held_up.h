@@ -1,0 +1,26 @@
+#pragma once
+// Whether trials were held up: something else ran on their processor, so that a clock says of both.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// The part of the time that the finished trials of a row held their thread in which it computed. Of trials on one
+// thread of a CPU alone: of several nobody can tell whether they were held up or waited for one another. Nothing:
+// unknown.
+std::optional<double> computing_share(const Variant& variant);
+
+// Whether those of both are within a tenth of each other, as far as they are known.
+bool were_held_up_alike(const Variant& a, const Variant& b);
+
+// "A computed for 50% of its time, B for 99%, and train hours compares only what was held up alike"; empty: they were.
+std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity);
+
+// Which rows were held up, where some were more than others.
+std::vector<std::string> held_up_notes(const std::vector<Variant>& variants);
+
+}  // namespace deft::reporting
