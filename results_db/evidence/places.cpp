@@ -59,6 +59,15 @@ struct StoredPlace {
     Json asked;  // what its trial is to be scored by
 };
 
+// A task's file may lie anywhere, and goes on by its last name, as those of a configuration do.
+Json asked_below(const Json& asked) {
+    if (!asked.is_array()) return Json::array();
+    Json below = without_absolute_paths(asked);
+    for (Json& one : below)
+        if (one.is_object() && one.contains("task")) one.at("task") = without_local_folders(one.at("task"));
+    return below;
+}
+
 std::vector<StoredPlace> stored_places(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection, kPlaceQuery.c_str());
     query.bind(sweep_id);
@@ -99,7 +108,7 @@ std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, S
         Json record = place.columns;
         record["trial"] = place.known.config_hash;
         record["row"] = rows.size() - 1;
-        record["asked"] = shared.add(place.asked.is_array() ? without_absolute_paths(place.asked) : Json::array());
+        record["asked"] = shared.add(asked_below(place.asked));
         records.push_back(std::move(record));
     }
     return records;
@@ -125,7 +134,9 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
         constexpr std::array kAsked = {Column{"task", Holds::text}, Column{"shots", Holds::count},
                                        Column{"key", Holds::text}};
         require_columns(one, kAsked);
-        if (!stays_below(text_at(one, "task"))) throw BadRecord{"a task's file leads elsewhere"};
+        if (!stays_below(text_at(one, "task")))
+            throw BadRecord{
+                fmt::format("the file of a 'task' that is asked leads elsewhere: {}", text_at(one, "task"))};
     }
     if (record.contains("imported_json")) try {
             (void)imported_of(record.at("imported_json").dump());

@@ -48,6 +48,7 @@ struct EvidenceArguments {
 
 int write_evidence(const EvidenceArguments& arguments) {
     const results_db::Evidence evidence = open_results(arguments.root).evidence(arguments.sweep);
+    results_db::require_mergeable(evidence);
     print_to(arguments.out, evidence.text);
     print_note(fmt::format("{}: {} and {} in {} bytes; {}", evidence.sweep, counted(evidence.trials, "trial"),
                            counted(evidence.attempts, "ended attempt"), evidence.text.size(),
