@@ -203,6 +203,7 @@ class Merge {
         }
         require_free(trial.experiment_id, record);
         stored.id = store_attempt(connection_, trial.experiment_id, record, shared_);
+        require_stored_whole(stored.id, record);
         stored.is_new = true;
         Statement code(connection_, "SELECT code_id FROM attempt WHERE id = ?1");
         code.bind(stored.id).step();
@@ -223,23 +224,20 @@ class Merge {
     }
 
     void require_same(std::int64_t attempt_id, const Json& record) {
-        SharedValues own;
-        const Json known = attempt_record(connection_, attempt_id, own);
-        const std::string key = differing_key(known, record);
-        if (key.empty()) {
-            if (record.contains("price") && !known.contains("price"))
-                store_price(connection_, attempt_id, record, shared_);
-            return;
-        }
-        const auto value = [&](const Json& one, const SharedValues& shared) {
-            if (!one.contains(key)) return std::string("nothing");
-            const bool is_shared = key == "setup" || key == "price";
-            const std::string text = (is_shared ? shared.at(one.at(key)) : one.at(key)).dump();
-            return text.size() > 200 ? std::string("other values") : text;
-        };
-        throw BadRecord{fmt::format("{} differs from the one in {}: '{}' is {} there and {} here", words_for(record),
-                                    place_of(text_at(record, "uid")), key, value(known, own), value(record, shared_)),
-                        "find out which of the two was changed, and merge the other"};
+        if (const auto found = difference(connection_, attempt_id, record, shared_))
+            throw BadRecord{fmt::format("{} differs from the one in {}: {}", words_for(record),
+                                        place_of(text_at(record, "uid")), found->words()),
+                            "find out which of the two was changed, and merge the other"};
+        if (record.contains("price") && !has_price(connection_, attempt_id))
+            store_price(connection_, attempt_id, record, shared_);
+    }
+
+    // What was stored must be what it is told to be: a text that says a thing twice says it with two values, and one of
+    // them would be gone.
+    void require_stored_whole(std::int64_t attempt_id, const Json& record) const {
+        if (const auto found = difference(connection_, attempt_id, record, shared_))
+            throw BadRecord{
+                fmt::format("{} is not what a database can give back: {}", words_for(record), found->words())};
     }
 
     void require_free(std::int64_t experiment_id, const Json& record) {

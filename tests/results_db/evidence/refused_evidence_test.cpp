@@ -247,7 +247,7 @@ TEST_CASE("evidence that is written to do harm is refused") {
     refuses(
         "attempt", [](Json& one) { one["number"] = 0; }, "CHECK");
     refuses(
-        "attempt", [](Json& one) { one["own_seconds"] = -1.0; }, "CHECK");
+        "attempt", [](Json& one) { one["own_seconds"] = -1.0; }, "'own_seconds' is less than 0");
     refuses(
         "attempt", [](Json& one) { one["own_seconds"] = "1"; }, "'own_seconds' is no number");
     refuses(
