@@ -25,6 +25,8 @@ namespace {
 constexpr const char* kKinds[] = {"evidence", "sweep", "shared",  "trial", "place",
                                   "attempt",  "curve", "verdict", "end"};
 
+constexpr std::size_t kMostUnfoldedBytes = std::size_t{64} << 20;
+
 struct StoredAttempt {
     std::int64_t id = 0, code_id = 0;
     bool is_new = false;
@@ -254,17 +256,31 @@ class Merge {
         const auto attempt = attempts_.find(text_at(record, "attempt"));
         if (attempt == attempts_.end()) throw BadRecord{"the file does not have the attempt of this curve"};
         if (!curves_.insert(attempt->first).second) throw BadRecord{"the attempt has a second curve"};
-        if (attempt->second.is_new) {
-            store_curve(connection_, attempt->second.id, attempt->second.code_id, record);
+        const StoredAttempt& stored = attempt->second;
+        unfolded_bytes_ += repeated_bytes(record);
+        if (unfolded_bytes_ > kMostUnfoldedBytes)
+            throw BadRecord{
+                fmt::format("the curves of the file repeat texts to more than {} bytes", kMostUnfoldedBytes)};
+        if (stored.is_new) {
+            store_curve(connection_, stored.id, stored.code_id, record);
             return;
         }
         try {
-            require_same_curve(connection_, attempt->second.id, record);
+            require_same_curve(connection_, stored.id, record);
+            // What was measured here has all its steps.
+            if (is_merged(stored.id))
+                merged_.points += add_missing_points(connection_, stored.id, stored.code_id, record);
         } catch (const BadRecord& bad) {
             throw BadRecord{fmt::format("the curve of attempt {} differs from the one in {}: {}", attempt->first,
                                         place_of(attempt->first), bad.why),
                             "find out which of the two was changed, and merge the other"};
         }
+    }
+
+    // Of an attempt that was measured elsewhere.
+    bool is_merged(std::int64_t attempt_id) const {
+        Statement query(connection_, "SELECT 1 FROM attempt WHERE id = ?1 AND workdir = ''");
+        return query.bind(attempt_id).step();
     }
 
     Connection& connection_;
@@ -276,6 +292,7 @@ class Merge {
     std::map<std::string, TakenTrial> trials_;       // by configuration hash
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
+    std::size_t unfolded_bytes_ = 0;                 // of texts that a curve has once for many steps
     std::int64_t sweep_ = 0;
     bool is_new_ = false;
     Merged merged_;
