@@ -50,6 +50,7 @@ class Merge {
                 throw BadRecord{fmt::format("a record of the unknown kind '{}'", line.kind)};
         });
         each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
+        each("attempt", [&](const EvidenceLine& line) { uids_.insert(text_at(line.record, "uid")); });
         each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
         each("place", [&](const EvidenceLine& line) {
             (void)place_in(line.record);
@@ -61,8 +62,9 @@ class Merge {
         each("attempt", [&](const EvidenceLine& line) { take_attempt(line); });
         each("curve", [&](const EvidenceLine& line) { take_curve(line.record); });
         each("verdict", [&](const EvidenceLine& line) {
-            if (store_verdict(connection_, line.record)) ++merged_.verdicts;
+            if (store_verdict(connection_, sweep_name_, line.record)) ++merged_.verdicts;
         });
+        require_same_models();
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.id == sweep_) merged_.sweep = full_name(head);
         return std::move(merged_);
@@ -70,7 +72,7 @@ class Merge {
 
  private:
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
-        throw Error(ErrorKind::database, Place{name_, line, 0}, what, fix, "the database");
+        fail_in_evidence(name_, line, what, fix);
     }
 
     // What is wrong with the record is told with its line.
@@ -99,7 +101,8 @@ class Merge {
         const std::string& hash = text_at(record, "config_hash");
         if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
         const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
-        trials_[hash] = {known ? *known : store_trial(connection_, record, shared_), text_at(record, "variant_hash"),
+        const Json config = checked_config(record, shared_);
+        trials_[hash] = {known ? *known : store_trial(connection_, record, config), text_at(record, "variant_hash"),
                          record.at("seed").get<std::int64_t>()};
         if (!known) ++merged_.trials;
     }
@@ -119,14 +122,45 @@ class Merge {
     void take_sweep(const Json& record) {
         if (sweep_ != 0) throw BadRecord{"the file has a second sweep"};
         require_sweep(record);
+        sweep_name_ = text_at(record, "name");
         for (const SweepHead& head : read_sweeps(connection_))
-            if (head.name == record.at("name") && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+            if (head.name == sweep_name_ && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+        if (sweep_ != 0) require_same_sweep(record);
         if (sweep_ == 0) join(record);
         if (sweep_ == 0) {
             sweep_ = store_sweep(connection_, record, run_suffix_);
-            is_new_ = true;
+            return;
         }
-        store_first_run(connection_, sweep_, record);
+        shown_before_ = shown_variants(connection_, sweep_);
+        merged_.has_changed_first_run = store_first_run(connection_, sweep_, record);
+    }
+
+    void require_same_sweep(const Json& record) const {
+        const Json known = sweep_record(connection_, sweep_);
+        const std::string key = differing_key(known, record);
+        if (key.empty()) return;
+        const auto value = [&](const Json& one) { return one.contains(key) ? one.at(key).dump() : "nothing"; };
+        throw BadRecord{fmt::format("its '{}' is {}, and {} has {} for a sweep of that 'spec_sha256'", key,
+                                    value(record), connection_.file(), value(known)),
+                        "find out which of the two was changed, and merge the other"};
+    }
+
+    // A row of a table is the mean over its seeds, which says something of one configuration alone.
+    void require_same_models() const {
+        if (shown_before_.empty()) return;
+        const auto shown = shown_variants(connection_, sweep_);
+        each("place", [&](const EvidenceLine& line) {
+            const KnownPlace place = place_in(line.record);
+            const auto before = shown_before_.find(place.row), after = shown.find(place.row);
+            if (before == shown_before_.end() || after == shown.end() || after->second.size() < 2) return;
+            const std::string& variant = trial_of(line.record, "trial").variant_hash;
+            if (before->second.contains(variant) || !after->second.contains(variant)) return;
+            throw BadRecord{
+                fmt::format("its trial has another configuration ('variant_hash' {}) than the other seeds of"
+                            " its row of the table in {}, {}",
+                            short_hash(variant), connection_.file(), short_hash(*before->second.begin())),
+                "its model, its data or the program is another one: merge the file into a root of its own"};
+        });
     }
 
     // The newest sweep of that name that is this one but for its seeds.
@@ -203,7 +237,7 @@ class Merge {
             ++merged_.known;
             return;
         }
-        require_free(trial.experiment_id, record);
+        require_same_run(trial.experiment_id, record);
         stored.id = store_attempt(connection_, trial.experiment_id, record, shared_);
         require_stored_whole(stored.id, record);
         stored.is_new = true;
@@ -242,14 +276,24 @@ class Merge {
                 fmt::format("{} is not what a database can give back: {}", words_for(record), found->words())};
     }
 
-    void require_free(std::int64_t experiment_id, const Json& record) {
-        const auto number = record.find("number");
-        if (number == record.end() || !number->is_number_integer()) throw BadRecord{"it has no 'number'"};
-        Statement query(connection_, "SELECT uid FROM attempt WHERE experiment_id = ?1 AND number = ?2");
-        if (!query.bind(experiment_id, number->get<std::int64_t>()).step()) return;
-        throw BadRecord{
-            fmt::format("{} is another run than the one in {}", words_for(record), place_of(query.text(0))),
-            "the trial was trained twice, and a table counts a seed once: keep the two in roots of their own"};
+    // All attempts of a trial are exported together: one that is here and not in the text is of another run.
+    void require_same_run(std::int64_t experiment_id, const Json& record) const {
+        Statement query(connection_, "SELECT uid, number, kind FROM attempt WHERE experiment_id = ?1 ORDER BY number");
+        query.bind(experiment_id);
+        while (query.step()) {
+            const std::string uid = query.text(0);
+            const std::int64_t number = query.integer(1);
+            if (uids_.contains(uid) && record.value("number", Json()) == number)
+                throw BadRecord{fmt::format("the trial has two attempts of number {}", number)};
+            if (uids_.contains(uid)) continue;
+            const bool are_scorings = query.text(2) == "score" && record.value("kind", Json()) == "score";
+            throw BadRecord{fmt::format("{} is of another run than attempt {} in {}, which the file does not have",
+                                        words_for(record), number, place_of(uid)),
+                            are_scorings
+                                ? "the trial was scored twice, here and there: keep the two in roots of their own"
+                                : "the trial was trained twice, and a table counts a seed once: keep the two in "
+                                  "roots of their own"};
+        }
     }
 
     void take_curve(const Json& record) {
@@ -293,8 +337,10 @@ class Merge {
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
     std::size_t unfolded_bytes_ = 0;                 // of texts that a curve has once for many steps
+    std::set<std::string> uids_;                     // of all its attempts
     std::int64_t sweep_ = 0;
-    bool is_new_ = false;
+    std::string sweep_name_;
+    std::map<Json, std::set<std::string>> shown_before_;  // as shown_variants(), where the sweep is known
     Merged merged_;
 };
 

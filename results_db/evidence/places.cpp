@@ -13,6 +13,7 @@
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/imported_model.h"
+#include "results_db/sweep_places.h"
 
 namespace deft::results_db {
 
@@ -123,6 +124,7 @@ KnownPlace place_in(const Json& record) {
     KnownPlace place;
     place.config_hash = text_at(record, "trial");
     place.row = row_of_place(record);
+    if (record.contains("seeds")) place.seeds = seeds_in(text_at(record, "seeds"));
     return place;
 }
 
@@ -152,6 +154,19 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
     insert.bind(sweep_id, experiment_id, asked.dump());
     bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
     insert.run();
+}
+
+std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std::int64_t sweep_id) {
+    std::map<std::int64_t, KnownPlace> known;
+    for (KnownPlace& place : known_places(connection, sweep_id)) known.emplace(place.experiment_id, std::move(place));
+    std::map<Json, std::set<std::string>> shown;
+    for (const SweepPlace& place : places_of(connection, sweep_id)) {
+        const Json axes = try_parse_json(place.axes_json);
+        const Json row = {place.stage, place.case_key,
+                          axes.is_object() ? without_absolute_paths(axes) : Json::object()};
+        shown[row].insert(known.at(place.experiment_id).variant_hash);
+    }
+    return shown;
 }
 
 std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places) {

@@ -70,6 +70,10 @@ void print_merged(const results_db::Merged& merged, const std::string& name) {
                       merged.known > 0
                           ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
                           : ""));
+    if (merged.points > 0)
+        print(fmt::format("  {} more in the curves of attempts that were there", counted(merged.points, "point")));
+    if (merged.has_changed_first_run)
+        print("  the day that it first ran on is another now, and so is what it was to be judged by then");
     if (merged.is_joined && !merged.seeds.empty())
         print(fmt::format("  it was run with other seeds; {} {} stand in its table now",
                           merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));

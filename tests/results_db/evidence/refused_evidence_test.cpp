@@ -146,7 +146,8 @@ TEST_CASE("two that disagree on one attempt are refused with both places") {
     for (Json& record : other.all)
         for (const char* key : {"uid", "attempt"})
             if (record.contains(key)) record[key] = "other-" + record[key].get<std::string>();
-    kept.refuses(other.sealed(), "is another run than the one in " + kept.measured.file().string());
+    CHECK_THAT(kept.refuses(other.sealed(), "is of another run than attempt 1 in " + kept.measured.file().string()),
+               ContainsSubstring("trained twice"));
 }
 
 TEST_CASE("of several texts that disagree none is merged") {
