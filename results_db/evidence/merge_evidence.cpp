@@ -48,23 +48,34 @@ class Merge {
         each({}, [&](const EvidenceLine& line) {
             if (std::find(std::begin(kKinds), std::end(kKinds), line.kind) == std::end(kKinds))
                 throw BadRecord{fmt::format("a record of the unknown kind '{}'", line.kind)};
+            const bool is_end = &line == &lines_.back();
+            if ((line.kind == "evidence" && line.number != 1) || (line.kind == "end" && !is_end))
+                throw BadRecord{fmt::format("a record '{}' in the middle of the file", line.kind)};
         });
         each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
         each("attempt", [&](const EvidenceLine& line) { uids_.insert(text_at(line.record, "uid")); });
         each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
         each("place", [&](const EvidenceLine& line) {
-            (void)place_in(line.record);
-            (void)trial_of(line.record, "trial");
+            const KnownPlace place = place_in(line.record);
+            const TakenTrial& trial = trial_of(line.record, "trial");
+            if (trial.is_trained && !place.seeds.empty() && place.seeds.back() != trial.seed)
+                throw BadRecord{
+                    fmt::format("its 'seeds' end in {}, and its trial has seed {}", place.seeds.back(), trial.seed)};
         });
         each("sweep", [&](const EvidenceLine& line) { take_sweep(line.record); });
         if (sweep_ == 0) fail(1, "the file has no sweep");
         take_places();
+        each("trial", [&](const EvidenceLine& line) {
+            if (!placed_.contains(text_at(line.record, "config_hash")))
+                throw BadRecord{"the trial stands nowhere in the sweep: the file has no place of it"};
+        });
         each("attempt", [&](const EvidenceLine& line) { take_attempt(line); });
         each("curve", [&](const EvidenceLine& line) { take_curve(line.record); });
         each("verdict", [&](const EvidenceLine& line) {
             if (store_verdict(connection_, sweep_name_, line.record)) ++merged_.verdicts;
         });
         require_same_models();
+        require_all_shared_used();
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.id == sweep_) merged_.sweep = full_name(head);
         return std::move(merged_);
@@ -86,8 +97,32 @@ class Merge {
             fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
-            fail(line.number, first_line(error.what()));
+            fail(line.number, words_of(error));
         }
+    }
+
+    // What SQLite says of a value that a table does not hold, without the file that it would have been stored in.
+    std::string words_of(const Error& error) const {
+        const std::string words = first_line(error.what()), before = connection_.file() + ": ";
+        const std::size_t at = words.find(before);
+        if (at == std::string::npos || words.find("constraint failed") == std::string::npos) return words;
+        return "a value in it is none that deft writes: " + words.substr(at + before.size());
+    }
+
+    // Ids stand as texts in the records and values that they are shared by.
+    void require_all_shared_used() const {
+        std::set<std::string> texts;
+        for (const EvidenceLine& line : lines_)
+            if (line.kind != "shared") add_texts(line.record, texts);
+        each("shared", [&](const EvidenceLine& line) {
+            if (!texts.contains(text_at(line.record, "id"))) throw BadRecord{"no record has this shared value"};
+        });
+    }
+
+    static void add_texts(const Json& value, std::set<std::string>& texts) {
+        if (value.is_string()) texts.insert(value.get<std::string>());
+        if (value.is_structured())
+            for (const Json& item : value) add_texts(item, texts);
     }
 
     // Those of a kind, or all, in the order of the file.
@@ -103,7 +138,7 @@ class Merge {
         const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
         const Json config = checked_config(record, shared_);
         trials_[hash] = {known ? *known : store_trial(connection_, record, config), text_at(record, "variant_hash"),
-                         record.at("seed").get<std::int64_t>()};
+                         record.at("seed").get<std::int64_t>(), is_trained(config)};
         if (!known) ++merged_.trials;
     }
 
@@ -111,6 +146,7 @@ class Merge {
         std::int64_t experiment_id = 0;
         std::string variant_hash;
         std::int64_t seed = 0;
+        bool is_trained = true;  // or taken as it is, whatever the seed
     };
 
     const TakenTrial& trial_of(const Json& record, const char* key) const {
@@ -123,6 +159,9 @@ class Merge {
         if (sweep_ != 0) throw BadRecord{"the file has a second sweep"};
         require_sweep(record);
         sweep_name_ = text_at(record, "name");
+        const std::string name = sweep_name_ + "@" + short_hash(text_at(record, "spec_sha256"));
+        if (const Json& told = lines_.front().record.at("sweep"); told != name)
+            throw BadRecord{fmt::format("its sweep is {}, and the first line's 'sweep' is {}", name, told.dump())};
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.name == sweep_name_ && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
         if (sweep_ != 0) require_same_sweep(record);
@@ -191,10 +230,14 @@ class Merge {
         const std::vector<KnownPlace> known = known_places(connection_, sweep_);
         std::vector<const EvidenceLine*> fresh;
         std::map<std::int64_t, Json> rows_by_number;  // as the file numbers them
+        std::set<Json> taken;                         // trials with their places
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");
             rows_by_number.emplace(line.record.at("row").get<std::int64_t>(), place.row);
+            if (!taken.insert(Json::array({place.config_hash, place.row.at(1), place.row.at(2)})).second)
+                throw BadRecord{"the place is there twice"};
+            placed_.insert(place.config_hash);
             const auto is_it = [&](const KnownPlace& other) {
                 return other.experiment_id == trial.experiment_id && other.row == place.row;
             };
@@ -336,6 +379,7 @@ class Merge {
     std::map<std::string, TakenTrial> trials_;       // by configuration hash
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
+    std::set<std::string> placed_;                   // configuration hashes
     std::size_t unfolded_bytes_ = 0;                 // of texts that a curve has once for many steps
     std::set<std::string> uids_;                     // of all its attempts
     std::int64_t sweep_ = 0;
