@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "base/controls.h"
 #include "base/utf8.h"
 
 namespace deft::reporting {
 
 namespace {
-
-bool is_control(char32_t code) {
-    // C0, DEL, C1, line separators and the marks that reorder text.
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
-           (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-}
 
 int width_of(char32_t code) {
     const auto in = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
@@ -22,22 +17,6 @@ int width_of(char32_t code) {
         in(0x20000, 0x3FFFD))
         return 2;
     return 1;
-}
-
-std::string without_controls(std::string_view text, char for_control) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-        const Utf8Character character = decode_utf8(text, at);
-        if (!character.valid)
-            out += "\uFFFD";
-        else if (is_control(character.code))
-            out += character.code == '\t' ? ' ' : for_control;
-        else
-            out += text.substr(at, character.bytes);
-        at += character.bytes;
-    }
-    return out;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "results_db/host_key.h"
 
+#include <utility>
+
 #include "base/json.h"
 #include "base/sha256.h"
 
@@ -35,8 +37,10 @@ std::string host_fingerprint(const Host& host) {
 }
 
 std::string machine_json(const Host& host) {
-    return Json{{"hostname", host.hostname}, {"kernel", host.kernel}, {"os", host.os}, {"mem_bytes", host.mem_bytes}}
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
+    Json machine = {
+        {"hostname", host.hostname}, {"kernel", host.kernel}, {"os", host.os}, {"mem_bytes", host.mem_bytes}};
+    if (Json extra = try_parse_json(host.extra_json); extra.is_object()) machine["extra"] = std::move(extra);
+    return machine.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void lay_machine_over(Host& host, const std::string& machine_json) {
@@ -47,6 +51,9 @@ void lay_machine_over(Host& host, const std::string& machine_json) {
     take_text(machine, "os", host.os);
     const auto memory = machine.find("mem_bytes");
     if (memory != machine.end() && memory->is_number_integer()) host.mem_bytes = memory->get<std::int64_t>();
+    const auto extra = machine.find("extra");
+    if (extra != machine.end() && extra->is_object())
+        host.extra_json = extra->dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace deft::results_db

@@ -17,7 +17,9 @@ std::string host_fingerprint(const Host& host);
 // less.
 std::int64_t rounded_memory(std::int64_t bytes);
 
-// Of a host what may differ between two of one fingerprint: {"hostname", "kernel", "os", "mem_bytes"}.
+// Of a host what may differ between two of one fingerprint: {"hostname", "kernel", "os", "mem_bytes", "extra"}, of
+// which the last is its extra_json, with the driver's version. Attempts of programs before have no "extra" of their
+// own.
 std::string machine_json(const Host& host);
 // Lays that over the host; what is missing or of another type stays as it was.
 void lay_machine_over(Host& host, const std::string& machine_json);

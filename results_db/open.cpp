@@ -30,6 +30,14 @@ namespace {
         "use the newer program, or another root folder", "the file");
 }
 
+[[noreturn]] void fail_older(const std::filesystem::path& file, std::int64_t found, int known) {
+    throw Error(ErrorKind::database,
+                fmt::format("{} has the older schema version {}; this program reads {}", file.string(), found, known),
+                fmt::format("deft db upgrade --root {} copies the file and migrates it",
+                            file.has_parent_path() ? file.parent_path().string() : "."),
+                "the file");
+}
+
 std::int64_t bytes_in(const std::filesystem::path& file) {
     std::error_code error;
     const auto size = std::filesystem::file_size(file, error);
@@ -193,14 +201,15 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, 
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, std::span<const Migration> steps) {
     auto connection = open_of_any_age(file, steps);
     const std::int64_t version = connection->integer("PRAGMA user_version");
-    if (version < steps.back().version)
-        throw Error(ErrorKind::database,
-                    fmt::format("{} has the older schema version {}; this program reads {}", file.string(), version,
-                                steps.back().version),
-                    fmt::format("deft db upgrade --root {} copies the file and migrates it",
-                                file.has_parent_path() ? file.parent_path().string() : "."),
-                    "the file");
+    if (version < steps.back().version) fail_older(file, version, steps.back().version);
     return connection;
+}
+
+void require_newest_schema(const std::filesystem::path& file, std::span<const Migration> steps) {
+    require_ours(file);
+    if (bytes_in(file) == 0) return;
+    const std::int64_t version = read_connection(file)->integer("PRAGMA user_version");
+    if (version > 0 && version < steps.back().version) fail_older(file, version, steps.back().version);
 }
 
 std::unique_ptr<Connection> open_in_memory(const std::string& name) {

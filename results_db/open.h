@@ -27,6 +27,10 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file,
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
                                              std::span<const Migration> steps = migrations());
 
+// Before something that may be refused is written: an older database would have been migrated by then. An absent or empty
+// file passes. Errors: database (an older schema among them), io.
+void require_newest_schema(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
+
 // An empty database of the newest schema that no file holds; `name` stands for it in messages.
 std::unique_ptr<Connection> open_in_memory(const std::string& name);
 

@@ -149,7 +149,25 @@ std::int64_t Writer::add_code(const Code& code) {
         code.diff_sha256, blob, code.binary_sha256, code.compiler, code.cxx_flags, code.build_type);
 }
 
+namespace {
+
+// A new driver is told by the row from now on. Attempts of programs that kept no extra_json of their own ran with what
+// the row has said so far, and keep that.
+void keep_extra_of_attempts(Connection& connection, const std::string& fingerprint, const std::string& newer_extra) {
+    Transaction transaction(connection);
+    Statement(connection,
+              "UPDATE attempt SET machine_json = json_set(machine_json, '$.extra', json(h.extra_json)) FROM host h"
+              " WHERE h.id = attempt.host_id AND h.fingerprint = ?1 AND h.extra_json <> ?2"
+              " AND json_type(machine_json, '$.extra') IS NULL")
+        .bind(fingerprint, newer_extra)
+        .run();
+    transaction.commit();
+}
+
+}  // namespace
+
 std::int64_t Writer::add_host(const Host& host) {
+    keep_extra_of_attempts(*impl_->connection, host_fingerprint(host), host.extra_json);
     // Of machines that count as one, the row shows the last seen; each attempt keeps its own.
     return impl_->add(
         "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os, extra_json)"

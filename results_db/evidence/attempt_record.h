@@ -3,8 +3,10 @@
 // its files were and which process it was is left out.
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
-#include "base/json_fwd.h"
+#include "base/json.h"
 #include "results_db/connection.h"
 #include "results_db/evidence/text_lines.h"
 
@@ -16,9 +18,19 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
 std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
                            const SharedValues& shared);
 
-// Of two records of one attempt the first key in which they differ; empty: none. A price alone is no difference where
-// one of them has none: it is stated later.
-std::string differing_key(const Json& known, const Json& record);
+// The first key in which the record of an attempt is another one than the database gives of it.
+struct Difference {
+    std::string key;
+    Json known, given;  // the two records, with what they share
+
+    // "'own_seconds' is 10.1 there and 9.5 here"
+    std::string words() const;
+};
+// A price alone is no difference where one of them has none: it is stated later. Errors: BadRecord.
+std::optional<Difference> difference(Connection& connection, std::int64_t attempt_id, const Json& record,
+                                     const SharedValues& shared);
+
+bool has_price(Connection& connection, std::int64_t attempt_id);
 // Gives the attempt the record's price.
 void store_price(Connection& connection, std::int64_t attempt_id, const Json& record, const SharedValues& shared);
 

@@ -15,6 +15,7 @@ namespace deft::results_db {
 namespace {
 
 constexpr std::size_t kLongestName = 100;
+constexpr std::int64_t kLatestMs = 253'402'300'799'999;  // the end of the year 9999
 
 bool is_integer(const Json& value) {
     const bool is_too_large = value.is_number_unsigned() &&
@@ -29,8 +30,14 @@ const char* wrong(const Json& value, Holds holds) {
             return is_integer(value) ? "" : "is no 64-bit integer";
         case Holds::count:
             return is_integer(value) && value.get<std::int64_t>() >= 0 ? "" : "is no count";
+        case Holds::time:
+            return is_integer(value) && value.get<std::int64_t>() >= 0 && value.get<std::int64_t>() <= kLatestMs
+                       ? ""
+                       : "is no time in ms since 1970";
         case Holds::real:
             return value.is_number() ? "" : "is no number";
+        case Holds::amount:
+            return !value.is_number() ? "is no number" : value.get<double>() >= 0 ? "" : "is less than 0";
         case Holds::text:
             return value.is_string() ? "" : "is no text";
         case Holds::name:
@@ -47,8 +54,10 @@ Json value_of(const Statement& row, int index, Holds holds) {
     switch (holds) {
         case Holds::integer:
         case Holds::count:
+        case Holds::time:
             return row.integer(index);
         case Holds::real:
+        case Holds::amount:
             return row.real(index);
         case Holds::json: {
             Json value = try_parse_json(row.text(index));
@@ -120,9 +129,9 @@ void bind_columns(Statement& statement, int first, const Json& object, std::span
             statement.bind_at(index, "");
         } else if (found == object.end()) {
             statement.bind_at(index, nullptr);
-        } else if (column.holds == Holds::integer || column.holds == Holds::count) {
+        } else if (column.holds <= Holds::time) {
             statement.bind_at(index, found->get<std::int64_t>());
-        } else if (column.holds == Holds::real) {
+        } else if (column.holds < Holds::text) {
             statement.bind_at(index, found->get<double>());
         } else if (column.holds == Holds::json) {
             statement.bind_at(index, found->dump());
@@ -136,6 +145,10 @@ const std::string& text_at(const Json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_string()) throw BadRecord{fmt::format("it has no text '{}'", key)};
     return found->get_ref<const std::string&>();
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+    return object.contains(key) ? text_at(object, key) : std::string();
 }
 
 }  // namespace deft::results_db

@@ -13,12 +13,14 @@ namespace deft::results_db {
 enum class Holds {
     integer,
     count,
+    time,
     real,
+    amount,
     text,
     name,
     sha256,
     json
-};  // count: 0 or more; name: of letters, digits, _, - and +
+};  // count and amount: 0 or more; time: ms since 1970, up to the year 9999; name: of letters, digits, _, - and +
 
 struct Column {
     const char* name;
@@ -45,6 +47,7 @@ void bind_columns(Statement& statement, int first, const Json& object, std::span
 
 // Errors: BadRecord.
 const std::string& text_at(const Json& object, const char* key);
+std::string text_or_empty(const Json& object, const char* key);
 bool is_name(const std::string& text);
 bool is_sha256(const std::string& text);
 

@@ -30,6 +30,8 @@ using Rows = std::vector<Json>;
 
 constexpr std::size_t kStepsAnExpertStep = 4;
 constexpr std::size_t kFewest = 2;
+constexpr std::size_t kMostRows = 1'000'000;  // of a part: a text of a few bytes a row becomes a database of many
+constexpr std::size_t kLongestText = 200;
 
 Steps steps_in(Connection& connection, std::int64_t attempt_id, const char* sql) {
     Statement query(connection, sql);
@@ -74,15 +76,32 @@ Json columns_of_rows(const Rows& rows) {
     return columns;
 }
 
+// Errors: BadRecord, for what no journal has in a column whose values are like that.
+void require_column(const std::string& key, const Json& column, const Json& like) {
+    const auto require = [&](const Json& value) {
+        if (value.is_string() && value.get_ref<const std::string&>().size() > kLongestText)
+            throw BadRecord{
+                fmt::format("a text in the column '{}' of the curve is longer than {} bytes", key, kLongestText)};
+        if (like.is_number_integer() && value.is_number() && value < 0)
+            throw BadRecord{
+                fmt::format("the column '{}' of the curve has {}, which is less than 0", key, value.dump())};
+    };
+    if (column.is_object()) throw BadRecord{fmt::format("the column '{}' of the curve is an object", key)};
+    if (!column.is_array()) require(column);
+    if (column.is_array()) std::for_each(column.begin(), column.end(), require);
+}
+
 // Errors: BadRecord, for columns that are not those of `like`, or of different lengths.
 Rows rows_of_columns(const Json& columns, const Json& like) {
     if (!columns.is_object() || columns.size() != like.size() || !columns.contains("step") ||
         !columns.at("step").is_array())
         throw BadRecord{"a part of the curve has other columns"};
     const std::size_t length = columns.at("step").size();
+    if (length > kMostRows) throw BadRecord{fmt::format("a part of the curve has more than {} rows", kMostRows)};
     Rows rows(length, Json::object());
     for (const auto& [key, column] : columns.items()) {
         if (!like.contains(key)) throw BadRecord{fmt::format("a part of the curve has the unknown column '{}'", key)};
+        require_column(key, column, like.at(key));
         if (column.is_array() && column.size() != length)
             throw BadRecord{fmt::format("the column '{}' of the curve has another length than its steps", key)};
         for (std::size_t i = 0; i < length; ++i) rows[i][key] = column.is_array() ? column[i] : column;
@@ -146,16 +165,20 @@ constexpr const char* kValidationSteps =
 // What a part of the record is made of, and how its rows are told apart.
 struct Part {
     const char* key;
+    const char* steps;  // the query of them
     Json like;
     std::vector<const char*> names;
 };
 
 const std::vector<Part>& parts() {
     static const std::vector<Part> all = {
-        {"train", journal_fields(journal::TrainPoint{}), {"step"}},
-        {"sampling", journal_fields(journal::Sampling{}), {"step"}},
-        {"experts", journal_fields(journal::ExpertLoad{}), {"step", "layer"}},
-        {"validations", journal_fields(journal::Evaluation{}), {"step", "task", "split", "shots", "metric", "unit"}}};
+        {"train", kTrainSteps, journal_fields(journal::TrainPoint{}), {"step"}},
+        {"sampling", kSamplingSteps, journal_fields(journal::Sampling{}), {"step"}},
+        {"experts", kExpertSteps, journal_fields(journal::ExpertLoad{}), {"step", "layer"}},
+        {"validations",
+         kValidationSteps,
+         journal_fields(journal::Evaluation{}),
+         {"step", "task", "split", "shots", "metric", "unit"}}};
     return all;
 }
 
@@ -193,6 +216,60 @@ Rows known_rows(Connection& connection, std::int64_t attempt_id, const std::stri
     return validation_rows(connection, attempt_id, steps);
 }
 
+void store_rows(Connection& connection, std::int64_t attempt_id, std::int64_t code_id,
+                const std::map<std::string, Rows>& all) {
+    AttemptPosition position;
+    position.code_id = code_id;
+    position.last_step = -1;  // a step at or before it would forget what is behind it
+    JournalRows rows(connection, attempt_id, position);
+    const auto each = [&](const char* key, const auto& action) {
+        if (const auto found = all.find(key); found != all.end())
+            for (const Json& row : found->second) action(row);
+    };
+    each("train", [&](const Json& row) { rows.add(journal_record<journal::TrainPoint>(row)); });
+    each("sampling", [&](Json row) {
+        row["epochs"] = Json::array();  // which a thinned curve leaves out
+        rows.add(journal_record<journal::Sampling>(std::move(row)));
+    });
+    each("experts", [&](const Json& row) { rows.add(journal_record<journal::ExpertLoad>(row)); });
+    each("validations", [&](const Json& row) {
+        if (row.at("score_key") != kWhileTraining) throw BadRecord{"a validation of its curve is a score"};
+        rows.add(journal_record<journal::Evaluation>(row));
+    });
+}
+
+// The rows of a part whose names are known, by name.
+std::map<Json, Json> known_by_name(Connection& connection, std::int64_t attempt_id, const Part& part,
+                                   const Rows& like) {
+    std::map<Json, Json> known;
+    for (Json& row : known_rows(connection, attempt_id, part.key, like)) {
+        const Json name = name_of(part, row);
+        known[name] = std::move(row);
+    }
+    return known;
+}
+
+const Part& part_of(const std::string& key) {
+    return *std::find_if(parts().begin(), parts().end(), [&](const Part& one) { return key == one.key; });
+}
+
+// Errors: BadRecord, where a row lies outside of the steps that are known.
+Rows missing_rows(Connection& connection, std::int64_t attempt_id, const Part& part, const Rows& rows) {
+    const Steps steps = steps_in(connection, attempt_id, part.steps);
+    const std::map<Json, Json> known = known_by_name(connection, attempt_id, part, rows);
+    Rows missing;
+    for (const Json& row : rows) {
+        if (known.contains(name_of(part, row))) continue;
+        if (steps.empty() || row.at("step") < steps.front() || row.at("step") > steps.back())
+            throw BadRecord{fmt::format("its {} has step {}, where those that are known {}", part.key,
+                                        row.at("step").dump(),
+                                        steps.empty() ? std::string("are none")
+                                                      : fmt::format("go from {} to {}", steps.front(), steps.back()))};
+        missing.push_back(row);
+    }
+    return missing;
+}
+
 }  // namespace
 
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points) {
@@ -216,32 +293,13 @@ Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t m
 }
 
 void store_curve(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record) {
-    AttemptPosition position;
-    position.code_id = code_id;
-    JournalRows rows(connection, attempt_id, position);
-    const std::map<std::string, Rows> all = rows_of(record);
-    const auto each = [&](const char* key, const auto& action) {
-        if (const auto found = all.find(key); found != all.end())
-            for (const Json& row : found->second) action(row);
-    };
-    each("train", [&](const Json& row) { rows.add(journal_record<journal::TrainPoint>(row)); });
-    each("sampling", [&](Json row) {
-        row["epochs"] = Json::array();  // which a thinned curve leaves out
-        rows.add(journal_record<journal::Sampling>(std::move(row)));
-    });
-    each("experts", [&](const Json& row) { rows.add(journal_record<journal::ExpertLoad>(row)); });
-    each("validations", [&](const Json& row) {
-        if (row.at("score_key") != kWhileTraining) throw BadRecord{"a validation of its curve is a score"};
-        rows.add(journal_record<journal::Evaluation>(row));
-    });
+    store_rows(connection, attempt_id, code_id, rows_of(record));
 }
 
 void require_same_curve(Connection& connection, std::int64_t attempt_id, const Json& record) {
     for (const auto& [key, rows] : rows_of(record)) {
-        const Part& part =
-            *std::find_if(parts().begin(), parts().end(), [&name = key](const Part& one) { return name == one.key; });
-        std::map<Json, Json> known;
-        for (const Json& row : known_rows(connection, attempt_id, key, rows)) known[name_of(part, row)] = row;
+        const Part& part = part_of(key);
+        const std::map<Json, Json> known = known_by_name(connection, attempt_id, part, rows);
         for (const Json& row : rows) {
             const auto found = known.find(name_of(part, row));
             if (found == known.end() || found->second == row) continue;
@@ -252,6 +310,28 @@ void require_same_curve(Connection& connection, std::int64_t attempt_id, const J
                                                 found->second.at(column).dump())};
         }
     }
+}
+
+std::size_t repeated_bytes(const Json& record) {
+    std::size_t bytes = 0;
+    for (const Json& part : record) {
+        if (!part.is_object() || !part.contains("step")) continue;
+        for (const Json& column : part)
+            if (column.is_string()) bytes += column.get_ref<const std::string&>().size() * part.at("step").size();
+    }
+    return bytes;
+}
+
+std::int64_t add_missing_points(Connection& connection, std::int64_t attempt_id, std::int64_t code_id,
+                                const Json& record) {
+    std::map<std::string, Rows> missing;
+    std::int64_t count = 0;
+    for (const auto& [key, rows] : rows_of(record)) {
+        missing[key] = missing_rows(connection, attempt_id, part_of(key), rows);
+        count += static_cast<std::int64_t>(missing[key].size());
+    }
+    if (count > 0) store_rows(connection, attempt_id, code_id, missing);
+    return count;
 }
 
 }  // namespace deft::results_db

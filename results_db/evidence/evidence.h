@@ -42,9 +42,12 @@ struct Evidence {
 
 // The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at
 // most as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long
-// already.
+// already; and a configuration that names a file by an absolute path, in a text that is not of all.
 Evidence export_evidence(Connection& connection, const std::string& selector,
                          std::size_t most_bytes = kMostEvidenceBytes);
+
+// Errors: database, where merge_evidence() would refuse the text, as of a database that was changed by hand.
+void require_mergeable(const Evidence& evidence);
 
 // What the first line says of how the curves were thinned, and of what is left out; empty where it is none.
 std::string evidence_note(const std::string& text);
@@ -60,15 +63,19 @@ struct Merged {
     bool is_joined = false;             // that sweep was run with other seeds, and has these as well now
     std::set<std::int64_t> seeds = {};  // of the places that were added
     std::int64_t places = 0, trials = 0, attempts = 0, verdicts = 0;  // added
-    std::int64_t known = 0;  // attempts that were there already, with the same numbers
+    std::int64_t points = 0;  // steps of curves, of attempts that were there with fewer
+    std::int64_t known = 0;   // attempts that were there already, with the same numbers
+    // The day that the sweep first ran on is another one than was known, and so is what it was to be judged by then.
+    bool has_changed_first_run = false;
 
-    bool is_nothing() const { return places + trials + attempts + verdicts == 0; }
+    bool is_nothing() const { return places + trials + attempts + verdicts + points == 0 && !has_changed_first_run; }
 };
 
 // Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` goes behind the commands of
 // sweeps that are new, as in " --root my-runs". Errors: database, with file and line: text that does not match its
-// hashes, is of another schema, cut short or not of this form; an attempt that the database, or another of the texts,
-// has with other numbers.
+// hashes, is of another schema, cut short, not of this form, or not what the database would give back; an attempt that
+// the database, or another of the texts, has with other numbers; another run of a trial, other claims of the same first
+// run, another verdict of one check, or a configuration that the other seeds of its row do not have.
 std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
                                    const std::string& run_suffix);
 

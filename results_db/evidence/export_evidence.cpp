@@ -5,12 +5,15 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "results_db/evidence/attempt_record.h"
 #include "results_db/evidence/curve_record.h"
 #include "results_db/evidence/evidence.h"
+#include "results_db/evidence/local_paths.h"
 #include "results_db/evidence/places.h"
 #include "results_db/evidence/sweep_record.h"
 #include "results_db/evidence/trial_record.h"
+#include "results_db/open.h"
 #include "results_db/sweep_heads.h"
 
 namespace deft::results_db {
@@ -56,6 +59,21 @@ std::string first_line_of(const SweepHead& sweep, std::size_t points) {
            '\n';
 }
 
+// What is in a trial's hash cannot be left out of a text, and one that is to be committed is read by others.
+void require_no_folders(const Json& trial, const SharedValues& shared, const std::string& file) {
+    Json config = shared.at(trial.at("config"));
+    if (config.is_object()) config.erase("local");
+    const std::string path = an_absolute_path(config);
+    if (path.empty()) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("the configuration of trial {} names {}, a file of this machine, and its hash is of that",
+                            short_hash(trial.at("config_hash").get<std::string>()), path),
+                fmt::format("name the file by its path from the sweep file and run that, or merge the database itself: "
+                            "deft db merge {} --root ROOT",
+                            file),
+                "the results");
+}
+
 struct Curves {
     std::string lines;
     std::size_t points = 0;  // of the longest
@@ -75,6 +93,19 @@ Curves curves_of(Connection& connection, const std::vector<ListedAttempt>& attem
 
 }  // namespace
 
+void require_mergeable(const Evidence& evidence) {
+    const auto connection = open_in_memory(evidence.sweep);
+    try {
+        merge_evidence(*connection, {{evidence.sweep, evidence.text}}, {});
+    } catch (const Error& error) {
+        throw Error(
+            ErrorKind::database,
+            fmt::format("the text of {} could not be merged again: {}", evidence.sweep, first_line(error.what())),
+            "give what it names another value where the sweep's file or the database has it, and export again",
+            "the results");
+    }
+}
+
 Evidence export_evidence(Connection& connection, const std::string& selector, std::size_t most_bytes) {
     const Transaction snapshot(connection, Transaction::Kind::read);
     const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
@@ -86,6 +117,7 @@ Evidence export_evidence(Connection& connection, const std::string& selector, st
         lines += evidence_line(kind, std::move(record)) + '\n';
     };
     for (Json& record : trial_records(connection, sweep.id, shared)) {
+        if (most_bytes > 0) require_no_folders(record, shared, connection.file());
         add(trials, "trial", std::move(record));
         ++evidence.trials;
     }

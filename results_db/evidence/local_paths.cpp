@@ -18,6 +18,10 @@ bool is_break(char c) {
     return is_in(c, " \t\r\n'\"=([{<>,;:|`");
 }
 
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool begins_a_name(char c) {
     return static_cast<unsigned char>(c) > 127 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || is_in(c, "._-~+@");
@@ -31,6 +35,28 @@ std::size_t end_of_path(const std::string& text, std::size_t at) {
     std::size_t end = at;
     while (end < text.size() && !is_in(text[end], " \t\r\n'\"()[]{}<>,;:|`")) ++end;
     return end;
+}
+
+// Whether a path that begins at this slash would be absolute: behind no name, unless it is that of an option as in
+// -I/usr/include, and behind no other slash.
+bool begins_a_path(const std::string& text, std::size_t at) {
+    if (text[at] != '/') return false;
+    if (at == 0) return true;
+    if (text[at - 1] == '/') return false;
+    if (!begins_a_name(text[at - 1])) return true;
+    std::size_t word = at;
+    while (word > 0 && is_letter(text[word - 1])) --word;
+    return word > 0 && word < at && text[word - 1] == '-' && (word == 1 || is_break(text[word - 2]));
+}
+
+// Behind "https://host" where that begins here; `at` elsewhere. A file:///home/me is a path.
+std::size_t end_of_address(const std::string& text, std::size_t at) {
+    if (at > 0 && begins_a_name(text[at - 1])) return at;
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end == at || text.compare(end, 3, "://") != 0 || text.compare(at, end - at, "file") == 0) return at;
+    end += 3;
+    return end < text.size() && begins_a_name(text[end]) ? end : at;
 }
 
 std::string last_name(std::string path) {
@@ -52,9 +78,13 @@ Json with_texts(const Json& value, const Change& change) {
 std::string without_absolute_paths(const std::string& text) {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
-        const bool begins = text[at] == '/' && (at == 0 || is_break(text[at - 1])) && at + 1 < text.size() &&
-                            begins_a_name(text[at + 1]);
-        if (!begins) {
+        if (const std::size_t end = end_of_address(text, at); end > at) {
+            out += text.substr(at, end - at);
+            at = end;
+            continue;
+        }
+        const std::size_t name = text.find_first_not_of('/', at);
+        if (!begins_a_path(text, at) || name == std::string::npos || !begins_a_name(text[name])) {
             out += text[at++];
             continue;
         }
@@ -67,6 +97,15 @@ std::string without_absolute_paths(const std::string& text) {
 
 Json without_absolute_paths(const Json& value) {
     return with_texts(value, [](const std::string& text) { return without_absolute_paths(text); });
+}
+
+std::string an_absolute_path(const Json& value) {
+    if (value.is_string() && std::filesystem::path(value.get_ref<const std::string&>()).is_absolute())
+        return value.get<std::string>();
+    if (value.is_structured())
+        for (const Json& item : value)
+            if (std::string path = an_absolute_path(item); !path.empty()) return path;
+    return {};
 }
 
 bool stays_below(const std::string& path) {

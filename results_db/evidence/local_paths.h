@@ -9,6 +9,8 @@ namespace deft::results_db {
 
 // "cannot read x.txt" of "cannot read /home/me/x.txt": of an absolute path the last name is left.
 std::string without_absolute_paths(const std::string& text);
+// A text of the value that is an absolute path; empty: there is none.
+std::string an_absolute_path(const Json& value);
 // In all texts of the value, keys aside.
 Json without_absolute_paths(const Json& value);
 

@@ -25,6 +25,8 @@ namespace {
 constexpr const char* kKinds[] = {"evidence", "sweep", "shared",  "trial", "place",
                                   "attempt",  "curve", "verdict", "end"};
 
+constexpr std::size_t kMostUnfoldedBytes = std::size_t{64} << 20;
+
 struct StoredAttempt {
     std::int64_t id = 0, code_id = 0;
     bool is_new = false;
@@ -46,21 +48,34 @@ class Merge {
         each({}, [&](const EvidenceLine& line) {
             if (std::find(std::begin(kKinds), std::end(kKinds), line.kind) == std::end(kKinds))
                 throw BadRecord{fmt::format("a record of the unknown kind '{}'", line.kind)};
+            const bool is_end = &line == &lines_.back();
+            if ((line.kind == "evidence" && line.number != 1) || (line.kind == "end" && !is_end))
+                throw BadRecord{fmt::format("a record '{}' in the middle of the file", line.kind)};
         });
         each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
+        each("attempt", [&](const EvidenceLine& line) { uids_.insert(text_at(line.record, "uid")); });
         each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
         each("place", [&](const EvidenceLine& line) {
-            (void)place_in(line.record);
-            (void)trial_of(line.record, "trial");
+            const KnownPlace place = place_in(line.record);
+            const TakenTrial& trial = trial_of(line.record, "trial");
+            if (trial.is_trained && !place.seeds.empty() && place.seeds.back() != trial.seed)
+                throw BadRecord{
+                    fmt::format("its 'seeds' end in {}, and its trial has seed {}", place.seeds.back(), trial.seed)};
         });
         each("sweep", [&](const EvidenceLine& line) { take_sweep(line.record); });
         if (sweep_ == 0) fail(1, "the file has no sweep");
         take_places();
+        each("trial", [&](const EvidenceLine& line) {
+            if (!placed_.contains(text_at(line.record, "config_hash")))
+                throw BadRecord{"the trial stands nowhere in the sweep: the file has no place of it"};
+        });
         each("attempt", [&](const EvidenceLine& line) { take_attempt(line); });
         each("curve", [&](const EvidenceLine& line) { take_curve(line.record); });
         each("verdict", [&](const EvidenceLine& line) {
-            if (store_verdict(connection_, line.record)) ++merged_.verdicts;
+            if (store_verdict(connection_, sweep_name_, line.record)) ++merged_.verdicts;
         });
+        require_same_models();
+        require_all_shared_used();
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.id == sweep_) merged_.sweep = full_name(head);
         return std::move(merged_);
@@ -68,7 +83,7 @@ class Merge {
 
  private:
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
-        throw Error(ErrorKind::database, Place{name_, line, 0}, what, fix, "the database");
+        fail_in_evidence(name_, line, what, fix);
     }
 
     // What is wrong with the record is told with its line.
@@ -82,8 +97,32 @@ class Merge {
             fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
-            fail(line.number, first_line(error.what()));
+            fail(line.number, words_of(error));
         }
+    }
+
+    // What SQLite says of a value that a table does not hold, without the file that it would have been stored in.
+    std::string words_of(const Error& error) const {
+        const std::string words = first_line(error.what()), before = connection_.file() + ": ";
+        const std::size_t at = words.find(before);
+        if (at == std::string::npos || words.find("constraint failed") == std::string::npos) return words;
+        return "a value in it is none that deft writes: " + words.substr(at + before.size());
+    }
+
+    // Ids stand as texts in the records and values that they are shared by.
+    void require_all_shared_used() const {
+        std::set<std::string> texts;
+        for (const EvidenceLine& line : lines_)
+            if (line.kind != "shared") add_texts(line.record, texts);
+        each("shared", [&](const EvidenceLine& line) {
+            if (!texts.contains(text_at(line.record, "id"))) throw BadRecord{"no record has this shared value"};
+        });
+    }
+
+    static void add_texts(const Json& value, std::set<std::string>& texts) {
+        if (value.is_string()) texts.insert(value.get<std::string>());
+        if (value.is_structured())
+            for (const Json& item : value) add_texts(item, texts);
     }
 
     // Those of a kind, or all, in the order of the file.
@@ -97,8 +136,9 @@ class Merge {
         const std::string& hash = text_at(record, "config_hash");
         if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
         const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
-        trials_[hash] = {known ? *known : store_trial(connection_, record, shared_), text_at(record, "variant_hash"),
-                         record.at("seed").get<std::int64_t>()};
+        const Json config = checked_config(record, shared_);
+        trials_[hash] = {known ? *known : store_trial(connection_, record, config), text_at(record, "variant_hash"),
+                         record.at("seed").get<std::int64_t>(), is_trained(config)};
         if (!known) ++merged_.trials;
     }
 
@@ -106,6 +146,7 @@ class Merge {
         std::int64_t experiment_id = 0;
         std::string variant_hash;
         std::int64_t seed = 0;
+        bool is_trained = true;  // or taken as it is, whatever the seed
     };
 
     const TakenTrial& trial_of(const Json& record, const char* key) const {
@@ -117,14 +158,48 @@ class Merge {
     void take_sweep(const Json& record) {
         if (sweep_ != 0) throw BadRecord{"the file has a second sweep"};
         require_sweep(record);
+        sweep_name_ = text_at(record, "name");
+        const std::string name = sweep_name_ + "@" + short_hash(text_at(record, "spec_sha256"));
+        if (const Json& told = lines_.front().record.at("sweep"); told != name)
+            throw BadRecord{fmt::format("its sweep is {}, and the first line's 'sweep' is {}", name, told.dump())};
         for (const SweepHead& head : read_sweeps(connection_))
-            if (head.name == record.at("name") && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+            if (head.name == sweep_name_ && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+        if (sweep_ != 0) require_same_sweep(record);
         if (sweep_ == 0) join(record);
         if (sweep_ == 0) {
             sweep_ = store_sweep(connection_, record, run_suffix_);
-            is_new_ = true;
+            return;
         }
-        store_first_run(connection_, sweep_, record);
+        shown_before_ = shown_variants(connection_, sweep_);
+        merged_.has_changed_first_run = store_first_run(connection_, sweep_, record);
+    }
+
+    void require_same_sweep(const Json& record) const {
+        const Json known = sweep_record(connection_, sweep_);
+        const std::string key = differing_key(known, record);
+        if (key.empty()) return;
+        const auto value = [&](const Json& one) { return one.contains(key) ? one.at(key).dump() : "nothing"; };
+        throw BadRecord{fmt::format("its '{}' is {}, and {} has {} for a sweep of that 'spec_sha256'", key,
+                                    value(record), connection_.file(), value(known)),
+                        "find out which of the two was changed, and merge the other"};
+    }
+
+    // A row of a table is the mean over its seeds, which says something of one configuration alone.
+    void require_same_models() const {
+        if (shown_before_.empty()) return;
+        const auto shown = shown_variants(connection_, sweep_);
+        each("place", [&](const EvidenceLine& line) {
+            const KnownPlace place = place_in(line.record);
+            const auto before = shown_before_.find(place.row), after = shown.find(place.row);
+            if (before == shown_before_.end() || after == shown.end() || after->second.size() < 2) return;
+            const std::string& variant = trial_of(line.record, "trial").variant_hash;
+            if (before->second.contains(variant) || !after->second.contains(variant)) return;
+            throw BadRecord{
+                fmt::format("its trial has another configuration ('variant_hash' {}) than the other seeds of"
+                            " its row of the table in {}, {}",
+                            short_hash(variant), connection_.file(), short_hash(*before->second.begin())),
+                "its model, its data or the program is another one: merge the file into a root of its own"};
+        });
     }
 
     // The newest sweep of that name that is this one but for its seeds.
@@ -155,10 +230,14 @@ class Merge {
         const std::vector<KnownPlace> known = known_places(connection_, sweep_);
         std::vector<const EvidenceLine*> fresh;
         std::map<std::int64_t, Json> rows_by_number;  // as the file numbers them
+        std::set<Json> taken;                         // trials with their places
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");
             rows_by_number.emplace(line.record.at("row").get<std::int64_t>(), place.row);
+            if (!taken.insert(Json::array({place.config_hash, place.row.at(1), place.row.at(2)})).second)
+                throw BadRecord{"the place is there twice"};
+            placed_.insert(place.config_hash);
             const auto is_it = [&](const KnownPlace& other) {
                 return other.experiment_id == trial.experiment_id && other.row == place.row;
             };
@@ -201,8 +280,9 @@ class Merge {
             ++merged_.known;
             return;
         }
-        require_free(trial.experiment_id, record);
+        require_same_run(trial.experiment_id, record);
         stored.id = store_attempt(connection_, trial.experiment_id, record, shared_);
+        require_stored_whole(stored.id, record);
         stored.is_new = true;
         Statement code(connection_, "SELECT code_id FROM attempt WHERE id = ?1");
         code.bind(stored.id).step();
@@ -223,50 +303,71 @@ class Merge {
     }
 
     void require_same(std::int64_t attempt_id, const Json& record) {
-        SharedValues own;
-        const Json known = attempt_record(connection_, attempt_id, own);
-        const std::string key = differing_key(known, record);
-        if (key.empty()) {
-            if (record.contains("price") && !known.contains("price"))
-                store_price(connection_, attempt_id, record, shared_);
-            return;
-        }
-        const auto value = [&](const Json& one, const SharedValues& shared) {
-            if (!one.contains(key)) return std::string("nothing");
-            const bool is_shared = key == "setup" || key == "price";
-            const std::string text = (is_shared ? shared.at(one.at(key)) : one.at(key)).dump();
-            return text.size() > 200 ? std::string("other values") : text;
-        };
-        throw BadRecord{fmt::format("{} differs from the one in {}: '{}' is {} there and {} here", words_for(record),
-                                    place_of(text_at(record, "uid")), key, value(known, own), value(record, shared_)),
-                        "find out which of the two was changed, and merge the other"};
+        if (const auto found = difference(connection_, attempt_id, record, shared_))
+            throw BadRecord{fmt::format("{} differs from the one in {}: {}", words_for(record),
+                                        place_of(text_at(record, "uid")), found->words()),
+                            "find out which of the two was changed, and merge the other"};
+        if (record.contains("price") && !has_price(connection_, attempt_id))
+            store_price(connection_, attempt_id, record, shared_);
     }
 
-    void require_free(std::int64_t experiment_id, const Json& record) {
-        const auto number = record.find("number");
-        if (number == record.end() || !number->is_number_integer()) throw BadRecord{"it has no 'number'"};
-        Statement query(connection_, "SELECT uid FROM attempt WHERE experiment_id = ?1 AND number = ?2");
-        if (!query.bind(experiment_id, number->get<std::int64_t>()).step()) return;
-        throw BadRecord{
-            fmt::format("{} is another run than the one in {}", words_for(record), place_of(query.text(0))),
-            "the trial was trained twice, and a table counts a seed once: keep the two in roots of their own"};
+    // What was stored must be what it is told to be: a text that says a thing twice says it with two values, and one of
+    // them would be gone.
+    void require_stored_whole(std::int64_t attempt_id, const Json& record) const {
+        if (const auto found = difference(connection_, attempt_id, record, shared_))
+            throw BadRecord{
+                fmt::format("{} is not what a database can give back: {}", words_for(record), found->words())};
+    }
+
+    // All attempts of a trial are exported together: one that is here and not in the text is of another run.
+    void require_same_run(std::int64_t experiment_id, const Json& record) const {
+        Statement query(connection_, "SELECT uid, number, kind FROM attempt WHERE experiment_id = ?1 ORDER BY number");
+        query.bind(experiment_id);
+        while (query.step()) {
+            const std::string uid = query.text(0);
+            const std::int64_t number = query.integer(1);
+            if (uids_.contains(uid) && record.value("number", Json()) == number)
+                throw BadRecord{fmt::format("the trial has two attempts of number {}", number)};
+            if (uids_.contains(uid)) continue;
+            const bool are_scorings = query.text(2) == "score" && record.value("kind", Json()) == "score";
+            throw BadRecord{fmt::format("{} is of another run than attempt {} in {}, which the file does not have",
+                                        words_for(record), number, place_of(uid)),
+                            are_scorings
+                                ? "the trial was scored twice, here and there: keep the two in roots of their own"
+                                : "the trial was trained twice, and a table counts a seed once: keep the two in "
+                                  "roots of their own"};
+        }
     }
 
     void take_curve(const Json& record) {
         const auto attempt = attempts_.find(text_at(record, "attempt"));
         if (attempt == attempts_.end()) throw BadRecord{"the file does not have the attempt of this curve"};
         if (!curves_.insert(attempt->first).second) throw BadRecord{"the attempt has a second curve"};
-        if (attempt->second.is_new) {
-            store_curve(connection_, attempt->second.id, attempt->second.code_id, record);
+        const StoredAttempt& stored = attempt->second;
+        unfolded_bytes_ += repeated_bytes(record);
+        if (unfolded_bytes_ > kMostUnfoldedBytes)
+            throw BadRecord{
+                fmt::format("the curves of the file repeat texts to more than {} bytes", kMostUnfoldedBytes)};
+        if (stored.is_new) {
+            store_curve(connection_, stored.id, stored.code_id, record);
             return;
         }
         try {
-            require_same_curve(connection_, attempt->second.id, record);
+            require_same_curve(connection_, stored.id, record);
+            // What was measured here has all its steps.
+            if (is_merged(stored.id))
+                merged_.points += add_missing_points(connection_, stored.id, stored.code_id, record);
         } catch (const BadRecord& bad) {
             throw BadRecord{fmt::format("the curve of attempt {} differs from the one in {}: {}", attempt->first,
                                         place_of(attempt->first), bad.why),
                             "find out which of the two was changed, and merge the other"};
         }
+    }
+
+    // Of an attempt that was measured elsewhere.
+    bool is_merged(std::int64_t attempt_id) const {
+        Statement query(connection_, "SELECT 1 FROM attempt WHERE id = ?1 AND workdir = ''");
+        return query.bind(attempt_id).step();
     }
 
     Connection& connection_;
@@ -278,8 +379,12 @@ class Merge {
     std::map<std::string, TakenTrial> trials_;       // by configuration hash
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
+    std::set<std::string> placed_;                   // configuration hashes
+    std::size_t unfolded_bytes_ = 0;                 // of texts that a curve has once for many steps
+    std::set<std::string> uids_;                     // of all its attempts
     std::int64_t sweep_ = 0;
-    bool is_new_ = false;
+    std::string sweep_name_;
+    std::map<Json, std::set<std::string>> shown_before_;  // as shown_variants(), where the sweep is known
     Merged merged_;
 };
 

@@ -13,6 +13,7 @@
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/imported_model.h"
+#include "results_db/sweep_places.h"
 
 namespace deft::results_db {
 
@@ -59,6 +60,15 @@ struct StoredPlace {
     Json asked;  // what its trial is to be scored by
 };
 
+// A task's file may lie anywhere, and goes on by its last name, as those of a configuration do.
+Json asked_below(const Json& asked) {
+    if (!asked.is_array()) return Json::array();
+    Json below = without_absolute_paths(asked);
+    for (Json& one : below)
+        if (one.is_object() && one.contains("task")) one.at("task") = without_local_folders(one.at("task"));
+    return below;
+}
+
 std::vector<StoredPlace> stored_places(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection, kPlaceQuery.c_str());
     query.bind(sweep_id);
@@ -99,7 +109,7 @@ std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, S
         Json record = place.columns;
         record["trial"] = place.known.config_hash;
         record["row"] = rows.size() - 1;
-        record["asked"] = shared.add(place.asked.is_array() ? without_absolute_paths(place.asked) : Json::array());
+        record["asked"] = shared.add(asked_below(place.asked));
         records.push_back(std::move(record));
     }
     return records;
@@ -114,6 +124,7 @@ KnownPlace place_in(const Json& record) {
     KnownPlace place;
     place.config_hash = text_at(record, "trial");
     place.row = row_of_place(record);
+    if (record.contains("seeds")) place.seeds = seeds_in(text_at(record, "seeds"));
     return place;
 }
 
@@ -125,7 +136,9 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
         constexpr std::array kAsked = {Column{"task", Holds::text}, Column{"shots", Holds::count},
                                        Column{"key", Holds::text}};
         require_columns(one, kAsked);
-        if (!stays_below(text_at(one, "task"))) throw BadRecord{"a task's file leads elsewhere"};
+        if (!stays_below(text_at(one, "task")))
+            throw BadRecord{
+                fmt::format("the file of a 'task' that is asked leads elsewhere: {}", text_at(one, "task"))};
     }
     if (record.contains("imported_json")) try {
             (void)imported_of(record.at("imported_json").dump());
@@ -141,6 +154,19 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
     insert.bind(sweep_id, experiment_id, asked.dump());
     bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
     insert.run();
+}
+
+std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std::int64_t sweep_id) {
+    std::map<std::int64_t, KnownPlace> known;
+    for (KnownPlace& place : known_places(connection, sweep_id)) known.emplace(place.experiment_id, std::move(place));
+    std::map<Json, std::set<std::string>> shown;
+    for (const SweepPlace& place : places_of(connection, sweep_id)) {
+        const Json axes = try_parse_json(place.axes_json);
+        const Json row = {place.stage, place.case_key,
+                          axes.is_object() ? without_absolute_paths(axes) : Json::object()};
+        shown[row].insert(known.at(place.experiment_id).variant_hash);
+    }
+    return shown;
 }
 
 std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places) {

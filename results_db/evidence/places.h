@@ -3,6 +3,8 @@
 // the table, which a seed more does not change.
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,9 @@ KnownPlace place_in(const Json& record);
 // Adds the place. Where another trial stands in it already, that one is taken to be the newer.
 void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
                  const SharedValues& shared);
+
+// By row the configurations, without their seeds, that stand in the table.
+std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std::int64_t sweep_id);
 
 // Numbers the places anew: rows in that order, and the seeds of each row ascending.
 void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,7 +36,7 @@ constexpr std::array kModel = {
     Column{"step", Holds::integer},
 };
 constexpr std::array kScoring = {
-    Column{"seconds", Holds::real, true},
+    Column{"seconds", Holds::amount, true},
     Column{"cut_share", Holds::real, true},
     Column{"mean_shots", Holds::real, true},
 };
@@ -67,9 +69,16 @@ const Json& value_at(const Json& object, const char* key) {
     return object.at(key);
 }
 
+// A task is named, and its file looked for by that name.
+void require_task_name(const Json& of) {
+    if (!stays_below(text_at(of, "task")))
+        throw BadRecord{fmt::format("the 'task' of a score leads elsewhere: {}", text_at(of, "task"))};
+}
+
 void store_result(JournalRows& rows, const Json& result, const SharedValues& shared) {
     const Json& of = shared.at(value_at(result, "of"));
     require_columns(of, kTask, {"measures"});
+    require_task_name(of);
     const Json &measures = array_at(of, "measures"), &values = array_at(result, "values");
     if (result.size() != 3 || measures.size() != values.size())
         throw BadRecord{"a result has not one value for each measure"};
@@ -97,7 +106,8 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
 }
 
 // The tasks that one model was scored by.
-void store_scored(Connection& connection, std::int64_t attempt_id, const Json& scored, const SharedValues& shared) {
+void store_scored(Connection& connection, std::int64_t attempt_id, const Json& scored, const SharedValues& shared,
+                  std::set<std::string>& keys) {
     require_columns(scored, kModel, {"tasks"});
     Statement insert(connection,
                      fmt::format("INSERT INTO score (attempt_id, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
@@ -107,7 +117,10 @@ void store_scored(Connection& connection, std::int64_t attempt_id, const Json& s
     for (const Json& task : array_at(scored, "tasks")) {
         require_columns(task, kScoring, {"of"});
         const Json& of = shared.at(value_at(task, "of"));
+        if (!keys.insert(text_at(of, "score_key")).second)
+            throw BadRecord{fmt::format("its 'scored' has the task {} twice", text_at(of, "task"))};
         require_columns(of, kScored);
+        require_task_name(of);
         insert.bind(attempt_id);
         constexpr int kBehindTask = 2 + static_cast<int>(kScored.size());
         bind_columns(insert, 2, of, kScored, IfAbsent::empty_text);
@@ -214,7 +227,8 @@ void store_results(Connection& connection, std::int64_t attempt_id, std::int64_t
         for (const Json& one : array_at(record, key)) store(one);
     };
     each("results", [&](const Json& one) { store_result(rows, one, shared); });
-    each("scored", [&](const Json& one) { store_scored(connection, attempt_id, one, shared); });
+    std::set<std::string> keys;
+    each("scored", [&](const Json& one) { store_scored(connection, attempt_id, one, shared, keys); });
     each("checkpoints", [&](const Json& one) { store_checkpoint(rows, one); });
 }
 

@@ -21,7 +21,7 @@ constexpr std::array kSweep = {
     Column{"spec_sha256", Holds::sha256},
     Column{"spec_toml", Holds::text, true},
     Column{"overrides_json", Holds::json},
-    Column{"created_ms", Holds::integer},
+    Column{"created_ms", Holds::time},
     Column{"title", Holds::text, true},
     Column{"scale", Holds::name, true},
     Column{"baseline", Holds::name, true},
@@ -31,18 +31,10 @@ constexpr std::array kSweep = {
     Column{"command", Holds::text, true},
 };
 constexpr std::array kVerdict = {
-    Column{"check_uid", Holds::name},
-    Column{"created_ms", Holds::integer},
-    Column{"kind", Holds::name},
-    Column{"subject_json", Holds::json},
-    Column{"rule_json", Holds::json},
-    Column{"effect", Holds::real, true},
-    Column{"ci_lo", Holds::real, true},
-    Column{"ci_hi", Holds::real, true},
-    Column{"applied_limit", Holds::real, true},
-    Column{"p_raw", Holds::real, true},
-    Column{"p_adj", Holds::real, true},
-    Column{"result", Holds::name},
+    Column{"check_uid", Holds::name},    Column{"created_ms", Holds::time},  Column{"kind", Holds::name},
+    Column{"subject_json", Holds::json}, Column{"rule_json", Holds::json},   Column{"effect", Holds::real, true},
+    Column{"ci_lo", Holds::real, true},  Column{"ci_hi", Holds::real, true}, Column{"applied_limit", Holds::real, true},
+    Column{"p_raw", Holds::real, true},  Column{"p_adj", Holds::real, true}, Column{"result", Holds::name},
     Column{"words", Holds::text},
 };
 constexpr const char* kClaim = "claim";
@@ -59,6 +51,16 @@ std::vector<Json> claim_verdicts(Connection& connection) {
     std::vector<Json> all;
     while (query.step()) all.push_back(verdict_of(query));
     return all;
+}
+
+// What a verdict answers: a check answers it once.
+Json question_of(const Json& verdict) {
+    Json question = Json::array();
+    question.push_back(verdict.at("check_uid"));
+    const Json& subject = verdict.at("subject_json");
+    for (const char* key : {"table", "claim", "scale", "sweep", "spec_sha256"})
+        question.push_back(subject.is_object() ? subject.value(key, Json()) : Json());
+    return question;
 }
 
 }  // namespace
@@ -97,11 +99,36 @@ std::int64_t store_sweep(Connection& connection, const Json& record, const std::
     return connection.last_id();
 }
 
-void store_first_run(Connection& connection, std::int64_t sweep_id, const Json& record) {
-    Statement(connection, "UPDATE sweep SET created_ms = ?2, claims_json = ?3 WHERE id = ?1 AND created_ms > ?2")
-        .bind(sweep_id, record.at("created_ms").get<std::int64_t>(),
-              record.contains("claims_json") ? record.at("claims_json").dump() : std::string())
+std::string differing_key(const Json& known, const Json& record) {
+    const Json a = without_absolute_paths(known), b = without_absolute_paths(record);
+    for (const char* key : {"overrides_json", "scale", "baseline"}) {
+        if (a.value(key, Json()) == b.value(key, Json())) continue;
+        // Older programs did not keep them.
+        const std::string name = key;
+        if (name == "scale" && (a.value(key, Json()) == "unknown" || b.value(key, Json()) == "unknown")) continue;
+        if (name == "baseline" && !(a.contains(key) && b.contains(key))) continue;
+        return name;
+    }
+    return {};
+}
+
+bool store_first_run(Connection& connection, std::int64_t sweep_id, const Json& record) {
+    const Json known = sweep_record(connection, sweep_id);
+    const std::int64_t known_ms = known.at("created_ms").get<std::int64_t>(),
+                       ms = record.at("created_ms").get<std::int64_t>();
+    const bool knows = known.contains("claims_json"), has = record.contains("claims_json");
+    if (ms == known_ms && knows && has) {
+        if (known.at("claims_json") != without_absolute_paths(record.at("claims_json")))
+            throw BadRecord{
+                "its 'claims_json' is not what the sweep was to be judged by when it first ran, as that is known",
+                "find out which of the two was changed, and merge the other"};
+        return false;
+    }
+    if (has == knows ? ms >= known_ms : knows) return false;
+    Statement(connection, "UPDATE sweep SET created_ms = ?2, claims_json = ?3 WHERE id = ?1")
+        .bind(sweep_id, ms, has ? record.at("claims_json").dump() : std::string())
         .run();
+    return true;
 }
 
 bool differ_in_seeds_alone(const Json& a, const Json& b) {
@@ -135,11 +162,23 @@ std::vector<Json> verdict_records(Connection& connection, const SweepHead& sweep
     return all;
 }
 
-bool store_verdict(Connection& connection, const Json& record) {
+bool store_verdict(Connection& connection, const std::string& sweep, const Json& record) {
     require_columns(record, kVerdict);
     if (record.at("kind") != kClaim) throw BadRecord{"it is a verdict on no claim"};
-    const std::vector<Json> known = claim_verdicts(connection);
-    if (std::find(known.begin(), known.end(), record) != known.end()) return false;
+    const Json& subject = record.at("subject_json");
+    if (!subject.is_object() || subject.value("sweep", Json()) != sweep)
+        throw BadRecord{fmt::format("its 'subject_json' is not of the sweep {}", sweep)};
+    const Json spec = subject.value("spec_sha256", Json());  // its own, or one whose seeds have been joined
+    if (!spec.is_null() && !(spec.is_string() && is_sha256(spec.get<std::string>())))
+        throw BadRecord{"the 'spec_sha256' of its 'subject_json' is no sha256"};
+    const Json comparable = without_absolute_paths(record);
+    for (const Json& known : claim_verdicts(connection)) {
+        if (known == comparable) return false;
+        if (question_of(known) == question_of(comparable))
+            throw BadRecord{fmt::format("the check {} has another verdict on this claim already: {}",
+                                        text_at(record, "check_uid"), known.at("result").dump()),
+                            "find out which of the two was changed, and merge the other"};
+    }
     std::string values;
     for (std::size_t i = 0; i < kVerdict.size(); ++i) values += fmt::format("{}?{}", i == 0 ? "" : ", ", i + 1);
     Statement insert(connection,

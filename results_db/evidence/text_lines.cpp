@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/controls.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "results_db/evidence/evidence.h"
@@ -70,42 +71,48 @@ EvidenceLine read_line(std::string_view text, int number) {
     return {number, kind, std::move(record)};
 }
 
-[[noreturn]] void fail_at(const std::string& name, int line, const std::string& what, const std::string& fix = {}) {
-    throw Error(ErrorKind::database, Place{name, line, 0}, what,
-                fix.empty() ? "fetch the file again, or write it anew: deft db export SWEEP" : fix, "the database");
-}
-
 void require_keys(const EvidenceLine& line, std::initializer_list<const char*> keys, const std::string& name) {
     for (const auto& [key, value] : line.record.items())
         if (std::none_of(keys.begin(), keys.end(), [&known = key](const char* one) { return known == one; }))
-            fail_at(name, line.number, fmt::format("it has the unknown key '{}'", key));
+            fail_in_evidence(name, line.number, fmt::format("it has the unknown key '{}'", key));
 }
 
 void require_schema(const EvidenceLine& first, const std::string& name) {
     if (first.kind != "evidence")
-        fail_at(name, first.number, "this is no evidence file of deft: its first line is none");
+        fail_in_evidence(name, first.number, "this is no evidence file of deft: its first line is none");
     const Json schema = first.record.value("schema", Json());
     if (schema.is_number_integer() && schema >= kOldestEvidenceSchema && schema <= kEvidenceSchema) {
         require_keys(first, {"schema", "sweep", "curve_points", "note"}, name);
+        for (const char* key : {"sweep", "note"})
+            if (!first.record.value(key, Json()).is_string())
+                fail_in_evidence(name, first.number, fmt::format("it has no text '{}'", key));
+        if (!first.record.value("curve_points", Json()).is_number_unsigned())
+            fail_in_evidence(name, first.number, "its 'curve_points' is no count");
         return;
     }
-    fail_at(name, first.number,
-            fmt::format("it is of schema {}; this program reads {} to {}", schema.dump(), kOldestEvidenceSchema,
-                        kEvidenceSchema),
-            "use the deft that wrote it, or write it anew with this one from its database: deft db export SWEEP");
+    fail_in_evidence(
+        name, first.number,
+        fmt::format("it is of schema {}; this program reads {} to {}", schema.dump(), kOldestEvidenceSchema,
+                    kEvidenceSchema),
+        "use the deft that wrote it, or write it anew with this one from its database: deft db export SWEEP");
 }
 
 void require_end(const std::vector<EvidenceLine>& lines, std::string_view before, const std::string& name) {
     const EvidenceLine& last = lines.back();
-    if (last.kind != "end") fail_at(name, last.number, "the file is cut short: it has no end");
+    if (last.kind != "end") fail_in_evidence(name, last.number, "the file is cut short: it has no end");
     require_keys(last, {"lines", "sha256"}, name);
     if (last.record.value("sha256", Json()) != sha256(before))
-        fail_at(name, last.number, "the file does not match its hash: a line is missing, added or moved");
+        fail_in_evidence(name, last.number, "the file does not match its hash: a line is missing, added or moved");
     if (last.record.value("lines", Json()) != lines.size() - 1)
-        fail_at(name, last.number, "the file has another number of lines than it says");
+        fail_in_evidence(name, last.number, "the file has another number of lines than it says");
 }
 
 }  // namespace
+
+void fail_in_evidence(const std::string& name, int line, const std::string& what, const std::string& fix) {
+    throw Error(ErrorKind::database, Place{name, line, 0}, without_controls(what, '?'),
+                fix.empty() ? "fetch the file again, or write it anew: deft db export SWEEP" : fix, "the database");
+}
 
 std::string SharedValues::add(Json value) {
     const std::string id = short_sha256(dumped(value));
@@ -146,8 +153,8 @@ std::string evidence_note(const std::string& text) {
 }
 
 std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::string& name) {
-    if (text.empty()) fail_at(name, 0, "the file is empty");
-    if (text.back() != '\n') fail_at(name, 0, "the file is cut short: its last line has no end");
+    if (text.empty()) fail_in_evidence(name, 0, "the file is empty");
+    if (text.back() != '\n') fail_in_evidence(name, 0, "the file is cut short: its last line has no end");
     std::vector<EvidenceLine> lines;
     std::size_t begin = 0;
     for (std::size_t end = 0; begin < text.size(); begin = end + 1) {
@@ -156,7 +163,8 @@ std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::
         try {
             lines.push_back(read_line(text.substr(begin, end - begin), number));
         } catch (const BadRecord& bad) {
-            fail_at(name, number, number == 1 ? "this is no evidence file of deft: " + bad.why : bad.why, bad.fix);
+            fail_in_evidence(name, number, number == 1 ? "this is no evidence file of deft: " + bad.why : bad.why,
+                             bad.fix);
         }
         if (number == 1) require_schema(lines.front(), name);
         if (end + 1 == text.size()) break;

@@ -42,6 +42,10 @@ std::string evidence_line(const std::string& kind, Json record);
 // The last line, of the lines before it.
 std::string end_line(std::string_view lines);
 
+// Raises what is wrong at that line, without what a terminal would obey; without a fix, how to come by a good file.
+[[noreturn]] void fail_in_evidence(const std::string& name, int line, const std::string& what,
+                                   const std::string& fix = {});
+
 // Errors: database, with file and line: text that is cut short, does not match its hashes, or is of another schema.
 std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::string& name);
 

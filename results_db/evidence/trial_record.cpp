@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kTrial = {
     Column{"config_hash", Holds::sha256}, Column{"variant_hash", Holds::sha256}, Column{"seed", Holds::integer},
-    Column{"label", Holds::text, true},   Column{"created_ms", Holds::integer},
+    Column{"label", Holds::text, true},   Column{"created_ms", Holds::time},
 };
 
 bool has_local_paths_alone(const Json& value) {
@@ -51,7 +51,7 @@ std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std
     return query.integer(0);
 }
 
-std::int64_t store_trial(Connection& connection, const Json& record, const SharedValues& shared) {
+Json checked_config(const Json& record, const SharedValues& shared) {
     require_columns(record, kTrial, {"config"});
     Json config = shared.at(record.value("config", Json()));
     if (!config.is_object()) throw BadRecord{"its configuration is no object"};
@@ -60,6 +60,15 @@ std::int64_t store_trial(Connection& connection, const Json& record, const Share
         throw BadRecord{"its configuration and seed do not have the hashes that it names"};
     if (config.contains("local") && !has_local_paths_alone(config.at("local")))
         throw BadRecord{"its configuration names files outside of its own folder"};
+    return config;
+}
+
+bool is_trained(const Json& config) {
+    const Json train = config.value("train", Json());
+    return !train.is_object() || train.value("budget_tokens", Json()) != 0;
+}
+
+std::int64_t store_trial(Connection& connection, const Json& record, const Json& config) {
     Statement insert(connection,
                      "INSERT INTO experiment (config_hash, variant_hash, seed, label, created_ms, config_json)"
                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");

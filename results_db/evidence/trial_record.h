@@ -17,7 +17,10 @@ namespace deft::results_db {
 std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared);
 
 std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash);
-// Errors: BadRecord, for a configuration that does not have the record's hashes; database.
-std::int64_t store_trial(Connection& connection, const Json& record, const SharedValues& shared);
+// The record's configuration with its seed. Errors: BadRecord, also for one that does not have the record's hashes.
+Json checked_config(const Json& record, const SharedValues& shared);
+// Whether it is trained; a model that is not, for it is taken as it is, is the same with every seed.
+bool is_trained(const Json& config);
+std::int64_t store_trial(Connection& connection, const Json& record, const Json& config);
 
 }  // namespace deft::results_db

@@ -48,6 +48,7 @@ struct EvidenceArguments {
 
 int write_evidence(const EvidenceArguments& arguments) {
     const results_db::Evidence evidence = open_results(arguments.root).evidence(arguments.sweep);
+    results_db::require_mergeable(evidence);
     print_to(arguments.out, evidence.text);
     print_note(fmt::format("{}: {} and {} in {} bytes; {}", evidence.sweep, counted(evidence.trials, "trial"),
                            counted(evidence.attempts, "ended attempt"), evidence.text.size(),
@@ -69,6 +70,10 @@ void print_merged(const results_db::Merged& merged, const std::string& name) {
                       merged.known > 0
                           ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
                           : ""));
+    if (merged.points > 0)
+        print(fmt::format("  {} more in the curves of attempts that were there", counted(merged.points, "point")));
+    if (merged.has_changed_first_run)
+        print("  the day that it first ran on is another now, and so is what it was to be judged by then");
     if (merged.is_joined && !merged.seeds.empty())
         print(fmt::format("  it was run with other seeds; {} {} stand in its table now",
                           merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));
@@ -77,6 +82,7 @@ void print_merged(const results_db::Merged& merged, const std::string& name) {
 int merge(const std::vector<std::string>& paths, const std::string& root) {
     const std::vector<results_db::NamedEvidence> files = read_evidence(paths);
     { const results_db::Reader tried(files); }  // what is refused makes no database, and waits for no lock
+    results_db::require_newest_schema(sweeps::database_file(root));
     results_db::Writer writer(sweeps::database_in(root));
     const std::vector<results_db::Merged> all = writer.merge(files, run_suffix(root));
     for (std::size_t i = 0; i < all.size(); ++i) print_merged(all[i], files[i].name);

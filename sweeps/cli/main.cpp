@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "base/controls.h"
 #include "base/error.h"
 #include "sweeps/cli/command_line.h"
 
@@ -16,6 +17,11 @@ namespace {
 void occupy_standard_streams() {
     for (int number = 0; number <= 2; ++number)
         if (::fcntl(number, F_GETFD) < 0) (void)!::open("/dev/null", O_PATH);
+}
+
+// A message may have words of a file in it that somebody else wrote.
+void tell(const std::exception& error) {
+    std::fprintf(stderr, "deft: error: %s\n", deft::without_controls_in_lines(error.what()).c_str());
 }
 
 }  // namespace
@@ -29,13 +35,13 @@ int main(int argc, char** argv) {
     try {
         return deft::cli::run_command_line(argc, argv);
     } catch (const deft::Error& error) {
-        std::fprintf(stderr, "deft: error: %s\n", error.what());
+        tell(error);
         return deft::exit_code(error.kind());
     } catch (const std::bad_alloc&) {
         std::fputs("deft: error: out of memory\n", stderr);
         return deft::kExitFailed;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "deft: error: %s\n", error.what());
+        tell(error);
         return deft::kExitFailed;
     }
 }

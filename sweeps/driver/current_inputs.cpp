@@ -7,6 +7,7 @@
 #include "base/score_key.h"
 #include "experiments/inputs_now.h"
 #include "experiments/result_epoch.h"
+#include "results_db/evidence/local_paths.h"
 #include "sweeps/driver/root.h"
 
 namespace deft::sweeps {
@@ -47,17 +48,24 @@ class Lookup {
     std::map<std::tuple<std::string, std::int64_t, std::string>, experiments::TaskNow> tasks_;
 };
 
+// What came in as a text has no absolute folder, and a path in it that is absolute or leads upwards is somebody else's.
+bool leads_outside(const std::string& path, const std::string& base_folder) {
+    return std::filesystem::path(base_folder).is_relative() && !results_db::stays_below(path);
+}
+
 // The task of a score as it is now. A task file of the user's is found by the name that [eval] gives it, which was
 // planned with the score's key, or with another since then.
 TaskNow task_of(Lookup& lookup, const TrialRow& trial, const ScoreRow& score, const std::string& base_folder) {
     const auto same_key = [&](const results_db::AskedScore& one) { return one.key == score.score_key; };
     const auto same_task = [&](const results_db::AskedScore& one) {
-        return one.shots == score.shots && one.task != kValidationTask &&
+        return one.shots == score.shots && one.task != kValidationTask && !leads_outside(one.task, base_folder) &&
                lookup.task(one.task, one.shots, base_folder).name == score.task;
     };
     auto found = std::find_if(trial.asked.begin(), trial.asked.end(), same_key);
     if (found == trial.asked.end()) found = std::find_if(trial.asked.begin(), trial.asked.end(), same_task);
     const std::string& name = found == trial.asked.end() ? score.task : found->task;
+    if (leads_outside(name, base_folder) || (found == trial.asked.end() && !results_db::stays_below(name)))
+        return {{}, {}, "its file is one of another machine"};
     const experiments::TaskNow& now = lookup.task(name, score.shots, base_folder);
     return {now.definition_sha256, now.task_sha256, now.unknown};
 }
@@ -66,6 +74,12 @@ std::string base_folder_of(const Json& config) {
     if (!config.is_object() || !config.contains("local") || !config.at("local").is_object()) return {};
     const Json folder = config.at("local").value("base_folder", Json());
     return folder.is_string() ? folder.get<std::string>() : "";
+}
+
+std::string corpus_of(const Json& config) {
+    if (!config.is_object() || !config.contains("data") || !config.at("data").is_object()) return {};
+    const Json corpus = config.at("data").value("corpus", Json());
+    return corpus.is_string() ? corpus.get<std::string>() : "";
 }
 
 }  // namespace
@@ -79,7 +93,10 @@ reporting::Current current_inputs(const results_db::SweepResults& sweep, const s
         if (trial.state != "ok") continue;
         const Json config = try_parse_json(trial.config_json);
         reporting::TrialNow& own = now.trials[trial.config_hash];
-        own.inputs = lookup.inputs_of(config);
+        if (leads_outside(corpus_of(config), base_folder_of(config)))
+            own.inputs["data.sha256"].unknown = "its corpus is a file of another machine";
+        else
+            own.inputs = lookup.inputs_of(config);
         for (const ScoreRow& score : trial.scores)
             if (score.task != kValidationTask && !score.score_key.empty() && !own.tasks.contains(score.score_key))
                 own.tasks[score.score_key] = task_of(lookup, trial, score, base_folder_of(config));

@@ -285,6 +285,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     // A mistake in a scale that is not asked for today is a mistake all the same.
     if (const ConfigNode* scales = root.find("scale"); scales != nullptr && scales->kind == Kind::table)
         for (const auto& [scale, overlay] : scales->children) {
+            require_name(scale, overlay.place, "the scale's name");
             ConfigNode scaled = root;
             apply_scale(scaled, scale, false);
             read_spec(scaled);

@@ -213,13 +213,13 @@ TEST_CASE("evidence whose cost is none is refused, and the database stays as it 
                    ContainsSubstring(why));
         CHECK(dump_of(elsewhere / "results.db") == before);
     };
-    refused([](Json& one) { one["spent"][0]["train_seconds"] = -1.0; }, "CHECK");
+    refused([](Json& one) { one["spent"][0]["train_seconds"] = -1.0; }, "'train_seconds' is less than 0");
     refused([](Json& one) { one["spent"][0]["elapsed_seconds"] = "9"; }, "'elapsed_seconds' is no number");
     refused([](Json& one) { one["spent"][0].erase("waited_seconds"); }, "no 'waited_seconds'");
     refused([](Json& one) { one["spent"][0]["more"] = 1; }, "unknown key 'more'");
     refused([](Json& one) { one["spent"] = 3; }, "'spent' is no array");
-    refused([](Json& one) { one["spent"].push_back(one["spent"][0]); }, "UNIQUE");
-    refused([](Json& one) { one["held_seconds"] = -2.0; }, "CHECK");
+    refused([](Json& one) { one["spent"].push_back(one["spent"][0]); }, "'spent' has step 10 twice");
+    refused([](Json& one) { one["held_seconds"] = -2.0; }, "'held_seconds' is less than 0");
     refused([](Json& one) { one["gpu_name"] = 3; }, "no text 'gpu_name'");
 }
 

@@ -316,6 +316,22 @@ TEST_CASE("an older database is copied and migrated") {
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
 
+TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    require_newest_schema(file);
+    write_text(file, "");
+    require_newest_schema(file);
+    { const OneAttempt db(file); }
+    require_newest_schema(file);
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back({kNewest + 1, "a table more", "CREATE TABLE note (text TEXT) STRICT"});
+    CHECK_THAT(refusal(ErrorKind::database, [&] { require_newest_schema(file, steps); }),
+               ContainsSubstring("older schema version") && ContainsSubstring("deft db upgrade --root"));
+    CHECK(schema_version(file, steps) == kNewest);
+    CHECK_FALSE(std::filesystem::exists(backup_of(file, kNewest)));
+}
+
 TEST_CASE("a migration that fails leaves the older database") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";

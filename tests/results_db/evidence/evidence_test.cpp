@@ -204,7 +204,10 @@ TEST_CASE("long curves are thinned until all fits, and what does not fit without
     // Two thinned in different ways are of one attempt all the same.
     const TemporaryFolder folder;
     merge_into(folder / "results.db", {{"thinner", thinner.text}});
-    CHECK(merge_into(folder / "results.db", {{"thin", thin.text}}).at(0).is_nothing());
+    const Merged fuller = merge_into(folder / "results.db", {{"thin", thin.text}}).at(0);
+    CHECK(fuller.attempts == 0);
+    CHECK(fuller.points > 0);
+    CHECK(merge_into(folder / "results.db", {{"thin", thin.text}, {"thinner", thinner.text}}).at(1).is_nothing());
 }
 
 TEST_CASE("of an attempt that another went on from the last step that counts is kept") {

@@ -16,8 +16,11 @@ TEST_CASE("of an absolute path the last name is left") {
     CHECK(without("a=/x/y,b=/z") == "a=y,b=z");
     CHECK(without("in:/a/b") == "in:b");
     CHECK(without("\xc3\xa4 /\xc3\xa4/b") == "\xc3\xa4 b");
-    for (const char* kept :
-         {"nats/token", "https://example.org/a/b", "1 / 2", "a/b/c.toml", "sweeps/x.toml --scale proxy", "/", ""})
+    CHECK(without("-O3 -I/home/me/include -L/home/me/lib -isystem/usr/x -Wl,-rpath,/a/b") ==
+          "-O3 -Iinclude -Llib -isystemx -Wl,-rpath,b");
+    CHECK(without("file:///home/me/gcc //home/me/os {/a/b}/c/d !/e/f") == "file:gcc os {b}d !f");
+    for (const char* kept : {"nats/token", "https://example.org/a/b", "1 / 2", "a/b/c.toml", "see http://a.b/c/d, ok",
+                             "read-only/a", "a//b", "//", "sweeps/x.toml --scale proxy", "/", ""})
         CHECK(without(kept) == kept);
     CHECK(without_absolute_paths(Json{{"a", {"/b/c", 1}}, {"d", "e"}}) == Json{{"a", {"c", 1}}, {"d", "e"}});
 }
@@ -29,6 +32,11 @@ TEST_CASE("the local part of a configuration names files alone") {
     CHECK(stays_below("a/b..c"));
     CHECK_FALSE(stays_below("a/../../b"));
     CHECK_FALSE(stays_below("/a"));
+}
+
+TEST_CASE("an absolute path is found wherever it stands in a value") {
+    CHECK(an_absolute_path(parse_json(R"({"a": ["b", {"c": "/d/e"}]})")) == "/d/e");
+    CHECK(an_absolute_path(parse_json(R"({"/a": ["b/c", "../d", 5]})")).empty());
 }
 
 TEST_CASE("a command is told without its root") {

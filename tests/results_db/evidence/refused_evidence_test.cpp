@@ -146,7 +146,8 @@ TEST_CASE("two that disagree on one attempt are refused with both places") {
     for (Json& record : other.all)
         for (const char* key : {"uid", "attempt"})
             if (record.contains(key)) record[key] = "other-" + record[key].get<std::string>();
-    kept.refuses(other.sealed(), "is another run than the one in " + kept.measured.file().string());
+    CHECK_THAT(kept.refuses(other.sealed(), "is of another run than attempt 1 in " + kept.measured.file().string()),
+               ContainsSubstring("trained twice"));
 }
 
 TEST_CASE("of several texts that disagree none is merged") {
@@ -247,7 +248,7 @@ TEST_CASE("evidence that is written to do harm is refused") {
     refuses(
         "attempt", [](Json& one) { one["number"] = 0; }, "CHECK");
     refuses(
-        "attempt", [](Json& one) { one["own_seconds"] = -1.0; }, "CHECK");
+        "attempt", [](Json& one) { one["own_seconds"] = -1.0; }, "'own_seconds' is less than 0");
     refuses(
         "attempt", [](Json& one) { one["own_seconds"] = "1"; }, "'own_seconds' is no number");
     refuses(

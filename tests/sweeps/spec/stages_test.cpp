@@ -231,6 +231,8 @@ TEST_CASE("Stages that make no sense are refused where they stand") {
     CHECK_THAT(refused("[stage.train]\n", plain), ContainsSubstring("a stage cannot be called train"));
     CHECK_THAT(refused("[stage.label]\n", plain), ContainsSubstring("a stage cannot be called label"));
     CHECK_THAT(refused("[stage.\"a b\"]\n", plain), ContainsSubstring("must be made of letters"));
+    CHECK_THAT(refused("[scale.\"half.size\"]\n", plain),
+               ContainsSubstring("the scale's name 'half.size' must be made of letters"));
     CHECK_THAT(refused("[stage.a]\nseeds = [3]\n", plain),
                ContainsSubstring("stage.a.seeds are of a stage that starts"));
     CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [3, 3]\n", plain),

@@ -1,0 +1,206 @@
+#include "results_db/evidence/setup_record.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/text_lines.h"
+#include "results_db/host_key.h"
+
+namespace deft::results_db {
+
+namespace {
+
+constexpr std::array kShape = {
+    Column{"device", Holds::name}, Column{"devices", Holds::count},       Column{"trials_per_device", Holds::count},
+    Column{"ranks", Holds::count}, Column{"libraries_json", Holds::json},
+};
+constexpr std::array kCode = {
+    Column{"git_sha", Holds::text},         Column{"git_branch", Holds::text, true},
+    Column{"dirty", Holds::count},          Column{"diff_sha256", Holds::text, true},
+    Column{"binary_sha256", Holds::text},   Column{"compiler", Holds::text, true},
+    Column{"cxx_flags", Holds::text, true}, Column{"build_type", Holds::text, true},
+};
+constexpr std::array kHost = {
+    Column{"arch", Holds::text, true},
+    Column{"cpu_model", Holds::text, true},
+    Column{"cores", Holds::count},
+    Column{"threads", Holds::count},
+    Column{"extra_json", Holds::json},
+    // As the attempt itself found it; the database's row of a host shows the last seen.
+    Column{"hostname", Holds::text, true},
+    Column{"kernel", Holds::text, true},
+    Column{"os", Holds::text, true},
+    Column{"mem_bytes", Holds::count},
+};
+constexpr std::array kDataset = {
+    Column{"sha256", Holds::text, true},
+    Column{"name", Holds::text, true},
+    Column{"n_bytes", Holds::count, true},
+    Column{"n_tokens", Holds::count, true},
+};
+
+Host host_of(const Json& host) {
+    Host found;
+    found.arch = text_or_empty(host, "arch");
+    found.cpu_model = text_or_empty(host, "cpu_model");
+    found.cores = host.at("cores").get<std::int64_t>();
+    found.threads = host.at("threads").get<std::int64_t>();
+    found.extra_json = host.at("extra_json").dump();
+    found.hostname = text_or_empty(host, "hostname");
+    found.kernel = text_or_empty(host, "kernel");
+    found.os = text_or_empty(host, "os");
+    found.mem_bytes = host.at("mem_bytes").get<std::int64_t>();
+    return found;
+}
+
+void lay_over(Json& host, const std::string& machine_json) {
+    Host of_attempt = host_of(host);
+    lay_machine_over(of_attempt, machine_json);
+    host["hostname"] = of_attempt.hostname;
+    host["kernel"] = of_attempt.kernel;
+    host["os"] = of_attempt.os;
+    host["mem_bytes"] = of_attempt.mem_bytes;
+    host["extra_json"] = without_absolute_paths(parse_json(of_attempt.extra_json));
+}
+
+std::int64_t id_of(Connection& connection, Statement& query) {
+    if (!query.step()) connection.fail("read back from");
+    const std::int64_t id = query.integer(0);
+    query.run();
+    return id;
+}
+
+// The row of `table` with that fingerprint, made of `object` where there is none.
+std::int64_t store_once(Connection& connection, const char* table, const std::string& fingerprint, const Json& object,
+                        std::span<const Column> columns) {
+    std::string parameters = "?1";
+    for (std::size_t i = 0; i < columns.size(); ++i) parameters += fmt::format(", ?{}", i + 2);
+    Statement insert(connection,
+                     fmt::format("INSERT INTO {} (fingerprint, {}) VALUES ({}) ON CONFLICT (fingerprint) DO NOTHING",
+                                 table, column_names(columns, ""), parameters)
+                         .c_str());
+    insert.bind(fingerprint);
+    bind_columns(insert, 2, object, columns, IfAbsent::empty_text);
+    insert.run();
+    Statement query(connection, fmt::format("SELECT id FROM {} WHERE fingerprint = ?1", table).c_str());
+    return id_of(connection, query.bind(fingerprint));
+}
+
+bool is_row(Connection& connection, std::int64_t code_id, const Json& code) {
+    Statement query(connection, ("SELECT " + column_names(kCode, "c") + " FROM code c WHERE c.id = ?1").c_str());
+    return query.bind(code_id).step() && object_of(query, 0, kCode) == without_absolute_paths(code);
+}
+
+// One commit and program is one row. What is told of them otherwise, as of another branch, makes a row of its own, so
+// that each attempt keeps what it was told with.
+std::int64_t store_code(Connection& connection, const Json& code) {
+    require_columns(code, kCode);
+    const std::string fingerprint = sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' +
+                                           text_at(code, "binary_sha256"));
+    const std::int64_t id = store_once(connection, "code", fingerprint, code, kCode);
+    if (is_row(connection, id, code)) return id;
+    return store_once(connection, "code", sha256(fingerprint + '|' + code.dump()), code, kCode);
+}
+
+// A row that is there already shows what this machine saw last, and stays: the attempt keeps its own.
+std::int64_t store_host(Connection& connection, const Json& host) {
+    require_columns(host, kHost);
+    const std::string fingerprint = host_fingerprint(host_of(host));
+    return store_once(connection, "host", fingerprint, host, kHost);
+}
+
+std::optional<std::int64_t> store_dataset(Connection& connection, const Json& setup) {
+    if (!setup.contains("dataset")) return std::nullopt;
+    const Json& dataset = setup.at("dataset");
+    require_columns(dataset, kDataset);
+    const std::string hash = text_or_empty(dataset, "sha256"), name = text_or_empty(dataset, "name");
+    Statement insert(connection,
+                     "INSERT INTO dataset (sha256, name, n_bytes, n_tokens) VALUES (?1, ?2, ?3, ?4)"
+                     " ON CONFLICT (sha256, name) DO NOTHING");
+    insert.bind(hash, name);
+    bind_columns(insert, 3, dataset, std::span(kDataset).subspan(2));
+    insert.run();
+    Statement query(connection, "SELECT id FROM dataset WHERE sha256 = ?1 AND name = ?2");
+    return id_of(connection, query.bind(hash, name));
+}
+
+// What of a machine's extra_json makes it another host (results_db/host_key.h).
+Json extra_of_fingerprint(const Json& extra) {
+    Json kept = Json::object();
+    for (const char* key : {"isa", "gpus", "name"})
+        if (extra.is_object() && extra.contains(key)) kept[key] = extra.at(key);
+    return kept;
+}
+
+bool keeps_extra(Connection& connection, std::int64_t attempt_id) {
+    Statement query(connection,
+                    "SELECT 1 FROM attempt WHERE id = ?1 AND json_type(machine_json, '$.extra') = 'object'");
+    return query.bind(attempt_id).step();
+}
+
+// Older programs did not count the bytes.
+bool knows_bytes(const Json& dataset) {
+    return dataset.is_object() && dataset.value("n_bytes", Json(0)) != 0;
+}
+
+}  // namespace
+
+Json setup_record(Connection& connection, std::int64_t attempt_id) {
+    const std::string columns = column_names(kShape, "a") + ", " + column_names(kCode, "c") + ", " +
+                                column_names(kHost, "h") + ", " + column_names(kDataset, "d");
+    Statement row(connection, ("SELECT " + columns +
+                               ", a.machine_json, a.dataset_id FROM attempt a JOIN code c ON c.id = a.code_id"
+                               " JOIN host h ON h.id = a.host_id LEFT JOIN dataset d ON d.id = a.dataset_id"
+                               " WHERE a.id = ?1")
+                                  .c_str());
+    if (!row.bind(attempt_id).step()) connection.fail("read");
+    int first = 0;
+    Json setup = object_of(row, first, kShape);
+    setup["code"] = object_of(row, first += kShape.size(), kCode);
+    setup["host"] = object_of(row, first += kCode.size(), kHost);
+    first += kHost.size();
+    const int behind = first + static_cast<int>(kDataset.size());
+    lay_over(setup["host"], row.text(behind));
+    if (!row.is_null(behind + 1)) setup["dataset"] = object_of(row, first, kDataset);
+    return setup;
+}
+
+std::span<const Column> shape_columns() {
+    return kShape;
+}
+
+StoredSetup store_setup(Connection& connection, const Json& setup) {
+    require_columns(setup, kShape, {"code", "host", "dataset"});
+    StoredSetup stored;
+    stored.code_id = store_code(connection, setup.value("code", Json()));
+    stored.host_id = store_host(connection, setup.value("host", Json()));
+    stored.dataset_id = store_dataset(connection, setup);
+    stored.machine_json = machine_json(host_of(setup.at("host")));
+    return stored;
+}
+
+void leave_out_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given) {
+    const bool has_own_extra = keeps_extra(connection, attempt_id);
+    const bool both_know_bytes =
+        knows_bytes(known.value("dataset", Json())) && knows_bytes(given.value("dataset", Json()));
+    for (Json* setup : {&known, &given}) {
+        if (!setup->is_object()) continue;
+        // A commit may be on several branches.
+        if (setup->contains("code") && setup->at("code").is_object()) setup->at("code").erase("git_branch");
+        // A merge by an older program kept it with the host alone, of which the row shows the first that came.
+        if (!has_own_extra && setup->contains("host") && setup->at("host").is_object())
+            setup->at("host")["extra_json"] = extra_of_fingerprint(setup->at("host").value("extra_json", Json()));
+        if (!setup->contains("dataset") || !setup->at("dataset").is_object()) continue;
+        // Of images it depends on the size of the model's patches, and a row of a data set has that of the first model.
+        setup->at("dataset").erase("n_tokens");
+        if (!both_know_bytes) setup->at("dataset").erase("n_bytes");
+    }
+}
+
+}  // namespace deft::results_db
