@@ -57,15 +57,15 @@ const std::map<std::string, std::string> kSecondReading = {
      "baseline 1000: ~261 87.29\nCL 1000: - 87.60\nrandom-LTD 1000: ~302 ~88.17\nCL+random-LTD 1000: ~290 ~87.69\n"
      "baseline 670: - 87.19\nCL 670: - 87.29\nrandom-LTD 670: - ~87.99\nbaseline 500: - ~86.61\nCL 500: - ~86.9\n"
      "random-LTD 500: - 87.32\nCL+random-LTD 500: - ~87.44\n"},
-    {"data_efficiency_vit", "baseline 1000: 84.65 -\nrandom-LTD 1000: 84.70 77.7\n"},
+    {"data_efficiency_vit", "baseline 1000: 84.65 -\nrandom-LTD 777: 84.70 77.7\n"},
     {"data_efficiency_gpt2_ptb", "baseline 1000: 16.11\nrandom-LTD 1000: 15.9\n"},
     {"data_efficiency_moe", "baseline 1000: ~42.8\nCL+random-LTD 1000: ~43.5\n"},
     {"moe_zero_shot",
      "dense 1000: 0.5203 0.6931 0.5364 0.3177 0.0321 0.0157\n"
      "dense-4x 1000: 0.6365 0.7339 0.6339 0.3560 0.1005 0.0325\n"
-     "dense-6.7B 1000: 0.7194 0.7671 0.6703 0.3742 0.2347 0.0512\n"
+     "dense-20x 1000: 0.7194 0.7671 0.6703 0.3742 0.2347 0.0512\n"
      "MoE 1000: 0.6270 0.7459 0.6046 0.3560 0.1658 0.0517\n"
-     "MoE-1.3B 1000: 0.6984 0.7671 0.6492 0.3809 0.3129 0.0719\n"
+     "MoE-4x 1000: 0.6984 0.7671 0.6492 0.3809 0.3129 0.0719\n"
      "PR-MoE 1000: 0.6365 0.7399 0.5988 0.3569 0.1630 0.0473\n"
      "PR-MoE+MoS 1000: 0.6346 0.7334 0.5807 0.3483 0.1369 0.0522\n"},
     {"moe_zero_shot_pile",
