@@ -202,15 +202,15 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
             tradeoff.notes.push_back(std::string("No chart by ") + kCostAxes[i].title +
                                      (std::string(kCostAxes[i].quantity) == "cost usd"
                                           ? ": no price was set ([price] in the sweep file)."
-                                          : ": no row has it."));
+                                          : ": no case has it at two budgets that compare."));
     return tradeoff;
 }
 
 bool has_cost(const Tradeoff& tradeoff, std::size_t axis) {
-    for (const TradeoffLine& line : tradeoff.lines)
-        for (const TradeoffPoint& point : line.points)
-            if (point.cost[axis]) return true;
-    return false;
+    return std::any_of(tradeoff.lines.begin(), tradeoff.lines.end(), [&](const TradeoffLine& line) {
+        return std::count_if(line.points.begin(), line.points.end(),
+                             [&](const TradeoffPoint& point) { return point.cost[axis].has_value(); }) > 1;
+    });
 }
 
 std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis) {

@@ -70,7 +70,7 @@ struct Tradeoff {
 // out; so are the times of rows of other slots than the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// Whether any point has been paid in that, and what it is relative to the baseline on all of the data.
+// Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the data.
 bool has_cost(const Tradeoff& tradeoff, std::size_t axis);
 std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis);
 

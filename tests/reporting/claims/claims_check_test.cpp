@@ -155,6 +155,9 @@ TEST_CASE("best of a column is refuted by any other row, and its bound is one of
                                                "the farthest of 3 others), margin 0.020"));
     CHECK_THAT(finding.text, ContainsSubstring("; 8 more seeds of each row would settle it"));
     CHECK(*finding.upper == Approx(-0.0090485).epsilon(1e-4));
+    // Two ahead of it, of which the nearer takes longer.
+    CHECK_THAT(judged(best, sweep_of(quiet_rows(1.97, 2.5, 2.0, 1.975))).text,
+               ContainsSubstring("; 8 more seeds of each row would settle it"));
     // All others behind: until the last of them is.
     CHECK_THAT(judged(best, sweep_of(quiet_rows(2, 2.5, 2.01, 2.0))).text,
                ContainsSubstring("; 4 more seeds of each row would settle it"));

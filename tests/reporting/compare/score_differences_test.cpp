@@ -62,6 +62,11 @@ TEST_CASE("rows of one sweep are told apart by the variance pooled over its rows
     for (TrialRow& trial : staged.trials)
         if (trial.case_key == "c") trial.stage = "finetune";
     CHECK(loss_of(first_two(staged)).interval->high == Approx(loss.interval->high));
+    // Nor does one that does not count.
+    SweepResults short_run = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
+    for (TrialRow& trial : short_run.trials)
+        if (trial.case_key == "c") trial.last_point->step = 100;
+    CHECK(loss_of(first_two(short_run)).interval->high == Approx(loss.interval->high));
 }
 
 TEST_CASE("rows of two sweeps are told apart by their own spreads") {

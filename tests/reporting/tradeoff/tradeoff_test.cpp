@@ -314,6 +314,21 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
     }
 }
 
+TEST_CASE("a cost that no case has at two budgets has no chart") {
+    SweepResults sweep = six_rows();
+    for (TrialRow& row : sweep.trials) {
+        auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
+        attempt.cpu_seconds = row.axes_json.find(":1}") != std::string::npos ? 5 : 9.9;
+        add_attempt(row, attempt);
+    }
+    const auto tradeoff = tradeoff_of(sweep, {});
+    REQUIRE(tradeoff);
+    CHECK(tradeoff->lines[1].at_budget(1)->cost[2]);
+    CHECK_FALSE(has_cost(*tradeoff, 2));
+    CHECK_THAT(render_svg(*tradeoff, "x"), !ContainsSubstring("training time"));
+    CHECK(tradeoff->notes[1] == "No chart by training time: no case has it at two budgets that compare.");
+}
+
 TEST_CASE("no picture without trials, with one budget, with one case, or with a baseline that has no score") {
     CHECK_FALSE(tradeoff_of(a_sweep_of({}), {}));
     std::vector<TrialRow> trials;
