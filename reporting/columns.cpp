@@ -164,12 +164,14 @@ std::vector<std::pair<const TrialRow*, double>> scored_trials(const Variant& var
 }
 
 FieldScores scores_of(const ScoreKey& key) {
-    return {key.better == "higher" ? Improves::upwards : Improves::downwards,
-            [key](const Variant& variant) { return unit_means(scored_trials(variant, key)); },
-            [key](const TrialRow& trial) -> std::optional<GuessedScore> {
-                const ScoreRow* row = find_score(trial, key);
-                return row == nullptr ? std::nullopt : guessed(*row);
-            }};
+    FieldScores scores{key.better == "higher" ? Improves::upwards : Improves::downwards,
+                       [key](const Variant& variant) { return unit_means(scored_trials(variant, key)); },
+                       [key](const TrialRow& trial) -> std::optional<GuessedScore> {
+                           const ScoreRow* row = find_score(trial, key);
+                           return row == nullptr ? std::nullopt : guessed(*row);
+                       }};
+    if (is_timed(key.measure)) scores.timed = [key](const TrialRow& trial) { return find_score(trial, key); };
+    return scores;
 }
 
 // Why any of them would be another today.

@@ -21,6 +21,8 @@ struct FieldScores {
     Improves improves = Improves::upwards;
     std::function<std::vector<double>(const Variant&)> values;  // one an independent repeat
     GuessedScoreOf guessed;                                     // of one trial, beside what guessing scores
+    // Of a time or a rate: of one trial, or null. It compares on one kind of slot alone.
+    std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> timed = {};
 };
 
 // One column, and how a row fills it.

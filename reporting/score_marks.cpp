@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reporting/measured.h"
+#include "reporting/slot_shapes.h"
 #include "reporting/statistics/best_rows.h"
 #include "reporting/text.h"
 
@@ -16,6 +17,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr const char* kAtChance = "at chance";
+constexpr const char* kSeveralSlots = "several slots";
 
 // What every column asks of the rows.
 struct MarkedRows {
@@ -35,6 +37,20 @@ struct MarkedRows {
 bool baseline_guesses(const MarkedRows& rows, const FieldScores& scores) {
     return std::any_of(rows.references.begin(), rows.references.end(),
                        [&](const Variant* reference) { return is_at_chance(*reference, scores.guessed); });
+}
+
+bool is_of_several_slots(const std::vector<Variant>& variants, const FieldScores& scores) {
+    std::set<std::string> shapes;
+    if (scores.timed)
+        for (const Variant& variant : variants) shapes.merge(scoring_shapes(variant, scores.timed));
+    return shapes.size() > 1;
+}
+
+std::vector<std::string> titles_with(const Table& table, const char* caveat) {
+    std::vector<std::string> titles;
+    for (const Column& column : table.columns)
+        if (column.caveat == caveat) titles.push_back(one_line(column.title));
+    return titles;
 }
 
 // A row that does not count, of which a seed diverged, or whose score would be another today, is none.
@@ -60,13 +76,17 @@ void mark_scores(Table& table, const std::vector<Field>& fields, const std::vect
             table.columns[column].caveat = kAtChance;
             continue;
         }
+        if (is_of_several_slots(variants, *fields[column].scores)) {
+            table.columns[column].caveat = kSeveralSlots;
+            continue;
+        }
         const std::vector<bool> best = may_be_best(table, column, variants, rows, *fields[column].scores);
         for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
     }
 }
 
 std::vector<std::string> score_mark_notes(const Table& table) {
-    std::vector<std::string> notes, guessed;
+    std::vector<std::string> notes;
     const bool any_best = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
         return std::any_of(row.begin(), row.end(), [](const Cell& cell) { return cell.is_best; });
     });
@@ -74,12 +94,13 @@ std::vector<std::string> score_mark_notes(const Table& table) {
         notes.emplace_back("Bold (* in plain text): rows that seeds cannot tell from the best of their column, which is among "
                            "them with 95% confidence (variance pooled over the rows, one-sided tests at 5% shared among "
                            "them).");
-    for (const Column& column : table.columns)
-        if (!column.caveat.empty()) guessed.push_back(one_line(column.title));
-    if (!guessed.empty())
+    if (const auto guessed = titles_with(table, kAtChance); !guessed.empty())
         notes.push_back(fmt::format("At chance: the baseline's score cannot be told from guessing (one-sided 5%, seeds and "
                                     "documents): {}. Nothing is concluded from them.",
                                     fmt::join(guessed, "; ")));
+    if (const auto timed = titles_with(table, kSeveralSlots); !timed.empty())
+        notes.push_back(fmt::format("Several slots: read off a clock on slots of several shapes: {}. Its rows do not compare.",
+                                    fmt::join(timed, "; ")));
     return notes;
 }
 

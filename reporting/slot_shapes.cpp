@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "reporting/quantity_value.h"
 #include "reporting/status.h"
 
 namespace deft::reporting {
@@ -36,10 +35,11 @@ std::set<std::string> slot_shapes(const Variant& variant) {
     return shapes;
 }
 
-std::set<std::string> scoring_shapes(const Variant& variant, const Quantity& quantity) {
+std::set<std::string> scoring_shapes(
+    const Variant& variant, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find) {
     std::set<std::string> shapes;
     for (const results_db::TrialRow* trial : variant.ok)
-        if (const results_db::ScoreRow* score = score_row(quantity, *trial))
+        if (const results_db::ScoreRow* score = find(*trial))
             for (const results_db::AttemptRow& attempt : trial->scoring_rows)
                 if (attempt.uid == score->attempt_uid) shapes.insert(slot_text(attempt));
     return shapes;

@@ -1,11 +1,11 @@
 #pragma once
 // What trials were trained on, as far as it decides how fast: times and speeds compare only within one slot shape.
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "reporting/quantity.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 
@@ -19,8 +19,9 @@ inline constexpr const char* kMixedSlots = "mixed";
 std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
 std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
 
-// Likewise of the attempts that these scores are of.
-std::set<std::string> scoring_shapes(const Variant& variant, const Quantity& quantity);
+// Likewise of the attempts that scored it: `find` gives a trial's score, or null.
+std::set<std::string> scoring_shapes(
+    const Variant& variant, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find);
 
 // Whether what is read off a clock says the same of both.
 bool have_one_slot_shape(const Variant& a, const Variant& b);

@@ -102,7 +102,8 @@ std::string several_slots(const std::vector<const Variant*>& rows, const Quantit
     if (!is_speed(quantity)) return {};
     const bool is_score = quantity.kind == Quantity::Kind::task;
     std::set<std::string> shapes;
-    for (const Variant* row : rows) shapes.merge(is_score ? scoring_shapes(*row, quantity) : slot_shapes(*row));
+    const auto score_of = [&](const TrialRow& trial) { return score_row(quantity, trial); };
+    for (const Variant* row : rows) shapes.merge(is_score ? scoring_shapes(*row, score_of) : slot_shapes(*row));
     if (shapes.size() < 2) return {};
     return fmt::format("{} is read only of trials of one slot shape, and these were {} on {}", to_text(quantity),
                        is_score ? "scored" : "trained", fmt::join(shapes, " and on "));

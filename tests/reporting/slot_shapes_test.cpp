@@ -127,24 +127,45 @@ TEST_CASE("a claim on time over several slots is missing, with the slots; one on
 }
 
 TEST_CASE("a score that is a time is of the slot of its scoring") {
-    const auto scored_on = [](const char* case_key, const AttemptRow& slot) {
-        TrialRow trial = trained_on(case_key, 1, {on_threads(2)});
-        trial.scores.push_back(a_score("generation_time", "ms_per_token", 1));
+    const auto scored_on = [](const char* case_key, std::int64_t seed, const AttemptRow& slot) {
+        TrialRow trial = trained_on(case_key, seed, {on_threads(2)});
+        const double is_slow = case_key == std::string("plain") ? 1 : 0;
+        trial.scores.push_back(a_score("generation_time", "ms_per_token", 1 + is_slow + 0.01 * static_cast<double>(seed)));
+        trial.scores.back().better = "lower";
         trial.scores.back().attempt_uid = "this one";
         trial.scoring_rows = {on_threads(16), slot};
         trial.scoring_rows[0].uid = "an earlier one";
         trial.scoring_rows[1].uid = "this one";
         return trial;
     };
-    const Quantity asked = parse_quantity("task:generation_time ms_per_token", {});
-    const auto slots = [&](const AttemptRow& a, const AttemptRow& b) {
-        SweepResults sweep = a_sweep_of({scored_on("plain", a), scored_on("cl", b)});
-        const std::vector<Variant> variants = variants_of(sweep);
-        return several_slots({&variants[0], &variants[1]}, asked);
+    const auto sweep_on = [&](const AttemptRow& plain, const AttemptRow& cl) {
+        std::vector<TrialRow> trials;
+        for (const std::int64_t seed : {1, 2, 3}) trials.push_back(scored_on("plain", seed, plain));
+        for (const std::int64_t seed : {1, 2, 3}) trials.push_back(scored_on("cl", seed, cl));
+        return a_sweep_of(std::move(trials));
     };
-    CHECK(slots(on_threads(1), on_threads(1)) == "");
-    CHECK_THAT(slots(on_threads(1), on_threads(1, "Other CPU")),
+    const auto slots = [](const SweepResults& sweep) {
+        const std::vector<Variant> variants = variants_of(sweep);
+        return several_slots({&variants[0], &variants[1]}, parse_quantity("task:generation_time ms_per_token", {}));
+    };
+    const SweepResults same = sweep_on(on_threads(1), on_threads(1));
+    const SweepResults other = sweep_on(on_threads(1), on_threads(1, "Other CPU"));
+    CHECK(slots(same) == "");
+    CHECK_THAT(slots(other),
                ContainsSubstring("these were scored on 1 thread of Example CPU (8 cores) and on 1 thread of Other CPU"));
+    const auto time_of = [](const Table& table) {
+        std::size_t at = 0;
+        while (table.columns[at].title.find("generation time") == std::string::npos) ++at;
+        return at;
+    };
+    const Table one_slot = table_of(same), two_slots = table_of(other);
+    CHECK(one_slot.rows[1][time_of(one_slot)].is_best);
+    CHECK(one_slot.columns[time_of(one_slot)].caveat.empty());
+    CHECK_FALSE(two_slots.rows[1][time_of(two_slots)].is_best);
+    CHECK(two_slots.columns[time_of(two_slots)].caveat == "several slots");
+    CHECK_THAT(all_notes(two_slots), ContainsSubstring("Several slots: read off a clock on slots of several shapes: generation "
+                                                       "time ms/token") &&
+                                         !ContainsSubstring("At chance:"));
 }
 
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {

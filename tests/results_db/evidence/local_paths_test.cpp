@@ -19,6 +19,7 @@ TEST_CASE("of an absolute path the last name is left") {
     CHECK(without("-O3 -I/home/me/include -L/home/me/lib -isystem/usr/x -Wl,-rpath,/a/b") ==
           "-O3 -Iinclude -Llib -isystemx -Wl,-rpath,b");
     CHECK(without("file:///home/me/gcc //home/me/os {/a/b}/c/d !/e/f") == "file:gcc os {b}d !f");
+    CHECK(without("file://host/home/me/gcc") == "file:gcc");
     for (const char* kept : {"nats/token", "https://example.org/a/b", "1 / 2", "a/b/c.toml", "see http://a.b/c/d, ok",
                              "read-only/a", "a//b", "//", "sweeps/x.toml --scale proxy", "/", ""})
         CHECK(without(kept) == kept);
