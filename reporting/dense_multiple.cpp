@@ -13,7 +13,6 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/quantity_value.h"
-#include "reporting/stale.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/tradeoff/relative_quality.h"
 
@@ -46,10 +45,11 @@ Traits traits_of(const TrialRow& trial) {
 std::string why_left_out(const Variant& variant) {
     if (!not_measured(variant).empty()) return "it does not count as measured";
     if (diverged_trials(variant) > 0) return "a seed diverged";
-    std::string stale = stale_training(variant);
-    for (const TrialRow* trial : variant.ok)
-        if (const results_db::ScoreRow* loss = validation_row(*trial, "loss")) add_reasons(stale, loss->stale);
-    return stale.empty() ? "" : "it is stale";
+    Quantity loss;
+    loss.kind = Quantity::Kind::task;
+    loss.name = "validation";
+    loss.metric = "loss";
+    return stale_value(loss, variant).empty() ? "" : "it is stale";
 }
 
 std::optional<SizedRow> sized_row(const Variant& variant) {

@@ -48,15 +48,18 @@ bool were_held_up_alike(const Variant& a, const Variant& b) {
 }
 
 std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity) {
-    std::vector<std::string> shares;
-    bool all_alike = true;
-    for (const Variant* row : rows) {
-        if (const std::optional<double> share = computing_share(*row)) shares.push_back(share_of(*row, *share));
-        all_alike = all_alike && were_held_up_alike(*rows.front(), *row);
-    }
-    if (all_alike) return {};
+    std::vector<std::string> told;
+    std::vector<double> shares;
+    for (const Variant* row : rows)
+        if (const std::optional<double> share = computing_share(*row)) {
+            told.push_back(share_of(*row, *share));
+            shares.push_back(*share);
+        }
+    if (shares.empty()) return {};
+    const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+    if (*least >= kAlike * *most) return {};
     return fmt::format("{} compares only trials that were held up alike, and of their time these computed: {}",
-                       quantity, fmt::join(shares, ", "));
+                       quantity, fmt::join(told, ", "));
 }
 
 std::vector<std::string> held_up_notes(const std::vector<Variant>& variants) {

@@ -7,6 +7,7 @@
 #include "base/suites.h"
 #include "reporting/columns.h"
 #include "reporting/measured.h"
+#include "reporting/stale.h"
 #include "reporting/suite_average.h"
 
 namespace deft::reporting {
@@ -90,6 +91,12 @@ std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
         if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
             return average->stale;
     return "";
+}
+
+std::string stale_value(const Quantity& quantity, const Variant& variant) {
+    std::string stale = stale_training(variant);
+    for (const TrialRow* trial : variant.ok) add_reasons(stale, stale_score(quantity, *trial));
+    return stale;
 }
 
 const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure) {

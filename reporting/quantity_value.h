@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reporting/quantity.h"
+#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -30,5 +31,7 @@ bool is_perplexity(const Quantity& quantity);
 // Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
 // The training's own reasons are the trial's.
 std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
+// Of a row: for its training or for what any finished seed was scored by.
+std::string stale_value(const Quantity& quantity, const Variant& variant);
 
 }  // namespace deft::reporting

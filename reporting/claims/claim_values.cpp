@@ -12,7 +12,6 @@
 #include "reporting/published.h"
 #include "reporting/quantity_value.h"
 #include "reporting/slot_shapes.h"
-#include "reporting/stale.h"
 
 namespace deft::reporting {
 
@@ -51,13 +50,6 @@ std::vector<SeedScore> by_unit(const Variant& variant, const ClaimScale& scale) 
     std::vector<SeedScore> scores;
     for (const auto& [seed, of_seed] : sums) scores.push_back({seed, of_seed.first / of_seed.second});
     return scores;
-}
-
-// Why the row's values would be others today, for its training or for what they were scored by.
-std::string stale_value(const Variant& variant, const ClaimScale& scale) {
-    std::string stale = stale_training(variant);
-    for (const TrialRow* trial : variant.ok) add_reasons(stale, stale_score(scale.quantity, *trial));
-    return stale;
 }
 
 void count_ends(ClaimValues& values) {
@@ -130,7 +122,7 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
     for (const SeedScore& value : result.values)
         if (!std::isfinite(value.value))
             result.missing = fmt::format("seed {} of {} has the value {}", value.seed, result.name, value.value);
-    if (const std::string why = stale_value(*result.variant, scale); !why.empty())
+    if (const std::string why = stale_value(scale.quantity, *result.variant); !why.empty())
         result.missing = fmt::format("{} is stale by {}", result.name, why);
     if (const std::string why = not_measured(*result.variant); !why.empty())
         result.missing = fmt::format("{} does not count as measured: {}", result.name, why);
@@ -141,7 +133,7 @@ std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& var
                                                  const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
     for (const Variant& variant : variants) {
-        if (variant.stage != stage || !stale_value(variant, scale).empty() || !not_measured(variant).empty()) continue;
+        if (variant.stage != stage || !stale_value(scale.quantity, variant).empty() || !not_measured(variant).empty()) continue;
         std::vector<double> values;
         for (const SeedScore& score : by_unit(variant, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);

@@ -18,7 +18,6 @@
 #include "reporting/numbers.h"
 #include "reporting/quantity_value.h"
 #include "reporting/slot_shapes.h"
-#include "reporting/stale.h"
 #include "reporting/tradeoff/quality_measure.h"
 #include "reporting/variants.h"
 
@@ -76,12 +75,6 @@ bool goes_on(const TrialRow& trial) {
     return config.is_object() && config.contains("start");
 }
 
-bool is_stale(const Variant& row, const QualityMeasure& measure) {
-    return !stale_training(row).empty() || std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
-        return !stale_score(measure.quantity, *trial).empty();
-    });
-}
-
 // Why a row has no place in the picture; empty: it has one.
 std::string why_not(const Variant& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
@@ -90,7 +83,7 @@ std::string why_not(const Variant& row, const QualityMeasure& measure) {
     if (!not_measured(row).empty()) return "they do not count as measured";
     if (values.empty()) return "they have no such score";
     if (diverged_trials(row) > 0 || !all_finite(values)) return "a seed diverged";
-    if (is_stale(row, measure)) return "they are stale";
+    if (!stale_value(measure.quantity, row).empty()) return "they are stale";
     return {};
 }
 

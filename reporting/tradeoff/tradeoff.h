@@ -67,7 +67,7 @@ struct Tradeoff {
 // Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
 // baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, that are
 // stale, of which a seed diverged, or that go on from another model, whose cost is not theirs alone, are named and left
-// out; so are the times of rows of other slots than the baseline's.
+// out; so are the times of rows of other slots than the baseline's, or held up otherwise.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 // Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the data.

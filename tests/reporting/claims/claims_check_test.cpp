@@ -84,6 +84,19 @@ std::vector<Row> quiet_rows(double base, double base_half, double tech, double t
     return {{kBase, around(base)}, {kBaseHalf, around(base_half)}, {kTech, around(tech)}, {kTechHalf, around(tech_half)}};
 }
 
+Claim a_claim_on_time(double fraction) {
+    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, fraction);
+    claim.proxy.quantity = parse_quantity("train hours", {});
+    claim.proxy.unit = "h";
+    return claim;
+}
+
+std::vector<Row> rows_of_half_the_time() {
+    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2.004);
+    for (Row& row : rows) row.wall_ms = row.row.budget_fraction == 1 ? 100'000 : 50'000;
+    return rows;
+}
+
 CheckFinding judged(Claim claim, const SweepResults& sweep) {
     return check_claims(table_of({std::move(claim)}), sweep, {}).front().judged.finding;
 }
@@ -225,9 +238,7 @@ TEST_CASE("the effect that seeds would show is told as a part of what is claimed
         const double factor = !is_loud || trial.seed == 2 ? 1 : trial.seed == 1 ? 0.8 : 1.25;
         trial.last_point->wall_ms = static_cast<std::int64_t>(factor * (is_full ? 100'000 : 50'000));
     }
-    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.51);
-    claim.proxy.quantity = parse_quantity("train hours", {});
-    claim.proxy.unit = "h";
+    Claim claim = a_claim_on_time(0.51);
     CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("these seeds show 32.5% beyond the claim"));
     claim.kind = ClaimKind::times_as_fast;
     claim.amount = 1.9;
@@ -503,11 +514,8 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
 }
 
 TEST_CASE("a claim on time is unclear where its rows were held up differently") {
-    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.9);
-    claim.proxy.quantity = parse_quantity("train hours", {});
-    claim.proxy.unit = "h";
-    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2.004);
-    for (Row& row : rows) row.wall_ms = row.row.budget_fraction == 1 ? 100'000 : 50'000;
+    const Claim claim = a_claim_on_time(0.9);
+    const std::vector<Row> rows = rows_of_half_the_time();
     const auto with_share = [&](double of_base) {
         SweepResults sweep = sweep_of(rows);
         for (TrialRow& trial : sweep.trials) {
@@ -524,11 +532,8 @@ TEST_CASE("a claim on time is unclear where its rows were held up differently") 
 }
 
 TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {
-    Claim claim = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.9);
-    claim.proxy.quantity = parse_quantity("train hours", {});
-    claim.proxy.unit = "h";
-    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2.004);
-    for (Row& row : rows) row.wall_ms = row.row.budget_fraction == 1 ? 100'000 : 50'000;
+    const Claim claim = a_claim_on_time(0.9);
+    const std::vector<Row> rows = rows_of_half_the_time();
     SweepResults sweep = sweep_of(rows);
     for (TrialRow& trial : sweep.trials) add_attempt(trial, an_attempt_on({"cpu", 2, 1, 1}, {10, 0, 0, 0, 0}));
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
