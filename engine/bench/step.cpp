@@ -181,11 +181,25 @@ double step_flops(const TrainerConfig& config) {
     return static_cast<double>(plan.rows) * sample_flops(model_size(config.model).flops, config.techniques, plan);
 }
 
+namespace {
+
+// Of the logits of a normalised row, while weights are as drawn.
+double logit_variance(const TransformerConfig& model) {
+    return static_cast<double>(model.width) * model.init_std * model.init_std;
+}
+
+}  // namespace
+
 double expected_first_loss(const TransformerConfig& model) {
-    const double variance = static_cast<double>(model.width) * model.init_std * model.init_std;
     const double of_classes = model.class_head ? std::log(static_cast<double>(model.class_head->classes)) : 0;
     const double of_tokens = model.head ? std::log(static_cast<double>(model.vocab)) : 0;
-    return of_tokens + of_classes + variance / 2;
+    return of_tokens + of_classes + logit_variance(model) / 2;
+}
+
+double first_loss_tolerance(const StepBench& bench) {
+    const double of_loss = 0.05 * expected_first_loss(bench.model);
+    if (!bench.model.class_head) return of_loss;
+    return std::max(of_loss, 4 * std::sqrt(logit_variance(bench.model) / static_cast<double>(bench.batch_size)));
 }
 
 StepTime time_steps(const StepBench& bench, const Backend& backend, int min_steps, double min_seconds) {

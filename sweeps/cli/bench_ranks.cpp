@@ -90,7 +90,7 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
     };
     progress("starting ranks", -1);
     sweeps::RankWorker worker(bench, ranks, threads);
-    sweeps::require_first_loss("training on ranks", worker.first_loss(), bench.model);
+    sweeps::require_first_loss("training on ranks", worker.first_loss(), bench);
     times.bytes = worker.bytes_of_step();
     engine::RankSteps alone(bench, threads), together(bench, ranks * threads);
     contestants.push_back({"summing gradients", [&](long sums) { return worker.reduce(sums); }});
@@ -103,7 +103,7 @@ RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& 
         auto& torch =
             *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
         const std::string name = fmt::format("PyTorch {}{}", torch.version(), processes > 1 ? " DDP" : "");
-        sweeps::require_first_loss(name, torch.first_loss(), bench.model);
+        sweeps::require_first_loss(name, torch.first_loss(), bench);
         times.has_unfused_adamw |= !torch.has_fused_adamw();
         for (const std::string& mode : torch.modes())
             if (mode == "eager" || arguments.compiles)

@@ -102,7 +102,7 @@ Torch start_torch(const std::string& python, const engine::StepBench& bench, int
     torch.worker = std::make_unique<sweeps::PytorchWorker>(python, bench, threads);
     const sweeps::PytorchWorker& worker = *torch.worker;
     torch.note = {worker.version(), worker.blas(), worker.compile_failure(), 0};
-    sweeps::require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench.model);
+    sweeps::require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench);
     return torch;
 }
 
@@ -149,7 +149,7 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
         const engine::TrainingData own = arm.has_full_samples ? engine::full_training_data(bench) : data;
         engine::Trainer& trainer =
             *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, own, arguments.threads));
-        sweeps::require_first_loss(arm.name, trainer.step().loss, bench.model);
+        sweeps::require_first_loss(arm.name, trainer.step().loss, bench);
         contestants.push_back(contestant_of(arm.name, trainer));
         times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, engine::tokens_of_step(arm.config, own), {}});
     }

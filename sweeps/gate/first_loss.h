@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "engine/models/transformer.h"
+#include "engine/bench/step.h"
 
 namespace deft::sweeps {
 
-// On random tokens the loss before training is known. With another one, something else was trained. Errors: data.
-void require_first_loss(const std::string& who, double loss, const engine::TransformerConfig& model);
+// On random samples the loss before training is known. With another one, something else was trained. Errors: data.
+void require_first_loss(const std::string& who, double loss, const engine::StepBench& bench);
 
 }  // namespace deft::sweeps
