@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "reporting/table_json.h"
+#include "reporting/render/table_json.h"
 
 namespace deft::reporting {
 

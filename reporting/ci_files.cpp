@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "reporting/check_report.h"
-#include "reporting/html.h"
+#include "reporting/render/html.h"
 #include "reporting/text.h"
 
 namespace deft::reporting {

@@ -12,13 +12,13 @@
 #include <string_view>
 
 #include "base/score_key.h"
-#include "reporting/held_up.h"
+#include "reporting/cost/held_up.h"
+#include "reporting/cost/slot_shapes.h"
+#include "reporting/glue/labelled_notes.h"
 #include "reporting/imported.h"
-#include "reporting/labelled_notes.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
-#include "reporting/scoring_notes.h"
-#include "reporting/slot_shapes.h"
+#include "reporting/scores/scoring_notes.h"
 #include "reporting/stale.h"
 
 namespace deft::reporting {

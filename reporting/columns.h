@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/chance_level.h"
+#include "reporting/scores/chance_level.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/table.h"
 #include "reporting/variants.h"
@@ -62,9 +62,9 @@ struct Resource {
     std::optional<double> (*value)(const results_db::TrialRow&);
     std::string (*print)(double);
     bool with_ratio;  // also as a multiple of the baseline's
-    const char* quantity;  // how the quantities begin that it answers (reporting/quantity.h)
+    const char* quantity;  // how the quantities begin that it answers (reporting/scores/quantity.h)
     const char* raw_unit = "";
-    bool is_speed = false;  // read off a clock, and so only of trials of one slot shape (reporting/slot_shapes.h)
+    bool is_speed = false;  // read off a clock, and so only of trials of one slot shape (reporting/cost/slot_shapes.h)
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
 };
 

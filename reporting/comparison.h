@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "reporting/table.h"
 #include "results_db/store.h"
 

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
-#include "reporting/quantity_value.h"
+#include "reporting/scores/quantity_value.h"
 
 namespace deft::reporting {
 

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "reporting/html.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
+#include "reporting/render/html.h"
 
 namespace deft::reporting {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "reporting/columns.h"
-#include "reporting/cost_columns.h"
+#include "reporting/cost/cost_columns.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/numbers.h"
-#include "reporting/slot_shapes.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/variants.h"

@@ -1,7 +1,7 @@
 #pragma once
 // A sweep without its means: one row a trial, or one a logged step of a trial.
 
-#include "reporting/curves.h"
+#include "reporting/page/curves.h"
 #include "reporting/table.h"
 #include "results_db/store.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "reporting/numbers.h"
-#include "reporting/quantity_value.h"
+#include "reporting/scores/quantity_value.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "results_db/trial_name.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "reporting/glue_scores.h"
+#include "reporting/glue/glue_scores.h"
 #include "reporting/numbers.h"
 
 namespace deft::reporting {

@@ -346,7 +346,7 @@ struct TrialRow {
     std::string newer_state = {}, newer_hash = {};
     // As those of a score, of its training.
     std::string stale = {}, unchecked = {};
-    std::optional<FineTuned> fine_tuned = {};  // nothing as read: reporting/glue_scores.h works it out
+    std::optional<FineTuned> fine_tuned = {};  // nothing as read: reporting/glue/glue_scores.h works it out
 
     // Tasks that were asked for and are not scored.
     std::int64_t unscored() const;

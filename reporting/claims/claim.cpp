@@ -9,8 +9,8 @@
 
 #include "base/suggestion.h"
 #include "base/table_reader.h"
-#include "reporting/published.h"
-#include "reporting/quantity_value.h"
+#include "reporting/published/published.h"
+#include "reporting/scores/quantity_value.h"
 
 namespace deft::reporting {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/config.h"
-#include "reporting/quantity.h"
+#include "reporting/scores/quantity.h"
 #include "reporting/statistics/contrast.h"
 
 namespace deft::reporting {

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/measured.h"
-#include "reporting/published.h"
-#include "reporting/quantity_value.h"
-#include "reporting/slot_shapes.h"
+#include "reporting/published/published.h"
+#include "reporting/scores/quantity_value.h"
 
 namespace deft::reporting {
 

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "reporting/chance_level.h"
-#include "reporting/held_up.h"
+#include "reporting/cost/held_up.h"
 #include "reporting/numbers.h"
-#include "reporting/quantity_value.h"
 #include "reporting/rate_search.h"
+#include "reporting/scores/chance_level.h"
+#include "reporting/scores/quantity_value.h"
 #include "reporting/statistics/case_family.h"
 
 namespace deft::reporting {

@@ -8,7 +8,7 @@
 
 #include "reporting/check_report.h"
 #include "reporting/claims/claim_test.h"
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -23,7 +23,7 @@ struct ClaimFinding {
 //   holds   the bound of the claim's test is beyond its threshold, and stands up to the number of claims
 //   fails   the opposite bound is
 //   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or a
-//           time of trials that were held up differently (reporting/held_up.h)
+//           time of trials that were held up differently (reporting/cost/held_up.h)
 //   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});

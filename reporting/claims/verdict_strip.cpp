@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "reporting/html.h"
+#include "reporting/render/html.h"
 
 namespace deft::reporting {
 

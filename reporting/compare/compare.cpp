@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "reporting/measured.h"
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "reporting/status.h"
 #include "results_db/sweep_heads.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "reporting/compare/equal_cost.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/numbers.h"
-#include "reporting/slot_shapes.h"
 
 namespace deft::reporting {
 

@@ -1,6 +1,6 @@
 #include "reporting/compare/compare.h"
 #include "reporting/numbers.h"
-#include "reporting/table_json.h"
+#include "reporting/render/table_json.h"
 
 namespace deft::reporting {
 

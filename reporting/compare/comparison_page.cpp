@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "reporting/compare/compare.h"
-#include "reporting/html.h"
+#include "reporting/render/html.h"
 
 namespace deft::reporting {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "reporting/curves.h"
-#include "reporting/figure.h"
 #include "reporting/loss_curve.h"
+#include "reporting/page/curves.h"
+#include "reporting/render/figure.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/variants.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reporting/numbers.h"
-#include "reporting/scored_items.h"
+#include "reporting/scores/scored_items.h"
 #include "reporting/statistics/case_family.h"
 
 namespace deft::reporting {

@@ -7,10 +7,10 @@
 
 #include "base/score_key.h"
 #include "base/text.h"
-#include "reporting/chance_level.h"
 #include "reporting/columns.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/scores/chance_level.h"
 #include "reporting/stale.h"
 #include "reporting/statistics/case_family.h"
 #include "reporting/text.h"

@@ -9,10 +9,10 @@
 
 #include "base/median.h"
 #include "base/text.h"
-#include "reporting/figure.h"
 #include "reporting/history/history_table.h"
-#include "reporting/html.h"
 #include "reporting/numbers.h"
+#include "reporting/render/figure.h"
+#include "reporting/render/html.h"
 
 namespace deft::reporting {
 

@@ -7,7 +7,7 @@
 
 #include "base/suites.h"
 #include "reporting/claims/claim_values.h"
-#include "reporting/glue_scores.h"
+#include "reporting/glue/glue_scores.h"
 
 namespace deft::reporting {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reporting/missing/missing_runs.h"
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "reporting/variants.h"
 
 namespace deft::reporting {

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "reporting/missing/missing_runs.h"
 #include "reporting/numbers.h"
+#include "reporting/render/table_json.h"
 #include "reporting/sweep_text.h"
-#include "reporting/table_json.h"
 
 namespace deft::reporting {
 

@@ -52,7 +52,10 @@ void add_scores(MeasuredCase& result, const TrialRow& trial) {
     for (const results_db::ScoreRow& row : trial.scores)
         if (const auto measure = measure_of(row)) scores[*measure] = &row;
     for (const auto& [measure, row] : scores)
-        result.values[measure].push_back({seed_of(trial), trial.attempt_uid, row->value, {}, row->score_key});
+        if (row->stale.empty())
+            result.values[measure].push_back({seed_of(trial), trial.attempt_uid, row->value, {}, row->score_key});
+        else
+            result.stale.push_back(fmt::format("seed {}, {}: {}", seeds_text(trial), name(measure), row->stale));
 }
 
 std::string why(const TrialRow& trial) {
@@ -73,7 +76,9 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
         result.variant_hash = variant.trials.front()->variant_hash;
         result.seeds = variant.trials.size();
         for (const TrialRow* trial : variant.trials) {
-            if (trial->state == "ok") {
+            if (trial->state == "ok" && !trial->stale.empty()) {
+                result.stale.push_back(fmt::format("seed {}: {}", seeds_text(*trial), trial->stale));
+            } else if (trial->state == "ok") {
                 add_scores(result, *trial);
                 const auto curve = curves.find(trial->config_hash);
                 if (curve == curves.end()) continue;

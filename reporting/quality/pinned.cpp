@@ -26,6 +26,9 @@ void require_finished(const MeasuredCase& one) {
         throw Error(ErrorKind::usage,
                     fmt::format("case {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
                     "run the sweep to its end, or pin other cases with --only", "the baselines");
+    if (!one.stale.empty())
+        throw Error(ErrorKind::usage, fmt::format("case {} is stale: {}", one.name, one.stale.front()),
+                    "run the sweep again, which makes it anew, or pin other cases with --only", "the baselines");
 }
 
 void require_finite(const MeasuredCase& one, const Measure& measure, const SeedValue& seed) {

@@ -236,6 +236,8 @@ std::string not_finite_text(const Scores& scores) {
     return fmt::format("not finite for seed {}", fmt::join(seeds, ", "));
 }
 
+constexpr std::size_t kMostTold = 4;
+
 // What the trials themselves say, before any number of them.
 void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
     if (!head.crashed.empty())
@@ -246,6 +248,10 @@ void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCas
         findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
                                 fmt::format("{} of {} seeds have not finished: {}", head.unfinished.size(), head.seeds,
                                             fmt::join(head.unfinished, ", "))));
+    if (!head.stale.empty())
+        findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
+                                fmt::format("left out for being stale, deft run makes it anew: {}",
+                                            first_of(head.stale, kMostTold))));
 }
 
 // Comparisons that can be made, with their places among the findings.

@@ -38,7 +38,7 @@ struct QualityFinding {
 //   same    the whole interval is less harm than the margin
 //   unclear neither, or fewer than kFewestSeeds seeds on a side
 //   broken  a trial crashed, or a value is not finite: one finding a case or measure
-//   missing nothing to compare
+//   missing nothing to compare, or what there is of the head is stale
 // Trials that the baseline was pinned from are no second measurement and are left out of the head. Where both sides
 // have the same seeds they are compared seed by seed; otherwise the variance over seeds is drawn towards that of all
 // cases of either side. Loss curves are compared by their late loss at the tokens that all seeds of both sides

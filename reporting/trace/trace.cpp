@@ -9,11 +9,11 @@
 
 #include "base/median.h"
 #include "base/text.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
-#include "reporting/slot_shapes.h"
 #include "reporting/stages.h"
 #include "reporting/trace/configuration_diff.h"
 #include "reporting/trace/rests_on.h"

@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "reporting/cost_columns.h"
+#include "reporting/cost/cost_columns.h"
 #include "reporting/origins.h"
-#include "reporting/table_json.h"
+#include "reporting/render/table_json.h"
 #include "reporting/trace/trace.h"
 
 namespace deft::reporting {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "reporting/cost_columns.h"
-#include "reporting/named_lines.h"
+#include "reporting/cost/cost_columns.h"
 #include "reporting/numbers.h"
+#include "reporting/render/named_lines.h"
 #include "reporting/status.h"
 #include "reporting/sweep_text.h"
 #include "reporting/trace/trace.h"

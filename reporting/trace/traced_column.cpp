@@ -14,10 +14,10 @@
 #include "base/suggestion.h"
 #include "base/suites.h"
 #include "reporting/columns.h"
-#include "reporting/cost_columns.h"
-#include "reporting/published_columns.h"
-#include "reporting/quantity_value.h"
-#include "reporting/suite_average.h"
+#include "reporting/cost/cost_columns.h"
+#include "reporting/published/published_columns.h"
+#include "reporting/scores/quantity_value.h"
+#include "reporting/scores/suite_average.h"
 
 namespace deft::reporting {
 

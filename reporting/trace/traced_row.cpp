@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggestion.h"
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/json.h"
-#include "reporting/chance_level.h"
 #include "reporting/numbers.h"
-#include "reporting/quantity_value.h"
+#include "reporting/scores/chance_level.h"
+#include "reporting/scores/quantity_value.h"
 
 namespace deft::reporting {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reporting/comparison.h"
-#include "reporting/quantity.h"
+#include "reporting/scores/quantity.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"

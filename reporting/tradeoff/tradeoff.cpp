@@ -11,13 +11,13 @@
 
 #include "base/json.h"
 #include "reporting/columns.h"
-#include "reporting/curves.h"
-#include "reporting/held_up.h"
+#include "reporting/cost/held_up.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
-#include "reporting/quantity_value.h"
-#include "reporting/slot_shapes.h"
+#include "reporting/page/curves.h"
+#include "reporting/scores/quantity_value.h"
 #include "reporting/tradeoff/quality_measure.h"
 #include "reporting/variants.h"
 

@@ -16,7 +16,7 @@ namespace deft::reporting {
 
 // What quality is paid in.
 struct CostAxis {
-    const char* quantity;  // of reporting/quantity.h
+    const char* quantity;  // of reporting/scores/quantity.h
     const char* title;     // of an axis
     const char* noun;      // behind "1/3.1 of its"
     bool is_published;     // whether the papers' "12.5 times less data, time and cost" is of it

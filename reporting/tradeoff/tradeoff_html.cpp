@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "reporting/columns.h"
-#include "reporting/dense_multiple.h"
-#include "reporting/html.h"
+#include "reporting/experts/dense_multiple.h"
 #include "reporting/numbers.h"
+#include "reporting/render/html.h"
 #include "reporting/stages.h"
 #include "reporting/tradeoff/tradeoff.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "reporting/figure.h"
-#include "reporting/html.h"
+#include "reporting/render/figure.h"
+#include "reporting/render/html.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/text.h"
 

@@ -34,7 +34,8 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::vector<reporting::MeasuredCase> head;
     {
         const results_db::Reader reader = open_results(arguments.gate.root);
-        const results_db::SweepResults sweep = reporting::selected(find_sweep(reader, arguments.sweep), arguments.only);
+        const results_db::SweepResults sweep = reporting::selected(
+            find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
         sweep_name = reporting::sweep_text(sweep);
         head = reporting::measured_cases(sweep, reader.curves(sweep));
     }

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "experiments/evaluate_checkpoint.h"
-#include "reporting/lm_eval.h"
+#include "reporting/scores/lm_eval.h"
 #include "reporting/numbers.h"
 #include "reporting/status.h"
 #include "reporting/table.h"

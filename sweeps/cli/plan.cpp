@@ -13,7 +13,7 @@
 #include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
 #include "experiments/model_presets.h"
-#include "reporting/html.h"
+#include "reporting/render/html.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/draws.h"
-#include "reporting/figure.h"
+#include "reporting/render/figure.h"
 #include "reporting/table.h"
 #include "sweeps/driver/plan.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "reporting/lm_eval.h"
+#include "reporting/scores/lm_eval.h"
 #include "reporting/missing/missing_runs.h"
 #include "reporting/per_seed.h"
 #include "results_db/trial_name.h"

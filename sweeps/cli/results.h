@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/page.h"
+#include "reporting/page/page.h"
 #include "results_db/store.h"
 
 namespace deft::cli {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "reporting/items_table.h"
+#include "reporting/scores/items_table.h"
 #include "reporting/status.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"

@@ -13,7 +13,7 @@
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "reporting/numbers.h"
-#include "reporting/page.h"
+#include "reporting/page/page.h"
 #include "results_db/store.h"
 
 namespace deft::sweeps {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 
 namespace deft::sweeps {
 

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "reporting/comparison.h"
-#include "reporting/page.h"
+#include "reporting/page/page.h"
 #include "reporting/per_seed.h"
 #include "reporting/quality/measured_case.h"
 #include "reporting/stages.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reporting/comparison.h"
-#include "reporting/scoring_notes.h"
+#include "reporting/scores/scoring_notes.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

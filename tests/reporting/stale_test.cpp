@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "reporting/comparison.h"
 #include "reporting/per_seed.h"
-#include "reporting/quantity_value.h"
+#include "reporting/scores/quantity_value.h"
 #include "reporting/status.h"
-#include "reporting/suite_average.h"
+#include "reporting/scores/suite_average.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"
 

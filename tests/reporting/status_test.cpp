@@ -3,7 +3,7 @@
 #include "reporting/status.h"
 
 #include "reporting/comparison.h"
-#include "reporting/page.h"
+#include "reporting/page/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -3,7 +3,7 @@
 #include "reporting/claims/claim.h"
 
 #include "base/files.h"
-#include "reporting/published.h"
+#include "reporting/published/published.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/temporary_folder.h"

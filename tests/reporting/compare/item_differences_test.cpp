@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "reporting/scored_items.h"
+#include "reporting/scores/scored_items.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

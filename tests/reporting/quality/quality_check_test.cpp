@@ -176,6 +176,16 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     MeasuredCase waiting = a_case({});
     waiting.unfinished = {"4", "5", "6"};
     CHECK(outcome_of(base, waiting) == Outcome::missing);
+
+    // What is not stale is compared beside it.
+    MeasuredCase stale = with_loss(4, {3.0, 3.1, 3.2});
+    stale.stale = {"seed 7: code: result epoch 3, now 4"};
+    const auto beside = check(base, stale);
+    REQUIRE(beside.size() == 2);
+    CHECK(beside[0].judged.finding.outcome == Outcome::missing);
+    CHECK(beside[0].judged.finding.text ==
+          "left out for being stale, deft run makes it anew: seed 7: code: result epoch 3, now 4");
+    CHECK(beside[1].head_seeds == 3);
 }
 
 TEST_CASE("cases that only one side has are missing") {
@@ -306,6 +316,10 @@ TEST_CASE("only finished and finite trials are pinned") {
     one.unfinished = {"3"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),
                       ContainsSubstring("unfinished trials: seed 3"));
+    one = with_loss(1, {3, 3.1});
+    one.stale = {"seed 2: data: it has changed"};
+    CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),
+                      ContainsSubstring("case plain is stale: seed 2: data"));
     CHECK_THROWS_WITH(baseline_rows(std::vector{with_loss(1, {3, NAN})}, "quick", request),
                       ContainsSubstring("validation loss of seed 2 is not finite"));
     CHECK_THROWS_WITH(baseline_rows(std::vector<MeasuredCase>{}, "quick", request),
@@ -327,8 +341,38 @@ TEST_CASE("cases are gathered from a sweep, and crashes told from stops") {
     CHECK(cases[0].values.at(kLoss)[0].value == 3.0);
     CHECK(cases[0].crashed == std::vector<std::string>{"seed 2: nan: the loss is not finite"});
     CHECK(cases[0].unfinished == std::vector<std::string>{"3"});
+    CHECK(cases[0].stale.empty());
     CHECK(selected(sweep, std::vector<std::string>{"plain/1"}).trials.size() == 1);
     CHECK_THROWS_WITH(selected(sweep, std::vector<std::string>{"plian"}), ContainsSubstring("plain"));
+}
+
+TEST_CASE("what is stale is no value of its case") {
+    results_db::SweepResults sweep =
+        a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
+                    a_finished_trial("plain", "{}", 3, 3.2)});
+    sweep.trials[0].scores.push_back(a_score("lambada", "acc", 0.5));
+    sweep.trials[0].scores.back().stale = "eval: the task has changed";
+    sweep.trials[1].stale = "code: result epoch 3, now 4";
+    results_db::TrialCurve curve;
+    for (const std::int64_t step : {100, 200, 300, 400}) {
+        deft::journal::TrainPoint& point = curve.points.emplace_back();
+        point.step = step;
+        point.layer_tokens = 10 * step;
+        point.loss = 4;
+    }
+    std::map<std::string, results_db::TrialCurve> curves;
+    for (const results_db::TrialRow& trial : sweep.trials) curves[trial.config_hash] = curve;
+    const auto cases = measured_cases(sweep, curves);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].stale ==
+          std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed", "seed 2: code: result epoch 3, now 4"});
+    REQUIRE(cases[0].values.size() == 2);  // of lambada nothing
+    for (const auto& [measure, seeds] : cases[0].values) {
+        INFO(name(measure));
+        REQUIRE(seeds.size() == 2);
+        CHECK(seeds[0].seed == 1);
+        CHECK(seeds[1].seed == 3);
+    }
 }
 
 TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and count once") {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <tuple>
 
-#include "reporting/html.h"
-#include "reporting/page.h"
-#include "reporting/published.h"
+#include "reporting/render/html.h"
+#include "reporting/page/page.h"
+#include "reporting/published/published.h"
 #include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"
 #include "reporting/tradeoff/tradeoff_svg.h"

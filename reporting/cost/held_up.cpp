@@ -1,0 +1,80 @@
+#include "reporting/cost/held_up.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace deft::reporting {
+
+namespace {
+
+constexpr double kAlike = 0.9;  // of the larger share
+
+bool is_on_one_thread(const results_db::Shape& shape) {
+    return shape.device == "cpu" && shape.devices == 1 && shape.trials_per_device == 1 && shape.ranks <= 1;
+}
+
+// That it held its thread and waited for nothing; older programs stored what its process told of itself alone.
+double busy_seconds(const results_db::AttemptRow& attempt) {
+    if (!attempt.held_seconds) return attempt.own_seconds.value_or(0);
+    return *attempt.held_seconds - attempt.waited_seconds.value_or(0);
+}
+
+std::string share_of(const Variant& variant, double share) {
+    return fmt::format("{} for {:.0f}%", variant.name, 100 * share);
+}
+
+}  // namespace
+
+std::optional<double> computing_share(const Variant& variant) {
+    double computing = 0, held = 0;
+    for (const results_db::TrialRow* trial : variant.ok)
+        for (const results_db::AttemptRow& attempt : trial->attempt_rows) {
+            if (!attempt.counts) continue;
+            const double seconds = busy_seconds(attempt);
+            if (!is_on_one_thread(attempt.shape) || !attempt.cpu_seconds || !(*attempt.cpu_seconds > 0) ||
+                !(seconds > 0))
+                return std::nullopt;
+            computing += *attempt.cpu_seconds;
+            held += seconds;
+        }
+    return held > 0 ? std::optional(std::min(1.0, computing / held)) : std::nullopt;
+}
+
+bool were_held_up_alike(const Variant& a, const Variant& b) {
+    const std::optional<double> of_a = computing_share(a), of_b = computing_share(b);
+    return !of_a || !of_b || std::min(*of_a, *of_b) >= kAlike * std::max(*of_a, *of_b);
+}
+
+std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity) {
+    std::vector<std::string> told;
+    std::vector<double> shares;
+    for (const Variant* row : rows)
+        if (const std::optional<double> share = computing_share(*row)) {
+            told.push_back(share_of(*row, *share));
+            shares.push_back(*share);
+        }
+    if (shares.empty()) return {};
+    const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+    if (*least >= kAlike * *most) return {};
+    return fmt::format("{} compares only trials that were held up alike, and of their time these computed: {}",
+                       quantity, fmt::join(told, ", "));
+}
+
+std::vector<std::string> held_up_notes(const std::vector<Variant>& variants) {
+    double most = 0;
+    for (const Variant& variant : variants) most = std::max(most, computing_share(variant).value_or(0));
+    std::vector<std::string> held_up;
+    for (const Variant& variant : variants)
+        if (const std::optional<double> share = computing_share(variant); share && *share < kAlike * most)
+            held_up.push_back(share_of(variant, *share));
+    if (held_up.empty()) return {};
+    return {fmt::format(
+        "Held up: of the time that they held their thread these computed less than others, for what ran "
+        "beside them: {}; the rest up to {:.0f}%. Times compare no better than that, and a row has no ratio "
+        "of times to one that was held up otherwise.",
+        fmt::join(held_up, ", "), 100 * most)};
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,278 @@
+#include "reporting/experts/dense_multiple.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/json.h"
+#include "reporting/imported.h"
+#include "reporting/measured.h"
+#include "reporting/numbers.h"
+#include "reporting/page/curves.h"
+#include "reporting/scores/quantity_value.h"
+#include "reporting/statistics/contrast.h"
+#include "reporting/tradeoff/relative_quality.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::TrialRow;
+
+constexpr double kEqualTokens = 0.01;
+
+// What the configuration says of the model and of techniques.
+struct Traits {
+    bool has_experts = false, is_plain = true;
+};
+
+Traits traits_of(const TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    Traits traits;
+    traits.has_experts = trial.active_parameters > 0 && trial.active_parameters < trial.parameters;
+    if (!config.is_object()) return traits;
+    if (config.contains("model") && config["model"].is_object() && config["model"].contains("experts"))
+        traits.has_experts = true;
+    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
+        traits.is_plain = traits.is_plain && !config.contains(technique);
+    return traits;
+}
+
+// Why a row that has a loss is none to read by; empty: it is one.
+std::string why_left_out(const Variant& variant) {
+    if (!not_measured(variant).empty()) return "it does not count as measured";
+    if (diverged_trials(variant) > 0) return "a seed diverged";
+    Quantity loss;
+    loss.kind = Quantity::Kind::task;
+    loss.name = "validation";
+    loss.metric = "loss";
+    return stale_value(loss, variant).empty() ? "" : "it is stale";
+}
+
+std::optional<SizedRow> sized_row(const Variant& variant) {
+    const TrialRow& first = *variant.ok.front();
+    SizedRow row{series_name(variant),
+                 static_cast<double>(first.parameters),
+                 static_cast<double>(first.active_parameters),
+                 {},
+                 0};
+    std::vector<std::pair<const TrialRow*, double>> losses;
+    std::vector<double> tokens;
+    for (const TrialRow* trial : variant.ok)
+        if (const results_db::ScoreRow* loss = validation_row(*trial, "loss"); loss != nullptr && trial->last_point) {
+            losses.emplace_back(trial, loss->value);
+            tokens.push_back(static_cast<double>(trial->last_point->layer_tokens));
+        }
+    row.losses = unit_means(losses);
+    if (row.losses.empty() || !all_finite(row.losses) || row.parameters <= 0) return std::nullopt;
+    row.tokens = mean(tokens);
+    return row;
+}
+
+// Two neighbours in size between which a loss lies, and how far from the smaller it does: 1 at the larger.
+struct Bracket {
+    const SizedRow *small = nullptr, *large = nullptr;
+    double share = 0;
+};
+
+std::optional<Bracket> bracket_of(double loss, const std::vector<SizedRow>& dense) {
+    for (std::size_t i = 0; i + 1 < dense.size(); ++i) {
+        const double from = mean(dense[i].losses), to = mean(dense[i + 1].losses);
+        if (from > to && from >= loss && loss >= to)
+            return Bracket{&dense[i], &dense[i + 1], (from - loss) / (from - to)};
+    }
+    return std::nullopt;
+}
+
+double size_at(const Bracket& bracket, double share) {
+    return bracket.small->parameters * std::pow(bracket.large->parameters / bracket.small->parameters, share);
+}
+
+// Of the share, which is (small - row) / (small - large) of the three means.
+std::optional<Interval> share_interval(const Bracket& bracket, const SizedRow& row) {
+    for (const SizedRow* one : {bracket.small, bracket.large, &row})
+        if (one->losses.size() < kFewestSeeds) return std::nullopt;
+    const double fall = mean(bracket.small->losses) - mean(bracket.large->losses);
+    Contrast spread = contrast(
+        std::vector{unpaired_term((1 - bracket.share) / fall, bracket.small->losses),
+                    unpaired_term(bracket.share / fall, bracket.large->losses), unpaired_term(-1 / fall, row.losses)},
+        {ContrastMethod::welch});
+    spread.estimate = bracket.share;
+    return interval_of(spread, kShownConfidence);
+}
+
+double largest_multiple(const ExpertsAgainstDense& rows) {
+    return rows.dense.back().parameters / rows.dense[rows.base].parameters;
+}
+
+double smallest_multiple(const ExpertsAgainstDense& rows) {
+    return rows.dense.front().parameters / rows.dense[rows.base].parameters;
+}
+
+std::string multiple_text(double multiple) {
+    return fmt::format("{:.3g}x", multiple);
+}
+
+// An end of an interval, which no dense model beyond the smallest and the largest could show.
+std::string end_text(double multiple, const ExpertsAgainstDense& rows) {
+    if (multiple > largest_multiple(rows)) return "more than " + multiple_text(largest_multiple(rows));
+    if (multiple < smallest_multiple(rows)) return "less than " + multiple_text(smallest_multiple(rows));
+    return multiple_text(multiple);
+}
+
+CurvePoint level_at(double parameters, const SizedRow& row) {
+    const double loss = mean(row.losses);
+    const Interval interval = mean_interval(row.losses).value_or(Interval{loss, loss});
+    return {parameters, loss, interval.low, interval.high};
+}
+
+// Bands are of intervals, which fewer seeds than three do not have.
+std::size_t seeds_of_band(const SizedRow& row) {
+    return mean_interval(row.losses) ? row.losses.size() : 1;
+}
+
+}  // namespace
+
+std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
+                                                         const std::string& base_case) {
+    struct Found {
+        SizedRow row;
+        Traits traits;
+        bool is_base = false;
+    };
+    std::vector<Found> found;
+    ExpertsAgainstDense rows;
+    for (const Variant& variant : variants) {
+        if (variant.ok.empty() || is_imported(variant)) continue;
+        const Traits traits = traits_of(*variant.ok.front());
+        std::optional<SizedRow> row = sized_row(variant);
+        if (!row || (!traits.has_experts && !traits.is_plain)) continue;
+        if (const std::string why = why_left_out(variant); !why.empty())
+            rows.left_out.push_back(fmt::format("{} ({})", row->name, why));
+        else
+            found.push_back({std::move(*row), traits, variant.case_key == base_case});
+    }
+    const auto is_dense = [](const Found& one) { return !one.traits.has_experts; };
+    auto base =
+        std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.is_base && is_dense(one); });
+    if (base == found.end()) base = std::find_if(found.begin(), found.end(), is_dense);
+    if (base == found.end()) return std::nullopt;
+    const SizedRow base_row = base->row;
+
+    for (const Found& one : found) {
+        if (std::abs(one.row.tokens / base_row.tokens - 1) > kEqualTokens) {
+            rows.left_out.push_back(one.row.name + " (another amount of tokens)");
+            continue;
+        }
+        const bool is_another_of_its_size =
+            std::any_of(rows.dense.begin(), rows.dense.end(),
+                        [&](const SizedRow& dense) { return dense.parameters == one.row.parameters; });
+        if (one.traits.has_experts)
+            rows.experts.push_back(one.row);
+        else if (!is_another_of_its_size)
+            rows.dense.push_back(one.row);
+    }
+    std::stable_sort(rows.dense.begin(), rows.dense.end(),
+                     [](const SizedRow& a, const SizedRow& b) { return a.parameters < b.parameters; });
+    if (rows.experts.empty() || rows.dense.size() < 2) return std::nullopt;
+    for (std::size_t i = 0; i < rows.dense.size(); ++i)
+        if (rows.dense[i].parameters == base_row.parameters) rows.base = i;
+    return rows;
+}
+
+DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& rows) {
+    const double loss = mean(row.losses), base = rows.dense[rows.base].parameters;
+    DenseMultiple found;
+    if (const std::optional<Bracket> bracket = bracket_of(loss, rows.dense)) {
+        found.place = DenseMultiple::Place::between;
+        found.multiple = size_at(*bracket, bracket->share) / base;
+        if (const auto interval = share_interval(*bracket, row))
+            found.interval =
+                Interval{size_at(*bracket, interval->low) / base, size_at(*bracket, interval->high) / base};
+        return found;
+    }
+    // A larger dense model that is no better tells nothing of what still larger ones would come to.
+    const double smallest = mean(rows.dense.front().losses), largest = mean(rows.dense.back().losses);
+    if (!(smallest > largest)) return found;
+    if (loss < largest) found.place = DenseMultiple::Place::better_than_all;
+    if (loss > smallest) found.place = DenseMultiple::Place::worse_than_all;
+    return found;
+}
+
+std::string multiple_text(const DenseMultiple& multiple, const ExpertsAgainstDense& rows) {
+    switch (multiple.place) {
+        case DenseMultiple::Place::better_than_all:
+            return "more than " + multiple_text(largest_multiple(rows));
+        case DenseMultiple::Place::worse_than_all:
+            return "less than " + multiple_text(smallest_multiple(rows));
+        case DenseMultiple::Place::between:
+            if (!multiple.interval) return multiple_text(*multiple.multiple);
+            return fmt::format("{} [{}, {}]", multiple_text(*multiple.multiple), end_text(multiple.interval->low, rows),
+                               end_text(multiple.interval->high, rows));
+        case DenseMultiple::Place::unknown:
+            break;
+    }
+    return {};
+}
+
+std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
+    const SizedRow& base = rows.dense[rows.base];
+    std::vector<std::string> sentences;
+    bool any_without = false;
+    for (const SizedRow& row : rows.experts) {
+        const DenseMultiple multiple = dense_multiple(row, rows);
+        const std::string text = multiple_text(multiple, rows), loss = score(mean(row.losses));
+        any_without = any_without || !multiple.interval;
+        const std::string who = fmt::format("{} (validation loss {}; {} parameters, of which a token meets {})",
+                                            row.name, loss, si(row.parameters), si(row.active_parameters));
+        if (text.empty())
+            sentences.push_back(who + ": no multiple, for here the larger dense model is no better than the smaller.");
+        else
+            sentences.push_back(
+                fmt::format("{} ends as a dense model of {} the parameters of {} would, by dense models of {} to {}.",
+                            who, text, base.name, si(rows.dense.front().parameters), si(rows.dense.back().parameters)));
+    }
+    sentences.push_back(
+        fmt::format("Multiples: of all parameters of {}, at equal tokens, by the losses at the end; between dense "
+                    "models the loss is linear in "
+                    "the logarithm of the parameters, and beyond them nothing is said.{}{}",
+                    base.name, any_without ? " No interval below three seeds of each." : " Intervals: 95%, over seeds.",
+                    rows.left_out.empty()
+                        ? ""
+                        : fmt::format(" Left out: {}.", fmt::join(rows.left_out, ", "))));
+    return sentences;
+}
+
+Figure multiple_figure(const ExpertsAgainstDense& rows) {
+    Figure figure;
+    figure.id = "dense-multiple";
+    figure.title = "Which dense model a model with experts comes to";
+    figure.x_title = "parameters of a dense model";
+    figure.y_title = "Validation loss at the end (nats)";
+    figure.log_x = true;
+    Series line{"dense models", 0, 0, 1, {}, {}, 0};
+    for (const SizedRow& row : rows.dense) line.points.push_back(level_at(row.parameters, row));
+    line.marks = line.points;
+    line.seeds = seeds_of_band(rows.dense.front());
+    for (const SizedRow& row : rows.dense) line.seeds = std::min(line.seeds, seeds_of_band(row));
+    figure.series.push_back(line);
+    for (std::size_t i = 0; i < rows.experts.size(); ++i) {
+        const SizedRow& row = rows.experts[i];
+        Series level{row.name, i + 1, i + 1, seeds_of_band(row), {}, {}, 0};
+        for (const SizedRow* end : {&rows.dense.front(), &rows.dense.back()})
+            level.points.push_back(level_at(end->parameters, row));
+        if (const DenseMultiple multiple = dense_multiple(row, rows); multiple.multiple)
+            level.marks.push_back(level_at(*multiple.multiple * rows.dense[rows.base].parameters, row));
+        figure.series.push_back(level);
+    }
+    figure.words =
+        "The line joins the dense models; levels are models with experts, and an open marker on one stands where it "
+        "meets "
+        "that line. Bands are 95% intervals of means over three seeds or more.";
+    return figure;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,34 @@
+#include "reporting/experts/experts_html.h"
+
+#include <fmt/format.h>
+
+#include "reporting/experts/dense_multiple.h"
+#include "reporting/page/validation_curves.h"
+#include "reporting/render/html.h"
+
+namespace deft::reporting {
+
+std::string experts_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& base_case,
+                         const std::string& id, const std::string& suffix) {
+    const std::optional<ExpertsAgainstDense> rows = experts_against_dense(variants, base_case);
+    if (!rows) return {};
+    std::string out = fmt::format("<h2 id=\"dense{}\">Experts against dense models</h2>\n", id);
+    const std::vector<std::string> sentences = multiple_sentences(*rows);
+    for (std::size_t i = 0; i + 1 < sentences.size(); ++i) out += "<p>" + html_escaped(sentences[i]) + "</p>\n";
+    std::vector<Figure> figures = {multiple_figure(*rows)};
+    const std::vector<Figure> validation = validation_figures(variants, curves);
+    figures.insert(figures.end(), validation.begin(), validation.end());
+    for (Figure& figure : figures) {
+        figure.title += suffix;
+        figure.id += id;
+        out += figure_html(figure);
+    }
+    std::vector<std::string> notes = {sentences.back()};
+    if (validation.empty())
+        notes.push_back(
+            "No validation losses on the way: eval.every in the sweep file takes them, and the training losses below "
+            "stand for them.");
+    return out + notes_html(notes);
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,88 @@
+#include "reporting/glue/labelled_notes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/json.h"
+#include "base/score_key.h"
+#include "reporting/numbers.h"
+#include "results_db/trial_name.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+constexpr std::size_t kMostNamed = 6;
+
+std::string valueless_note(const std::vector<Variant>& variants) {
+    std::map<std::string, std::vector<std::string>> trials;  // by why
+    for (const Variant& variant : variants)
+        for (const TrialRow* trial : variant.ok)
+            for (const ScoreRow& row : trial->scores)
+                if (is_correlation(row.measure) && std::isnan(row.value)) {
+                    std::vector<std::string>& named = trials[why_no_value(row.measure)];
+                    const std::string name = results_db::trial_name(*trial);
+                    if (named.empty() || named.back() != name) named.push_back(name);
+                }
+    std::string text;
+    for (const auto& [why, names] : trials)
+        text += fmt::format("{}{} {}", text.empty() ? "" : "; ", first_of(names, kMostNamed, "more trials"), why);
+    return text.empty() ? "" : fmt::format("No value: {}.", text);
+}
+
+// Which of them the trial has on, as its configuration says.
+std::vector<std::string> defects_of(const TrialRow& trial) {
+    std::vector<std::string> defects;
+    const Json config = try_parse_json(trial.config_json);
+    if (!config.is_object() || !config.contains("data") || !config["data"].is_object()) return defects;
+    const Json labelled = config["data"].value("labelled", Json::object());
+    if (!labelled.is_object()) return defects;
+    if (labelled.value("truncate_labels", Json()) == Json(true))
+        defects.emplace_back("labels that are numbers are cut to whole ones");
+    const Json batch = labelled.value("whole_batches", Json());
+    if (batch.is_number_integer() && batch > 0)
+        defects.push_back(
+            fmt::format("records that fill no batch of {} are left out, in training and in scoring", batch.dump()));
+    return defects;
+}
+
+std::vector<std::string> defect_notes(const std::vector<Variant>& variants) {
+    std::map<std::string, std::vector<std::string>> rows;  // by defect
+    for (const Variant& variant : variants) {
+        if (variant.trials.empty()) continue;
+        for (const std::string& defect : defects_of(*variant.trials.front())) rows[defect].push_back(variant.name);
+    }
+    std::vector<std::string> notes;
+    for (const auto& [defect, names] : rows)
+        notes.push_back(fmt::format("Defect of the published code, switched on for {}: {}.",
+                                    first_of(names, kMostNamed, "more rows"), defect));
+    return notes;
+}
+
+}  // namespace
+
+bool is_correlation(const std::string& measure) {
+    return measure == "mcc" || measure == "pearson" || measure == "spearman";
+}
+
+std::string why_no_value(const std::string& measure) {
+    return fmt::format("has no {} correlation: all texts were told the same, or have the same label",
+                       measure == "mcc"       ? "Matthews"
+                       : measure == "pearson" ? "Pearson"
+                                              : "Spearman");
+}
+
+std::vector<std::string> labelled_notes(const std::vector<Variant>& variants) {
+    std::vector<std::string> notes;
+    if (std::string note = valueless_note(variants); !note.empty()) notes.push_back(std::move(note));
+    for (std::string& note : defect_notes(variants)) notes.push_back(std::move(note));
+    return notes;
+}
+
+}  // namespace deft::reporting

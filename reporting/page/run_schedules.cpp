@@ -1,0 +1,197 @@
+#include "reporting/page/run_schedules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "reporting/numbers.h"
+#include "reporting/render/html.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using journal::TrainPoint;
+using results_db::TrialCurve;
+using results_db::TrialRow;
+
+constexpr std::size_t kMostMaps = 8;
+constexpr std::size_t kRuns = 60;  // of logged steps, in a map
+
+// A case's row at its largest budget, with the seed that stands for it.
+struct ShownRow {
+    const Variant* variant = nullptr;
+    const TrialRow* trial = nullptr;
+    const TrialCurve* curve = nullptr;
+};
+
+std::optional<ShownRow> shown_row(const Variant& variant, const Curves& curves) {
+    for (const TrialRow* trial : variant.ok)
+        if (const auto found = curves.find(trial->config_hash); found != curves.end() && !found->second.points.empty())
+            return ShownRow{&variant, trial, &found->second};
+    return std::nullopt;
+}
+
+// In the order of the cases.
+std::vector<ShownRow> shown_rows(const std::vector<Variant>& variants, const Curves& curves) {
+    std::vector<ShownRow> rows;
+    std::map<std::string, std::size_t> places;
+    for (const Variant& variant : variants) {
+        const std::optional<ShownRow> row = shown_row(variant, curves);
+        if (!row) continue;
+        const std::string key = variant.case_key + "|" + variant.axes.others_text();
+        const auto [place, is_new] = places.try_emplace(key, rows.size());
+        if (is_new)
+            rows.push_back(*row);
+        else if (variant.axes.budget_fraction > rows[place->second].variant->axes.budget_fraction)
+            rows[place->second] = *row;
+    }
+    return rows;
+}
+
+// What the configuration says of layers.
+struct DroppingLayers {
+    std::int64_t layers = 0;             // of the model
+    std::vector<std::int64_t> dropping;  // those that take kept tokens only, from 0
+};
+
+DroppingLayers dropping_layers(const TrialRow& trial) {
+    const Json config = try_parse_json(trial.config_json);
+    DroppingLayers found;
+    if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return found;
+    const Json& layers = config["model"].value("layers", Json());
+    if (layers.is_number_integer()) found.layers = layers.get<std::int64_t>();
+    for (const char* technique : {"random_ltd", "token_bypass"}) {
+        if (!config.contains(technique) || !config[technique].is_object()) continue;
+        const Json& listed = config[technique].value("layers", Json());
+        if (!listed.is_array()) continue;
+        for (const Json& layer : listed)
+            if (layer.is_number_integer()) found.dropping.push_back(layer.get<std::int64_t>());
+    }
+    return found;
+}
+
+bool contains(const std::vector<std::int64_t>& values, std::int64_t wanted) {
+    return std::find(values.begin(), values.end(), wanted) != values.end();
+}
+
+// A layer that drops none takes the whole sample.
+double taken(const TrainPoint& point, bool drops) {
+    return static_cast<double>(drops ? std::min(point.kept_tokens, point.seqlen) : point.seqlen);
+}
+
+HeatRow layer_row(std::int64_t layer, bool drops, const std::vector<TrainPoint>& points, std::size_t runs) {
+    HeatRow row;
+    row.name = fmt::format("{}", layer);
+    for (std::size_t run = 0; run < runs; ++run) {
+        const std::size_t begin = run * points.size() / runs, end = (run + 1) * points.size() / runs;
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) sum += taken(points[i], drops);
+        row.cells.push_back(sum / static_cast<double>(end - begin));
+    }
+    const std::string first = si(taken(points.front(), drops)), last = si(taken(points.back(), drops));
+    row.aside = first == last ? last : first + " to " + last;
+    return row;
+}
+
+HeatMap kept_map(const ShownRow& row, const DroppingLayers& layers) {
+    const std::vector<TrainPoint>& points = row.curve->points;
+    const std::size_t runs = std::min(kRuns, points.size());
+    HeatMap map;
+    map.title = "Tokens that each layer takes: " + series_name(*row.variant);
+    map.id = "kept-" + html_id(series_name(*row.variant));
+    map.x_title = "training step, the last of a cell";
+    map.y_title = "layer";
+    map.value_title = "tokens of a sample that a layer takes";
+    map.text = si;
+    map.to = 1;
+    for (std::int64_t layer = 0; layer < layers.layers; ++layer) {
+        map.rows.push_back(layer_row(layer, contains(layers.dropping, layer), points, runs));
+        for (const double value : map.rows.back().cells) map.to = std::max(map.to, value);
+    }
+    for (std::size_t run = 0; run < runs; ++run)
+        map.columns.push_back(fmt::format("{}", points[(run + 1) * points.size() / runs - 1].step));
+    return map;
+}
+
+// Only where a length begins and where it ends: between two changes it is the same.
+std::vector<CurvePoint> length_points(const std::vector<TrainPoint>& points) {
+    std::vector<CurvePoint> kept;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool is_inner = i > 0 && i + 1 < points.size() && points[i - 1].seqlen == points[i].seqlen &&
+                              points[i + 1].seqlen == points[i].seqlen;
+        const auto length = static_cast<double>(points[i].seqlen);
+        if (!is_inner) kept.push_back({static_cast<double>(points[i].step), length, length, length});
+    }
+    return decimate(kept, kMostDrawnPoints);
+}
+
+}  // namespace
+
+std::vector<Figure> length_figures(const std::vector<Variant>& variants, const Curves& curves) {
+    const CaseStyles styles(variants);
+    Figure figure;
+    figure.id = "run-length";
+    figure.title = "Length of a sample by step";
+    figure.x_title = "step";
+    figure.y_title = "tokens";
+    figure.schedule = true;
+    figure.words = "How long the samples of a step were. Lines that lie on each other are alike.";
+    bool changes = false;
+    for (const ShownRow& row : shown_rows(variants, curves)) {
+        if (figure.series.size() == kMostSeries) {
+            figure.not_drawn.push_back(row.variant->name);
+            continue;
+        }
+        Series series;
+        series.name = series_name(*row.variant);
+        series.seeds = 1;
+        series.points = length_points(row.curve->points);
+        for (const CurvePoint& point : series.points) changes = changes || point.y != series.points.front().y;
+        styles.give(*row.variant, series);
+        series.dash = series.style;  // schedules of several cases lie on each other, and show through
+        figure.series.push_back(std::move(series));
+    }
+    if (!changes) return {};
+    return {std::move(figure)};
+}
+
+std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curves& curves) {
+    std::vector<HeatMap> maps;
+    for (const ShownRow& row : shown_rows(variants, curves)) {
+        const DroppingLayers layers = dropping_layers(*row.trial);
+        if (layers.layers > 0 && !layers.dropping.empty() && maps.size() < kMostMaps)
+            maps.push_back(kept_map(row, layers));
+    }
+    return maps;
+}
+
+std::string schedules_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+                           const std::string& suffix) {
+    std::vector<Figure> figures = length_figures(variants, curves);
+    std::vector<HeatMap> maps = kept_maps(variants, curves);
+    if (figures.empty() && maps.empty()) return {};
+    std::string out = fmt::format(
+        "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each case at its largest budget, of "
+        "which those at "
+        "smaller ones are shorter forms.</p>\n",
+        id);
+    for (Figure& figure : figures) {
+        figure.title += suffix;
+        figure.id += id;
+        out += figure_html(figure);
+    }
+    for (HeatMap& map : maps) {
+        map.title += suffix;
+        map.id += id;
+        out += heat_map_html(map);
+    }
+    return out;
+}
+
+}  // namespace deft::reporting

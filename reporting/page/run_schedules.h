@@ -1,0 +1,27 @@
+#pragma once
+// Schedules as they were run: how long a step's samples were, and how many of their tokens each layer took.
+
+#include <string>
+#include <vector>
+
+#include "reporting/page/curves.h"
+#include "reporting/render/figure.h"
+#include "reporting/render/heat_map.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// Each case is shown by the first finished seed with a curve of its largest budget: seeds share a schedule, and those
+// of smaller budgets are shorter ones of the same form.
+
+// The length of samples by step. Empty where it changes in no case.
+std::vector<Figure> length_figures(const std::vector<Variant>& variants, const Curves& curves);
+
+// The tokens of a sample that each layer takes, by layer and step: one map a case whose layers drop tokens.
+std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curves& curves);
+
+// A section of the page. Empty where nothing changes and no layer drops tokens.
+std::string schedules_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+                           const std::string& suffix);
+
+}  // namespace deft::reporting

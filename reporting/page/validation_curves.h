@@ -1,0 +1,16 @@
+#pragma once
+// Validation losses on the way, as figures: smoother than training losses, and of the same text for all rows.
+
+#include <vector>
+
+#include "reporting/page/curves.h"
+#include "reporting/render/figure.h"
+#include "reporting/variants.h"
+
+namespace deft::reporting {
+
+// By layer-averaged tokens and by FLOPs: one series a row whose finished seeds were all validated at three steps or
+// more. Empty where no two rows were.
+std::vector<Figure> validation_figures(const std::vector<Variant>& variants, const Curves& curves);
+
+}  // namespace deft::reporting

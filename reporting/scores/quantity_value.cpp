@@ -1,0 +1,108 @@
+#include "reporting/scores/quantity_value.h"
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/score_key.h"
+#include "base/suites.h"
+#include "reporting/columns.h"
+#include "reporting/measured.h"
+#include "reporting/scores/suite_average.h"
+#include "reporting/stale.h"
+
+namespace deft::reporting {
+
+namespace {
+
+using results_db::ScoreRow;
+using results_db::TrialRow;
+
+std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
+    const ScoreRow* row = score_row(quantity, trial);
+    if (row == nullptr) return std::nullopt;
+    return is_perplexity(quantity) ? std::exp(row->value) : row->value;
+}
+
+std::optional<double> resource_value(const Quantity& quantity, const TrialRow& trial) {
+    for (const Resource& resource : resources()) {
+        if (!quantity.name.starts_with(resource.quantity)) continue;
+        const std::optional<double> value = resource.value(trial);
+        if (!value) return std::nullopt;
+        if (quantity.name == "train hours") return *value / 3600;
+        if (quantity.name != "throughput samples/s") return value;
+        const std::optional<std::int64_t> length = full_length(try_parse_json(trial.config_json));
+        if (!length || *length <= 0) return std::nullopt;
+        return *value / static_cast<double>(*length);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool is_speed(const Quantity& quantity) {
+    if (quantity.kind == Quantity::Kind::task) return is_timed(quantity.metric);
+    if (quantity.kind != Quantity::Kind::resource) return false;
+    for (const Resource& resource : resources())
+        if (quantity.name.starts_with(resource.quantity)) return resource.is_speed;
+    return false;
+}
+
+bool is_perplexity(const Quantity& quantity) {
+    return quantity.name == kValidationTask && quantity.metric == "perplexity";
+}
+
+const results_db::FineTuned* fine_tuned(const Quantity& quantity, const TrialRow& trial) {
+    const bool is_of_it = quantity.kind == Quantity::Kind::suite && trial.fine_tuned &&
+                          trial.fine_tuned->suite == quantity.name;
+    return is_of_it ? &*trial.fine_tuned : nullptr;
+}
+
+const ScoreRow* score_row(const Quantity& quantity, const TrialRow& trial) {
+    const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
+    for (const ScoreRow& row : trial.scores)
+        if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
+            (quantity.split.empty() || row.split == quantity.split))
+            return &row;
+    return nullptr;
+}
+
+std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) {
+    switch (quantity.kind) {
+        case Quantity::Kind::task:
+            return score_of(quantity, trial);
+        case Quantity::Kind::suite:
+            if (const auto* tuned = fine_tuned(quantity, trial)) return tuned->average;
+            if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
+                return average->percent;
+            return std::nullopt;
+        case Quantity::Kind::resource:
+            return resource_value(quantity, trial);
+    }
+    return std::nullopt;
+}
+
+std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
+    if (quantity.kind == Quantity::Kind::task) {
+        const ScoreRow* row = score_row(quantity, trial);
+        return row == nullptr ? "" : row->stale;
+    }
+    if (const auto* tuned = fine_tuned(quantity, trial)) return tuned->stale;
+    if (quantity.kind == Quantity::Kind::suite)
+        if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
+            return average->stale;
+    return "";
+}
+
+std::string stale_value(const Quantity& quantity, const Variant& variant) {
+    std::string stale = stale_training(variant);
+    for (const TrialRow* trial : variant.ok) add_reasons(stale, stale_score(quantity, *trial));
+    return stale;
+}
+
+const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure) {
+    for (const results_db::ScoreRow& row : trial.scores)
+        if (row.task == "validation" && row.measure == measure) return &row;
+    return nullptr;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,37 @@
+#pragma once
+// Quantities read off a trial's stored results.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reporting/scores/quantity.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+// As stored: a score as its task gives it, a suite's average times 100, training in hours, cost in dollars. Samples a
+// second are of the model's full length. A perplexity of the validation is exp of its loss. Nothing where the trial has
+// no such result.
+std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
+
+// What the model came to on that suite in later stages; null where they do not fine-tune it.
+const results_db::FineTuned* fine_tuned(const Quantity& quantity, const results_db::TrialRow& trial);
+
+// The stored row that a task's value is read off; null where the trial has none.
+const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
+// Whether it is read off a clock: a time or a rate.
+bool is_speed(const Quantity& quantity);
+// What the validation of that measure came to; null where the trial has none.
+const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure);
+// Whether it is the validation's, which is stored as its loss.
+bool is_perplexity(const Quantity& quantity);
+
+// Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
+// The training's own reasons are the trial's.
+std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
+// Of a row: for its training or for what any finished seed was scored by.
+std::string stale_value(const Quantity& quantity, const Variant& variant);
+
+}  // namespace deft::reporting

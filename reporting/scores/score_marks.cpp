@@ -1,0 +1,107 @@
+#include "reporting/scores/score_marks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+#include "reporting/cost/slot_shapes.h"
+#include "reporting/measured.h"
+#include "reporting/statistics/best_rows.h"
+#include "reporting/text.h"
+
+namespace deft::reporting {
+
+namespace {
+
+constexpr const char* kAtChance = "at chance";
+constexpr const char* kSeveralSlots = "several slots";
+
+// What every column asks of the rows.
+struct MarkedRows {
+    std::vector<bool> count;                // as measured
+    std::set<const Variant*> references{};  // of the baseline, those that count
+
+    MarkedRows(const std::vector<Variant>& variants, const std::string& base_case) {
+        for (const Variant& variant : variants) count.push_back(not_measured(variant).empty());
+        for (const Variant& variant : variants) {
+            const Variant& reference = reference_of(variants, base_case, variant);
+            if (count[static_cast<std::size_t>(&reference - variants.data())]) references.insert(&reference);
+        }
+    }
+};
+
+// The baseline at the largest budget; among several rows of it any that guesses.
+bool baseline_guesses(const MarkedRows& rows, const FieldScores& scores) {
+    return std::any_of(rows.references.begin(), rows.references.end(),
+                       [&](const Variant* reference) { return is_at_chance(*reference, scores.guessed); });
+}
+
+bool is_of_several_slots(const std::vector<Variant>& variants, const FieldScores& scores) {
+    std::set<std::string> shapes;
+    if (scores.timed)
+        for (const Variant& variant : variants) shapes.merge(scoring_shapes(variant, scores.timed));
+    return shapes.size() > 1;
+}
+
+std::vector<std::string> titles_with(const Table& table, const char* caveat) {
+    std::vector<std::string> titles;
+    for (const Column& column : table.columns)
+        if (column.caveat == caveat) titles.push_back(one_line(column.title));
+    return titles;
+}
+
+// A row that does not count, of which a seed diverged, or whose score would be another today, is none.
+std::vector<bool> may_be_best(const Table& table, std::size_t column, const std::vector<Variant>& variants,
+                              const MarkedRows& rows, const FieldScores& scores) {
+    std::vector<std::vector<double>> values;
+    for (std::size_t row = 0; row < variants.size(); ++row) {
+        const bool counts =
+            rows.count[row] && diverged_trials(variants[row]) == 0 && table.rows[row][column].stale.empty();
+        values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
+    }
+    return best_rows(values, scores.improves);
+}
+
+}  // namespace
+
+void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
+                 const std::string& base_case) {
+    const MarkedRows rows(variants, base_case);
+    for (std::size_t column = 0; column < fields.size(); ++column) {
+        if (!fields[column].scores) continue;
+        if (baseline_guesses(rows, *fields[column].scores)) {
+            table.columns[column].caveat = kAtChance;
+            continue;
+        }
+        if (is_of_several_slots(variants, *fields[column].scores)) {
+            table.columns[column].caveat = kSeveralSlots;
+            continue;
+        }
+        const std::vector<bool> best = may_be_best(table, column, variants, rows, *fields[column].scores);
+        for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
+    }
+}
+
+std::vector<std::string> score_mark_notes(const Table& table) {
+    std::vector<std::string> notes;
+    const bool any_best = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
+        return std::any_of(row.begin(), row.end(), [](const Cell& cell) { return cell.is_best; });
+    });
+    if (any_best)
+        notes.emplace_back("Bold (* in plain text): rows that seeds cannot tell from the best of their column, which is among "
+                           "them with 95% confidence (variance pooled over the rows, one-sided tests at 5% shared among "
+                           "them).");
+    if (const auto guessed = titles_with(table, kAtChance); !guessed.empty())
+        notes.push_back(fmt::format("At chance: the baseline's score cannot be told from guessing (one-sided 5%, seeds and "
+                                    "documents): {}. Nothing is concluded from them.",
+                                    fmt::join(guessed, "; ")));
+    if (const auto timed = titles_with(table, kSeveralSlots); !timed.empty())
+        notes.push_back(fmt::format("Several slots: read off a clock on slots of several shapes: {}. Its rows do not compare.",
+                                    fmt::join(timed, "; ")));
+    return notes;
+}
+
+}  // namespace deft::reporting

@@ -1,0 +1,291 @@
+// Figures and the HTML page.
+
+#include "reporting/page/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "base/json.h"
+#include "reporting/page/curves.h"
+#include "reporting/render/figure.h"
+#include "reporting/origins.h"
+#include "tests/catch.h"
+#include "tests/reporting/a_sweep.h"
+
+using namespace deft;
+using namespace deft::reporting;
+
+namespace {
+
+// The first thing wrong with the nesting of tags or the quoting of attributes; empty when well-formed.
+std::string markup_fault(const std::string& html) {
+    static const std::set<std::string> kVoid = {"meta", "br", "!DOCTYPE"};
+    std::vector<std::string> open;
+    for (std::size_t at = 0; (at = html.find('<', at)) != std::string::npos;) {
+        std::size_t end = at + 1;
+        for (bool quoted = false; end < html.size() && (quoted || html[end] != '>'); ++end) {
+            if (html[end] == '"') quoted = !quoted;
+            if (!quoted && html[end] == '<') return "a stray < near " + html.substr(at, 40);
+        }
+        if (end >= html.size()) return "an open tag at the end";
+        const std::string tag = html.substr(at + 1, end - at - 1);
+        const std::string name =
+            tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /\n", 1) - (tag[0] == '/' ? 1 : 0));
+        if (tag[0] == '/') {
+            if (open.empty() || open.back() != tag.substr(1)) return "</" + tag.substr(1) + "> closes nothing";
+            open.pop_back();
+        } else if (!kVoid.contains(name) && tag.back() != '/') {
+            open.push_back(name);
+        }
+        at = end + 1;
+    }
+    return open.empty() ? "" : open.back() + " stays open";
+}
+
+journal::TrainPoint a_point(std::int64_t step, double loss) {
+    journal::TrainPoint point;
+    point.step = step;
+    point.input_tokens = point.unique_tokens = point.layer_tokens = step * 100;
+    point.flops = static_cast<double>(step) * 1e6;
+    point.loss = loss;
+    return point;
+}
+
+ReportData a_report() {
+    ReportData data;
+    data.sweep = a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("base", kFullBudget, 2, 3.1),
+                             a_finished_trial("cl", kHalfBudget, 1, 2.9)});
+    data.about = {"base", "smoke", "A title", "deft run q.toml", "q.toml"};
+    for (const auto& trial : data.sweep.trials)
+        for (int step = 1; step <= 50; ++step)
+            data.curves[trial.config_hash].points.push_back(
+                a_point(step, 5.0 / step + 0.1 * static_cast<double>(trial.seed)));
+    data.curves[data.sweep.trials[2].config_hash].validation_losses = {{25, 2.0}, {50, 1.5}};
+    data.checkpoints = {{data.sweep.trials[2].config_hash, "runs/x/final.safetensors", "c0ffee", 50, 10}};
+    return data;
+}
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("decimation keeps the extremes and the ends") {
+    const unsigned seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> noise(1, 2);
+    std::vector<CurvePoint> points;
+    for (int i = 0; i < 10007; ++i) {
+        const double y = noise(random);
+        points.push_back({static_cast<double>(i), y, y - 0.5, y + 0.5});
+    }
+    points[4321].y = 9;
+    points[7654].y = -9;
+    points[5555].low = -20;
+    points[6666].high = 20;
+    const std::vector<CurvePoint> kept = decimate(points, 600);
+    CHECK(kept.size() <= 600);
+    CHECK(kept.size() > 500);
+    const auto has = [&](double x, double y) {
+        return std::any_of(kept.begin(), kept.end(), [&](const CurvePoint& p) { return p.x == x && p.y == y; });
+    };
+    CHECK(has(4321, 9));
+    CHECK(has(7654, -9));
+    CHECK(kept.front().x == 0);
+    CHECK(kept.back().x == 10006);
+    CHECK(std::is_sorted(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.x < b.x; }));
+    CHECK(std::any_of(kept.begin(), kept.end(), [](const CurvePoint& p) { return p.low == -20; }));
+    CHECK(std::any_of(kept.begin(), kept.end(), [](const CurvePoint& p) { return p.high == 20; }));
+    CHECK(decimate({points[0], points[1]}, 600).size() == 2);
+    CHECK(decimate({}, 600).empty());
+}
+
+TEST_CASE("axes follow the data") {
+    CHECK(axis_for({0.7, 5}, 4).log);
+    CHECK(!axis_for({2, 5}, 4).log);
+    CHECK(!axis_for({0, 5}, 4).log);
+    CHECK(!axis_for({-1, 5}, 4).log);
+    CHECK(axis_for({1, 100}, 1e4).from == 0);
+    for (const std::vector<double>& values : std::vector<std::vector<double>>{{}, {3}, {0, 0}, {1e-9, 1e9}, {-5, 7}}) {
+        const Axis axis = axis_for(values, 100);
+        CHECK(axis.from < axis.to);
+        const std::vector<Tick> all = ticks(axis, 5);
+        CHECK(all.size() >= 2);
+        CHECK(all.size() <= 40);
+        for (const Tick& tick : all) {
+            CHECK(place_on(axis, tick.value) >= -1e-6);
+            CHECK(place_on(axis, tick.value) <= 1 + 1e-6);
+        }
+    }
+    CHECK(place_on({true, 1, 100}, 10) == Approx(0.5));
+    CHECK(place_on({false, 0, 4}, 1) == Approx(0.25));
+    CHECK(ticks({false, 0, 500000}, 5)[1].text == "100k");
+}
+
+TEST_CASE("curves are means over seeds with their range, and values that are not finite are counted out") {
+    ReportData data = a_report();
+    auto& points = data.curves[data.sweep.trials[0].config_hash].points;
+    points[10].loss = NAN;
+    points[11].loss = INFINITY;
+    const std::vector<Variant> variants = variants_of(data.sweep);
+    const std::vector<Figure> figures = curve_figures(variants, data.curves);
+    REQUIRE(figures.size() == 3);
+    const Figure& figure = figures[0];
+    REQUIRE(figure.series.size() == 2);
+    CHECK(figure.series[0].name == "base 100%");
+    CHECK(figure.series[0].seeds == 2);
+    CHECK(figure.series[0].points.size() == 48);
+    CHECK(figure.series[0].not_finite == 2);
+    CHECK(figure.series[0].points[0].y == Approx(5.15));
+    CHECK(figure.series[0].points[0].low == Approx(5.1));
+    CHECK(figure.series[0].points[0].high == Approx(5.2));
+    CHECK(figure.series[1].marks.size() == 2);
+    CHECK(figure.series[1].marks[1].x == 5000);
+    CHECK(figure.series[1].dash != figure.series[0].dash);
+    CHECK(figures[2].series[0].points.back().x == Approx(5e7));
+    const std::string svg = render_svg(figure);
+    CHECK(markup_fault(svg).empty());
+    const std::string drawn = svg.substr(svg.find("</desc>"));
+    CHECK(drawn.find("nan") == std::string::npos);
+    CHECK(drawn.find("inf") == std::string::npos);
+    CHECK_THAT(svg, ContainsSubstring("2 points that are NaN or infinite cannot be drawn."));
+    // Nothing finite at all is a figure too.
+    for (auto& [hash, curve] : data.curves)
+        for (auto& point : curve.points) point.loss = NAN;
+    data.curves[data.sweep.trials[2].config_hash].validation_losses.clear();
+    CHECK(markup_fault(render_page(data)).empty());
+}
+
+TEST_CASE("a report page is whole, closed in itself and the same each time") {
+    const ReportData data = a_report();
+    const std::string html = render_page(data);
+    CHECK(markup_fault(html) == "");
+    CHECK(html == render_page(data));
+    CHECK_THAT(html, ContainsSubstring("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+    for (const char* word :
+         {"<script", "http://", "https://", "javascript:", "url(", "@import", "<link", "<img", "onclick"})
+        CHECK(html.find(word) == std::string::npos);
+    std::size_t last = 0;  // the sections in their order
+    for (const char* part : {"<h1>A title</h1>", "smoke: proxy scale", "id=\"comparison\"", "id=\"curves\"",
+                             "id=\"loss-by-layer-tokens-title\"", "id=\"loss-by-input-tokens-title\"",
+                             "id=\"loss-by-flops-title\"", "id=\"cost\"", "id=\"provenance\"", "id=\"raw\""}) {
+        const std::size_t at = html.find(part);
+        INFO(part);
+        CHECK(at != std::string::npos);
+        CHECK(at > last);
+        last = at;
+    }
+    CHECK(count_of(html, "<svg") == 3);
+    CHECK(count_of(html, "<table>") == count_of(html, "<caption>"));
+    CHECK_THAT(html, ContainsSubstring("prefers-color-scheme:dark") && ContainsSubstring("@media print"));
+    CHECK_THAT(html,
+               ContainsSubstring("c0ffee (step 50, runs/x/final.safetensors)") && ContainsSubstring("none recorded"));
+    CHECK_THAT(html, ContainsSubstring("./deft run q.toml --only base --set train.budget_fraction=1.0 --seeds 1,2 "
+                                       "--root deft-repeat"));
+    CHECK_THAT(html, ContainsSubstring("--only cl --set train.budget_fraction=0.5 --seeds 1, --root"));
+    // Each link leads somewhere.
+    for (std::size_t at = 0; (at = html.find("href=\"#", at)) != std::string::npos; ++at) {
+        const std::string id = html.substr(at + 7, html.find('"', at + 7) - at - 7);
+        CHECK(html.find("id=\"" + id + "\"") != std::string::npos);
+    }
+}
+
+TEST_CASE("hostile names stay text in the page") {
+    ReportData data = a_report();
+    data.about.title = "</title><script>alert(1)</script>";
+    data.about.baseline = "";
+    data.about.command = "<b>";
+    data.about.points = "a';<i>.toml";
+    for (auto& trial : data.sweep.trials) {
+        const std::string old = trial.config_hash;
+        trial.case_key = "\"><svg onload=x>&'";
+        trial.config_hash += "<u>";
+        data.curves[trial.config_hash] = data.curves[old];
+        trial.host.cpu_model = "<em>\xff";
+        trial.scores.front().task = "<h9>";
+    }
+    data.sweep.trials[2].state = "failed";
+    const std::string html = render_page(data);
+    CHECK(markup_fault(html) == "");
+    for (const char* tag : {"<script", "<b>", "<i>", "<u>", "<em>", "<h9>", "<svg onload"})
+        CHECK(html.find(tag) == std::string::npos);
+    CHECK(html.find('\xff') == std::string::npos);
+}
+
+TEST_CASE("missing trials are named on the page, with what fills them") {
+    ReportData data = a_report();
+    data.sweep.trials[2].state = "pending";
+    data.sweep.trials[2].last_point.reset();
+    data.sweep.trials[2].scores.clear();
+    const std::string html = render_page(data);
+    CHECK_THAT(html, ContainsSubstring("2 of 3 trials finished"));
+    CHECK_THAT(html, ContainsSubstring("One trial is missing. To fill them: <code>deft run q.toml</code>"));
+    CHECK_THAT(html, ContainsSubstring("Missing: cl[budget_fraction=0.5]/1 (pending)."));
+    data.sweep.trials.clear();
+    CHECK(markup_fault(render_page(data)).empty());
+}
+
+TEST_CASE("the JSON report holds every trial") {
+    const Json json = Json::parse(render_report_json(a_report()));
+    CHECK(json["schema"] == "deft-report/1");
+    CHECK(json["scale"] == "smoke: proxy scale");
+    REQUIRE(json["trials"].size() == 3);
+    CHECK(json["trials"][2]["scores"][0]["value"].get<double>() == 2.9);
+    CHECK(json["trials"][2]["scores"][0]["chance"] == "NaN");
+    CHECK(json["trials"][2]["axes"]["train.budget_fraction"] == 0.5);
+}
+
+TEST_CASE("words for a shell") {
+    CHECK(shell_word("a/b=1") == "a/b=1");
+    CHECK(shell_word("it's $x") == "'it'\\''s $x'");
+    CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("a page names published scores where there are some") {
+    ReportData data = a_report();
+    data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
+    const std::string losses = render_page(data);
+    CHECK(count_of(losses, "<span>Published scores") == 0);
+    CHECK(count_of(losses, "<span>Scores of each task") == 1);
+    for (auto& trial : data.sweep.trials) trial.scores.push_back(a_score("boolq", "acc", 0.5));
+    const std::string scored = render_page(data);
+    CHECK(count_of(scored, "<span>Published scores") == 1);
+    CHECK(count_of(scored, "<span>Scores of each task") == 1);
+}
+
+TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and stand in the JSON") {
+    ReportData data = a_report();
+    data.about.baseline = "baseline";
+    data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
+    std::vector<results_db::TrialRow> trials;
+    for (const char* name : {"baseline", "CL+random-LTD"})
+        for (int seed = 1; seed <= 3; ++seed) {
+            const bool is_base = std::string(name) == "baseline";
+            trials.push_back(a_finished_trial(name, kFullBudget, seed, (is_base ? 3 : 2.9) + 0.001 * seed));
+            trials.back().scores.push_back(a_validation("bits_per_byte", (is_base ? 2 : 1.9) + 0.001 * seed));
+            trials.back().scores.back().unit = "bits/byte";
+        }
+    data.sweep = a_sweep_of(trials);
+    const std::string html = render_page(data);
+    CHECK(markup_fault(html) == "");
+    const std::size_t strip = html.find("<section class=\"verdicts\"");
+    REQUIRE(strip != std::string::npos);
+    CHECK(strip < html.find("<h2 id=\"comparison"));
+    CHECK_THAT(html, ContainsSubstring("<li class=\"missing\"><strong><span aria-hidden=\"true\">–</span> missing</strong>"));
+    const Json json = Json::parse(render_report_json(data));
+    REQUIRE(json["claims"].size() == data.about.published->claims.size());
+    for (const Json& claim : json["claims"]) {
+        const std::string verdict = claim["verdict"];
+        CHECK((verdict == "holds" || verdict == "fails" || verdict == "unclear" || verdict == "missing"));
+    }
+    CHECK(json["claims"][0]["id"] == data.about.published->claims[0].id);
+    data.about.published.reset();
+    CHECK(render_page(data).find("<section class=\"verdicts\"") == std::string::npos);
+    CHECK(!Json::parse(render_report_json(data)).contains("claims"));
+}
