@@ -370,8 +370,8 @@ std::vector<BaselineRow> Reader::baselines() const {
     return read_baselines(*impl_->connection);
 }
 
-Evidence Reader::evidence(const std::string& selector, std::size_t most_bytes) const {
-    return export_evidence(*impl_->connection, selector, most_bytes);
+Evidence Reader::evidence(const std::string& selector, std::size_t most_bytes, EvidencePart part) const {
+    return export_evidence(*impl_->connection, selector, most_bytes, part);
 }
 
 std::vector<VerdictRow> Reader::verdicts() const {

@@ -424,7 +424,7 @@ class Reader {
     std::vector<BaselineRow> baselines() const;                           // by name and time
     std::vector<VerdictRow> verdicts() const;                             // in the order given
     // As export_evidence().
-    Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes) const;
+    Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes, EvidencePart part = {}) const;
 
  private:
     struct Impl;

@@ -32,6 +32,11 @@ inline constexpr std::size_t kMostEvidenceBytes = 300'000;
 // A file that is read from a disk may be somebody else's.
 inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
 
+// Of the texts that one sweep is written as, with as many trials each: the first of every row stand in the first of them.
+struct EvidencePart {
+    std::size_t number = 1, of = 1;
+};
+
 struct Evidence {
     std::string text;
     std::string sweep;             // "gpt_combined@0123456789ab"
@@ -42,12 +47,13 @@ struct Evidence {
 
 // The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at
 // most as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long
-// already; and a configuration that names a file by an absolute path, in a text that is not of all.
+// already, for more parts than there are trials for a row, and for a configuration that names a file by an absolute path, in a text
+// that is not of all.
 Evidence export_evidence(Connection& connection, const std::string& selector,
-                         std::size_t most_bytes = kMostEvidenceBytes);
+                         std::size_t most_bytes = kMostEvidenceBytes, EvidencePart part = {});
 
-// Errors: database, where merge_evidence() would refuse the text, as of a database that was changed by hand.
-void require_mergeable(const Evidence& evidence);
+// Errors: database, where merge_evidence() would refuse the texts, as of a database that was changed by hand.
+void require_mergeable(const std::vector<Evidence>& parts);
 
 // What the first line says of how the curves were thinned, and of what is left out; empty where it is none.
 std::string evidence_note(const std::string& text);

@@ -101,11 +101,13 @@ std::vector<KnownPlace> known_places(Connection& connection, std::int64_t sweep_
     return places;
 }
 
-std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared) {
+std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
+                                SharedValues& shared) {
     std::vector<Json> records;
     std::vector<Json> rows;
     for (const StoredPlace& place : stored_places(connection, sweep_id)) {
         if (rows.empty() || rows.back() != place.known.row) rows.push_back(place.known.row);
+        if (!hashes.contains(place.known.config_hash)) continue;
         Json record = place.columns;
         record["trial"] = place.known.config_hash;
         record["row"] = rows.size() - 1;

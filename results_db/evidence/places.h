@@ -26,8 +26,9 @@ struct KnownPlace {
 // By row and seeds, and where several trials have stood in one place the newest last.
 std::vector<KnownPlace> known_places(Connection& connection, std::int64_t sweep_id);
 
-// In that order.
-std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared);
+// In that order, those of the trials that are among these hashes; rows are numbered over all of the sweep.
+std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
+                                SharedValues& shared);
 
 // What a record says of its place. Errors: BadRecord.
 KnownPlace place_in(const Json& record);

@@ -25,7 +25,8 @@ bool has_local_paths_alone(const Json& value) {
 
 }  // namespace
 
-std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared) {
+std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
+                                SharedValues& shared) {
     Statement query(connection, ("SELECT " + column_names(kTrial, "e") +
                                  ", e.config_json FROM experiment e WHERE e.id IN (SELECT m.experiment_id"
                                  " FROM sweep_member m WHERE m.sweep_id = ?1) ORDER BY e.config_hash")
@@ -33,6 +34,7 @@ std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, S
     query.bind(sweep_id);
     std::vector<Json> records;
     while (query.step()) {
+        if (!hashes.contains(query.text(0))) continue;
         Json record = object_of(query, 0, kTrial);
         Json config = try_parse_json(query.text(static_cast<int>(kTrial.size())));
         if (config.is_object()) {

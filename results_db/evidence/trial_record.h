@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@
 
 namespace deft::results_db {
 
-// Those of the sweep's places, by configuration hash.
-std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, SharedValues& shared);
+// Those of the sweep's places that are among these hashes, by configuration hash.
+std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
+                                SharedValues& shared);
 
 std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash);
 // The record's configuration with its seed. Errors: BadRecord, also for one that does not have the record's hashes.

@@ -43,20 +43,40 @@ std::string run_suffix(const std::string& root) {
 
 struct EvidenceArguments {
     std::string sweep, out;
+    std::size_t parts = 1;
     std::string root = sweeps::kDefaultRoot;
 };
 
+// "bert.jsonl" of five parts: "bert.1of5.jsonl".
+std::string file_of_part(const std::string& file, results_db::EvidencePart part) {
+    if (part.of == 1) return file;
+    const std::filesystem::path path(file);
+    const std::string name = fmt::format("{}.{:0{}}of{}{}", path.stem().string(), part.number, std::to_string(part.of).size(),
+                                         part.of, path.extension().string());
+    return (path.parent_path() / name).string();
+}
+
 int write_evidence(const EvidenceArguments& arguments) {
-    const results_db::Evidence evidence = open_results(arguments.root).evidence(arguments.sweep);
-    results_db::require_mergeable(evidence);
-    print_to(arguments.out, evidence.text);
-    print_note(fmt::format("{}: {} and {} in {} bytes; {}", evidence.sweep, counted(evidence.trials, "trial"),
-                           counted(evidence.attempts, "ended attempt"), evidence.text.size(),
-                           results_db::evidence_note(evidence.text)));
-    if (evidence.running > 0)
+    if (arguments.parts > 1 && arguments.out.empty())
+        throw Error(ErrorKind::usage, "several parts are several files", "name them with --out");
+    const results_db::Reader reader = open_results(arguments.root);
+    std::vector<results_db::Evidence> parts;
+    for (std::size_t number = 1; number <= arguments.parts; ++number)
+        parts.push_back(reader.evidence(arguments.sweep, results_db::kMostEvidenceBytes, {number, arguments.parts}));
+    results_db::require_mergeable(parts);
+    std::int64_t attempts = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const results_db::Evidence& part = parts[i];
+        print_to(file_of_part(arguments.out, {i + 1, parts.size()}), part.text);
+        print_note(fmt::format("{}: {} and {} in {} bytes; {}", part.sweep, counted(part.trials, "trial"),
+                               counted(part.attempts, "ended attempt"), part.text.size(),
+                               results_db::evidence_note(part.text)));
+        attempts += part.attempts;
+    }
+    if (parts.front().running > 0)
         print_note(fmt::format("{} left out: what is under way has no result yet",
-                               counted(evidence.running, "running attempt is", "running attempts are")));
-    return evidence.attempts > 0 ? kExitOk : kExitNothing;
+                               counted(parts.front().running, "running attempt is", "running attempts are")));
+    return attempts > 0 ? kExitOk : kExitNothing;
 }
 
 void print_merged(const results_db::Merged& merged, const std::string& name) {
@@ -108,6 +128,9 @@ void add_db(CLI::App& app, Context& context) {
         ->required();
     add_root(*exporting, exported->root);
     exporting->add_option("--out", exported->out, "Write it to this file");
+    add_number(*exporting, "--parts", exported->parts,
+               "As so many texts: the trials are dealt out to FILE.1of5.jsonl and so on; merge all of them",
+               std::size_t{1}, std::size_t{99});
     exporting->callback([exported, &context] { context.exit_code = write_evidence(*exported); });
 
     auto files = std::make_shared<std::vector<std::string>>();

@@ -21,18 +21,18 @@ TEST_CASE("a task that is asked by a path upwards goes on by its last name") {
     const MeasuredSweep measured({.seeds = {1}});
     execute_in(measured, "UPDATE sweep_member SET scores_json = replace(scores_json, 'piqa', '../tasks/piqa.toml')");
     const Evidence evidence = Reader(measured.file()).evidence("quick");
-    require_mergeable(evidence);
+    require_mergeable({evidence});
     CHECK_THAT(evidence.text, ContainsSubstring(R"("task":"piqa.toml")") && !ContainsSubstring("../tasks"));
     CHECK(Reader({{"x.jsonl", evidence.text}}).evidence("quick").text == evidence.text);
 }
 
 TEST_CASE("a text that merging would refuse is told so before it is written") {
     const MeasuredSweep measured({.seeds = {1}});
-    require_mergeable(Reader(measured.file()).evidence("quick"));
+    require_mergeable({Reader(measured.file()).evidence("quick")});
     execute_in(measured, "UPDATE sweep SET scale = 'half.size'");
     const Evidence evidence = Reader(measured.file()).evidence("quick");
     CHECK_THAT(refusal(
-                   ErrorKind::database, [&] { require_mergeable(evidence); }, "could not be merged again"),
+                   ErrorKind::database, [&] { require_mergeable({evidence}); }, "could not be merged again"),
                ContainsSubstring("its 'scale' is no name") && ContainsSubstring("to mend: ") &&
                    ContainsSubstring("unchanged: the results"));
 }
