@@ -370,8 +370,13 @@ std::vector<BaselineRow> Reader::baselines() const {
     return read_baselines(*impl_->connection);
 }
 
-Evidence Reader::evidence(const std::string& selector, std::size_t most_bytes, EvidencePart part) const {
-    return export_evidence(*impl_->connection, selector, most_bytes, part);
+Evidence Reader::evidence(const std::string& selector, std::size_t most_bytes) const {
+    return export_evidence(*impl_->connection, selector, most_bytes);
+}
+
+std::vector<Evidence> Reader::evidence_parts(const std::string& selector, std::size_t count,
+                                             std::size_t most_bytes) const {
+    return export_parts(*impl_->connection, selector, count, most_bytes);
 }
 
 std::vector<VerdictRow> Reader::verdicts() const {

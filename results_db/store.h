@@ -424,7 +424,10 @@ class Reader {
     std::vector<BaselineRow> baselines() const;                           // by name and time
     std::vector<VerdictRow> verdicts() const;                             // in the order given
     // As export_evidence().
-    Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes, EvidencePart part = {}) const;
+    Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes) const;
+    // As export_parts().
+    std::vector<Evidence> evidence_parts(const std::string& selector, std::size_t count,
+                                         std::size_t most_bytes = kMostEvidenceBytes) const;
 
  private:
     struct Impl;

@@ -120,9 +120,10 @@ std::vector<GlueTask> tasks_of_runs(const std::vector<GlueRun>& runs) {
     return tasks;
 }
 
-// Whether the rate that counts is the lowest or the highest of several.
+// Whether the rate that counts is the lowest or the highest of several, of which all have a value.
 bool is_at_end(const GlueResult& result) {
     if (!result.chosen || result.rates.size() < 2) return false;
+    if (std::any_of(result.rates.begin(), result.rates.end(), [](const GlueAtRate& at) { return !at.average; })) return false;
     const auto [lowest, highest] = std::minmax_element(
         result.rates.begin(), result.rates.end(), [](const GlueAtRate& a, const GlueAtRate& b) { return a.rate < b.rate; });
     const double chosen = result.rates[*result.chosen].rate;

@@ -47,6 +47,24 @@ void add_curve(MeasuredCase& result, const TrialRow& trial, const Measure& measu
     result.values[measure].push_back({seed_of(trial), trial.attempt_uid, value, std::move(curve)});
 }
 
+// Whether a run would score it again. What was scored besides the sweep's own tasks stays as it is.
+bool is_asked(const TrialRow& trial, const results_db::ScoreRow& row) {
+    return std::any_of(trial.asked.begin(), trial.asked.end(), [&](const results_db::AskedScore& one) {
+        return one.task == row.task && one.shots == row.shots;
+    });
+}
+
+// A finished trial that is stale, of which a newer one may have been tried since.
+void add_stale(MeasuredCase& result, const TrialRow& trial) {
+    const std::string seed = fmt::format("seed {}", seeds_text(trial));
+    if (trial.newer_state == "failed" || trial.newer_state == "timeout")
+        result.crashed.push_back(fmt::format("{}: {}, trained again for being stale", seed, trial.newer_state));
+    else if (!trial.newer_state.empty())
+        result.unfinished.push_back(seeds_text(trial));
+    else
+        result.stale.push_back(fmt::format("{}: {}", seed, trial.stale));
+}
+
 void add_scores(MeasuredCase& result, const TrialRow& trial) {
     std::map<Measure, const results_db::ScoreRow*> scores;  // the newest version of a task is the last one
     for (const results_db::ScoreRow& row : trial.scores)
@@ -54,7 +72,7 @@ void add_scores(MeasuredCase& result, const TrialRow& trial) {
     for (const auto& [measure, row] : scores)
         if (row->stale.empty())
             result.values[measure].push_back({seed_of(trial), trial.attempt_uid, row->value, {}, row->score_key});
-        else
+        else if (is_asked(trial, *row))
             result.stale.push_back(fmt::format("seed {}, {}: {}", seeds_text(trial), name(measure), row->stale));
 }
 
@@ -77,7 +95,7 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
         result.seeds = variant.trials.size();
         for (const TrialRow* trial : variant.trials) {
             if (trial->state == "ok" && !trial->stale.empty()) {
-                result.stale.push_back(fmt::format("seed {}: {}", seeds_text(*trial), trial->stale));
+                add_stale(result, *trial);
             } else if (trial->state == "ok") {
                 add_scores(result, *trial);
                 const auto curve = curves.find(trial->config_hash);

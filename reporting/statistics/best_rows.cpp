@@ -14,6 +14,13 @@ bool counts(const std::vector<double>& row) {
     return row.size() >= kFewestSeeds && all_finite(row);
 }
 
+bool are_one_value(const std::vector<std::vector<double>>& rows) {
+    const double one = rows.front().front();
+    return std::all_of(rows.begin(), rows.end(), [&](const std::vector<double>& row) {
+        return std::all_of(row.begin(), row.end(), [&](double value) { return value == one; });
+    });
+}
+
 }  // namespace
 
 std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves improves, double level) {
@@ -21,7 +28,7 @@ std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves 
     std::vector<std::vector<double>> counting;
     for (const std::vector<double>& row : rows)
         if (counts(row)) counting.push_back(row);
-    if (counting.size() < 2) return marked;
+    if (counting.size() < 2 || are_one_value(counting)) return marked;
     const double sign = improves == Improves::upwards ? 1 : -1;
     const std::vector<double>& best = *std::max_element(
         counting.begin(), counting.end(), [&](const auto& a, const auto& b) { return sign * mean(a) < sign * mean(b); });

@@ -32,7 +32,8 @@ inline constexpr std::size_t kMostEvidenceBytes = 300'000;
 // A file that is read from a disk may be somebody else's.
 inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
 
-// Of the texts that one sweep is written as, with as many trials each: the first of every row stand in the first of them.
+// Of the texts that one sweep is written as (results_db/evidence/parts.h).
+inline constexpr std::size_t kMostParts = 99;
 struct EvidencePart {
     std::size_t number = 1, of = 1;
 };
@@ -47,10 +48,14 @@ struct Evidence {
 
 // The sweep as `selector` names it (results_db/sweep_heads.h). The same database gives the same bytes. Curves have at
 // most as many points as fit; most_bytes 0: all of them. Errors: missing; usage, where all but the curves is too long
-// already, for more parts than there are trials for a row, and for a configuration that names a file by an absolute path, in a text
-// that is not of all.
+// already; and a configuration that names a file by an absolute path, in a text that is not of all.
 Evidence export_evidence(Connection& connection, const std::string& selector,
-                         std::size_t most_bytes = kMostEvidenceBytes, EvidencePart part = {});
+                         std::size_t most_bytes = kMostEvidenceBytes);
+
+// As so many texts, which give the same table when all of them are merged. Errors: as above, of each; usage, for more
+// parts than there are trials for a row; database, as require_mergeable().
+std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
+                                   std::size_t most_bytes = kMostEvidenceBytes);
 
 // Errors: database, where merge_evidence() would refuse the texts, as of a database that was changed by hand.
 void require_mergeable(const std::vector<Evidence>& parts);
@@ -62,6 +67,9 @@ std::string evidence_note(const std::string& text);
 struct NamedEvidence {
     std::string name, text;
 };
+
+// Of sweeps of which some parts are among the texts, and others are not, a line each.
+std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts);
 
 // What merging one text has changed.
 struct Merged {

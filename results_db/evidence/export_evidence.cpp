@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "results_db/evidence/curve_record.h"
 #include "results_db/evidence/evidence.h"
 #include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/parts.h"
 #include "results_db/evidence/places.h"
 #include "results_db/evidence/sweep_record.h"
 #include "results_db/evidence/trial_record.h"
@@ -29,32 +29,6 @@ struct ListedAttempt {
     std::int64_t id = 0;
     std::string uid;
 };
-
-// The trials of a part: the first of every row, then the second ones, and so on, cut into parts of one size. A row's first
-// trials are all in the first part, which so tells the order of the rows.
-std::set<std::string> hashes_of_part(const std::vector<KnownPlace>& places, EvidencePart part) {
-    std::map<std::string, std::pair<std::size_t, std::size_t>> order;  // number in its row and place, the earliest ones
-    std::map<Json, std::size_t> in_row;
-    for (std::size_t place = 0; place < places.size(); ++place) {
-        const std::pair at(in_row[places[place].row]++, place);
-        const auto [found, fresh] = order.emplace(places[place].config_hash, at);
-        if (!fresh) found->second = std::min(found->second, at);
-    }
-    const std::size_t most = std::max<std::size_t>(1, in_row.empty() ? 1 : order.size() / in_row.size());
-    if (part.number < 1 || part.number > part.of || part.of > most)
-        throw Error(ErrorKind::usage,
-                    fmt::format("{} in {} cannot be {} parts with a trial of every row in the first",
-                                counted(order.size(), "trial"), counted(in_row.size(), "row"), part.of),
-                    fmt::format("ask for {} at most", counted(most, "part")));
-    std::vector<std::string> hashes;
-    for (const auto& [hash, at] : order) hashes.push_back(hash);
-    std::sort(hashes.begin(), hashes.end(),
-              [&](const std::string& a, const std::string& b) { return order.at(a) < order.at(b); });
-    const auto begin_of = [&](std::size_t number) {
-        return hashes.begin() + static_cast<std::ptrdiff_t>(hashes.size() * number / part.of);
-    };
-    return {begin_of(part.number - 1), begin_of(part.number)};
-}
 
 std::vector<ListedAttempt> ended_attempts(Connection& connection, std::int64_t sweep_id,
                                           const std::set<std::string>& hashes) {
@@ -80,15 +54,14 @@ std::int64_t running_attempts(Connection& connection, std::int64_t sweep_id) {
 std::string first_line_of(const SweepHead& sweep, std::size_t points, EvidencePart part) {
     const std::string of_parts =
         part.of > 1 ? fmt::format("part {} of {}, the other trials are in the others; ", part.number, part.of) : "";
-    return evidence_line(
-               "evidence",
-               {{"schema", kEvidenceSchema},
-                {"sweep", full_name(sweep)},
-                {"curve_points", points},
-                {"note", fmt::format("{}curves have at most {} points an attempt, thinned where there were more; "
-                                     "the results of single documents, the text of diffs and logs are left out",
-                                     of_parts, points)}}) +
-           '\n';
+    Json record = {{"schema", kEvidenceSchema},
+                   {"sweep", full_name(sweep)},
+                   {"curve_points", points},
+                   {"note", fmt::format("{}curves have at most {} points an attempt, thinned where there were more; "
+                                        "the results of single documents, the text of diffs and logs are left out",
+                                        of_parts, points)}};
+    if (part.of > 1) record.update({{"part", part.number}, {"parts", part.of}});
+    return evidence_line("evidence", std::move(record)) + '\n';
 }
 
 // What is in a trial's hash cannot be left out of a text, and one that is to be committed is read by others.
@@ -123,30 +96,18 @@ Curves curves_of(Connection& connection, const std::vector<ListedAttempt>& attem
     return curves;
 }
 
-}  // namespace
-
-void require_mergeable(const std::vector<Evidence>& parts) {
-    const std::string sweep = parts.empty() ? std::string() : parts.front().sweep;
-    const auto connection = open_in_memory(sweep);
+std::vector<NamedEvidence> named(const std::vector<Evidence>& parts) {
     std::vector<NamedEvidence> texts;
-    for (const Evidence& part : parts) texts.push_back({part.sweep, part.text});
-    try {
-        merge_evidence(*connection, texts, {});
-    } catch (const Error& error) {
-        throw Error(
-            ErrorKind::database,
-            fmt::format("the text of {} could not be merged again: {}", sweep, first_line(error.what())),
-            "give what it names another value where the sweep's file or the database has it, and export again",
-            "the results");
-    }
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        texts.push_back({parts.size() > 1 ? fmt::format("part {} of {}", i + 1, parts.size()) : parts[i].sweep, parts[i].text});
+    return texts;
 }
 
-Evidence export_evidence(Connection& connection, const std::string& selector, std::size_t most_bytes, EvidencePart part) {
-    const Transaction snapshot(connection, Transaction::Kind::read);
-    const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
+Evidence part_of(Connection& connection, const SweepHead& sweep, const std::vector<KnownPlace>& places, EvidencePart part,
+                 std::size_t most_bytes) {
     Evidence evidence;
     evidence.sweep = full_name(sweep);
-    const std::set<std::string> hashes = hashes_of_part(known_places(connection, sweep.id), part);
+    const std::set<std::string> hashes = hashes_of_parts(places, part.of).at(part.number - 1);
     SharedValues shared;
     std::string trials, attempts, verdicts;
     const auto add = [](std::string& lines, const char* kind, Json record) {
@@ -178,11 +139,63 @@ Evidence export_evidence(Connection& connection, const std::string& selector, st
     if (most_bytes == 0) return evidence;
     for (const std::size_t points : kPoints)
         if (with_curves(points)) return evidence;
+    const std::size_t more = std::min(most_parts(places), part.of + evidence.text.size() / most_bytes);
     throw Error(ErrorKind::usage,
-                fmt::format("the results of {} take {} bytes with curves of {} points, and a file may have {}",
+                fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
+                            part.of > 1 ? fmt::format("part {} of the results", part.number) : "the results",
                             full_name(sweep), evidence.text.size(), evidence.curve_points, most_bytes),
-                fmt::format("write it as several: --parts {}; or merge the database itself: deft db merge {} --root ROOT",
-                            part.of + evidence.text.size() / most_bytes, connection.file()));
+                fmt::format("{}merge the database itself: deft db merge {} --root ROOT",
+                            more > part.of ? fmt::format("write it as several texts with --parts {}, or ", more) : "",
+                            connection.file()));
+}
+
+// What a table shows of each place must be the same again: of several trials of one place it is the newest.
+void require_same_table(const std::vector<Evidence>& parts, const std::vector<KnownPlace>& places) {
+    const auto merged = open_in_memory(parts.front().sweep);
+    merge_evidence(*merged, named(parts), {});
+    const std::vector<KnownPlace> again = known_places(*merged, read_sweeps(*merged).front().id);
+    const auto is_same = [](const KnownPlace& a, const KnownPlace& b) {
+        return a.config_hash == b.config_hash && a.row == b.row && a.seeds == b.seeds;
+    };
+    if (std::equal(places.begin(), places.end(), again.begin(), again.end(), is_same)) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("{} parts of {} would not give its table again", parts.size(), parts.front().sweep),
+                "ask for another number of parts, or merge the database itself with deft db merge", "the results");
+}
+
+}  // namespace
+
+void require_mergeable(const std::vector<Evidence>& parts) {
+    const std::string sweep = parts.empty() ? std::string() : parts.front().sweep;
+    const auto connection = open_in_memory(sweep);
+    try {
+        merge_evidence(*connection, named(parts), {});
+    } catch (const Error& error) {
+        throw Error(
+            ErrorKind::database,
+            fmt::format("the text of {} could not be merged again: {}", sweep, first_line(error.what())),
+            "give what it names another value where the sweep's file or the database has it, and export again",
+            "the results");
+    }
+}
+
+Evidence export_evidence(Connection& connection, const std::string& selector, std::size_t most_bytes) {
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
+    return part_of(connection, sweep, known_places(connection, sweep.id), {}, most_bytes);
+}
+
+std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
+                                   std::size_t most_bytes) {
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
+    const std::vector<KnownPlace> places = known_places(connection, sweep.id);
+    std::vector<Evidence> parts;
+    for (std::size_t number = 1; number <= count; ++number)
+        parts.push_back(part_of(connection, sweep, places, {number, count}, most_bytes));
+    require_mergeable(parts);
+    require_same_table(parts, places);
+    return parts;
 }
 
 }  // namespace deft::results_db

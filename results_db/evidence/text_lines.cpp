@@ -77,12 +77,19 @@ void require_keys(const EvidenceLine& line, std::initializer_list<const char*> k
             fail_in_evidence(name, line.number, fmt::format("it has the unknown key '{}'", key));
 }
 
+void require_part(const EvidenceLine& first, const std::string& name) {
+    const Json part = first.record.value("part", Json()), parts = first.record.value("parts", Json());
+    if (!part.is_number_unsigned() || !parts.is_number_unsigned() || parts > kMostParts || part < 1 || part > parts)
+        fail_in_evidence(name, first.number, "its 'part' is none of its 'parts'");
+}
+
 void require_schema(const EvidenceLine& first, const std::string& name) {
     if (first.kind != "evidence")
         fail_in_evidence(name, first.number, "this is no evidence file of deft: its first line is none");
     const Json schema = first.record.value("schema", Json());
     if (schema.is_number_integer() && schema >= kOldestEvidenceSchema && schema <= kEvidenceSchema) {
-        require_keys(first, {"schema", "sweep", "curve_points", "note"}, name);
+        require_keys(first, {"schema", "sweep", "curve_points", "note", "part", "parts"}, name);
+        if (first.record.contains("part") || first.record.contains("parts")) require_part(first, name);
         for (const char* key : {"sweep", "note"})
             if (!first.record.value(key, Json()).is_string())
                 fail_in_evidence(name, first.number, fmt::format("it has no text '{}'", key));

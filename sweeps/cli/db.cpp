@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,26 +50,58 @@ struct EvidenceArguments {
 };
 
 // "bert.jsonl" of five parts: "bert.1of5.jsonl".
-std::string file_of_part(const std::string& file, results_db::EvidencePart part) {
-    if (part.of == 1) return file;
-    const std::filesystem::path path(file);
-    const std::string name = fmt::format("{}.{:0{}}of{}{}", path.stem().string(), part.number, std::to_string(part.of).size(),
-                                         part.of, path.extension().string());
-    return (path.parent_path() / name).string();
+std::filesystem::path file_of_part(const std::filesystem::path& file, std::size_t number, std::size_t of) {
+    if (of == 1) return file;
+    return file.parent_path() / fmt::format("{}.{:0{}}of{}{}", file.stem().string(), number, std::to_string(of).size(), of,
+                                            file.extension().string());
+}
+
+// Of another number of parts, which would be merged with these by whoever names all that is there.
+void note_other_parts(const std::filesystem::path& file, const std::set<std::filesystem::path>& written) {
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string(), begin = file.stem().string() + ".";
+        const bool is_part = name.starts_with(begin) && name.ends_with(file.extension().string()) &&
+                             name.find("of", begin.size()) != std::string::npos;
+        const std::filesystem::path path = file.parent_path() / name;
+        if ((is_part || path == file) && !written.contains(path))
+            print_note(fmt::format("{} is there as well, of another export", path.string()));
+    }
+}
+
+// All of them or none.
+void write_parts(const std::filesystem::path& file, const std::vector<results_db::Evidence>& parts) {
+    if (parts.size() == 1) {
+        print_to(file, parts.front().text);
+        return;
+    }
+    if (file.empty()) throw Error(ErrorKind::usage, "several parts are several files", "name them with --out");
+    const std::string name = file.filename().string();
+    if (name.empty() || name == "." || name == ".." || std::filesystem::is_directory(file))
+        throw Error(ErrorKind::usage, fmt::format("--out {} is a folder", file.string()),
+                    "name a file, as in bert.jsonl, of which bert.1of6.jsonl is made");
+    std::set<std::filesystem::path> written;
+    const auto unfinished = [](const std::filesystem::path& path) { return path.string() + ".new"; };
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::filesystem::path path = file_of_part(file, i + 1, parts.size());
+        print_to(unfinished(path), parts[i].text);
+        written.insert(path);
+    }
+    for (const std::filesystem::path& path : written) std::filesystem::rename(unfinished(path), path);
+    note_other_parts(file, written);
 }
 
 int write_evidence(const EvidenceArguments& arguments) {
-    if (arguments.parts > 1 && arguments.out.empty())
-        throw Error(ErrorKind::usage, "several parts are several files", "name them with --out");
     const results_db::Reader reader = open_results(arguments.root);
     std::vector<results_db::Evidence> parts;
-    for (std::size_t number = 1; number <= arguments.parts; ++number)
-        parts.push_back(reader.evidence(arguments.sweep, results_db::kMostEvidenceBytes, {number, arguments.parts}));
-    results_db::require_mergeable(parts);
+    if (arguments.parts > 1) parts = reader.evidence_parts(arguments.sweep, arguments.parts);
+    if (parts.empty()) {
+        parts.push_back(reader.evidence(arguments.sweep));
+        results_db::require_mergeable(parts);
+    }
+    write_parts(arguments.out, parts);
     std::int64_t attempts = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const results_db::Evidence& part = parts[i];
-        print_to(file_of_part(arguments.out, {i + 1, parts.size()}), part.text);
+    for (const results_db::Evidence& part : parts) {
         print_note(fmt::format("{}: {} and {} in {} bytes; {}", part.sweep, counted(part.trials, "trial"),
                                counted(part.attempts, "ended attempt"), part.text.size(),
                                results_db::evidence_note(part.text)));
@@ -130,7 +164,7 @@ void add_db(CLI::App& app, Context& context) {
     exporting->add_option("--out", exported->out, "Write it to this file");
     add_number(*exporting, "--parts", exported->parts,
                "As so many texts: the trials are dealt out to FILE.1of5.jsonl and so on; merge all of them",
-               std::size_t{1}, std::size_t{99});
+               std::size_t{1}, results_db::kMostParts);
     exporting->callback([exported, &context] { context.exit_code = write_evidence(*exported); });
 
     auto files = std::make_shared<std::vector<std::string>>();

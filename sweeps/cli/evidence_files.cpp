@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/cli/output.h"
 #include "sweeps/driver/root.h"
 
 namespace deft::cli {
@@ -59,6 +60,7 @@ std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::stri
                         "name what `deft db export SWEEP --out FILE` wrote", "the database");
         texts.push_back({path, read_file(file)});
     }
+    for (const std::string& lack : results_db::lacking_parts(texts)) print_note(lack);
     return texts;
 }
 

@@ -352,6 +352,10 @@ TEST_CASE("what is stale is no value of its case") {
                     a_finished_trial("plain", "{}", 3, 3.2)});
     sweep.trials[0].scores.push_back(a_score("lambada", "acc", 0.5));
     sweep.trials[0].scores.back().stale = "eval: the task has changed";
+    sweep.trials[0].asked = {{"lambada", 0, "key", true}};
+    // No run scores this one again, which was asked for besides.
+    sweep.trials[0].scores.push_back(a_score("piqa", "acc", 0.5));
+    sweep.trials[0].scores.back().stale = "eval: the task has changed";
     sweep.trials[1].stale = "code: result epoch 3, now 4";
     results_db::TrialCurve curve;
     for (const std::int64_t step : {100, 200, 300, 400}) {
@@ -366,13 +370,32 @@ TEST_CASE("what is stale is no value of its case") {
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].stale ==
           std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed", "seed 2: code: result epoch 3, now 4"});
-    REQUIRE(cases[0].values.size() == 2);  // of lambada nothing
+    CHECK(cases[0].crashed.empty());
+    CHECK(cases[0].unfinished.empty());
+    REQUIRE(cases[0].values.size() == 2);  // of lambada and piqa nothing
     for (const auto& [measure, seeds] : cases[0].values) {
         INFO(name(measure));
         REQUIRE(seeds.size() == 2);
         CHECK(seeds[0].seed == 1);
         CHECK(seeds[1].seed == 3);
     }
+}
+
+TEST_CASE("a stale trial whose new training has not ended well is that of its new training") {
+    results_db::SweepResults sweep =
+        a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
+                    a_finished_trial("plain", "{}", 3, 3.2)});
+    for (results_db::TrialRow& trial : sweep.trials) trial.stale = "code: result epoch 3, now 4";
+    sweep.trials[0].newer_state = "failed";
+    sweep.trials[1].newer_state = "timeout";
+    sweep.trials[2].newer_state = "running";
+    const auto cases = measured_cases(sweep, {});
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].crashed == std::vector<std::string>{"seed 1: failed, trained again for being stale",
+                                                       "seed 2: timeout, trained again for being stale"});
+    CHECK(cases[0].unfinished == std::vector<std::string>{"3"});
+    CHECK(cases[0].stale.empty());
+    CHECK(cases[0].values.empty());
 }
 
 TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and count once") {

@@ -41,6 +41,17 @@ TEST_CASE("without any spread only equals of the best may be it") {
     CHECK(best_rows(Rows{{2, 2, 2}, {2, 2, 2}, {1, 1, 1}}, Improves::upwards) == std::vector<bool>{true, true, false});
 }
 
+TEST_CASE("where all values are one there is no best") {
+    const std::vector<std::vector<double>> none(3, std::vector<double>(3, 0.0));
+    CHECK(best_rows(none, Improves::upwards) == std::vector<bool>{false, false, false});
+    std::vector<std::vector<double>> some = none;
+    some[1][2] = 0.01;
+    CHECK(best_rows(some, Improves::upwards)[1]);
+    // A row that does not count is none of them.
+    CHECK(best_rows(std::vector<std::vector<double>>{{0, 0, 0}, {0, 0, 0}, {1, 1}}, Improves::downwards) ==
+          std::vector<bool>{false, false, false});
+}
+
 TEST_CASE("the truly best row is marked in 95% of tables or more, and rows far from it seldom are") {
     const auto world = std::random_device{}();
     std::mt19937_64 random(world);
