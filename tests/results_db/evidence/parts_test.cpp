@@ -59,6 +59,8 @@ TEST_CASE("the parts of a sweep give what one text gives, the first of them a tr
         CHECK(lacking_parts(texts).empty() == (of == 1));
         if (of == 3) CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, and not here: part 1"));
     }
+    const std::vector<Evidence> two = reader.evidence_parts("quick", 2, 0);
+    CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0), ContainsSubstring("2 parts, and not here: part 2"));
     const SweepResults first = Reader(texts_of({reader.evidence_parts("quick", 4, 0).front()})).sweep("quick");
     REQUIRE(first.trials.size() == 2);
     CHECK(first.trials[0].seed == 1);
