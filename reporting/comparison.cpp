@@ -138,11 +138,8 @@ std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, co
         missing.push_back(fmt::format("{} ({})", results_db::trial_name(trial), why));
     }
     if (missing.empty()) return {};
-    const std::size_t listed = std::min(missing.size(), kListedMissing);
-    std::string text = fmt::format(
-        "Missing: {}", fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), "; "));
-    if (listed < missing.size()) text += fmt::format("; and {} more, see deft status", missing.size() - listed);
-    return {text + ".", "To fill them: " + (command.empty() ? "run the sweep's file again." : command)};
+    return {fmt::format("Missing: {}.", first_sentences(missing, kListedMissing, "more, see deft status")),
+            "To fill them: " + (command.empty() ? "run the sweep's file again." : command)};
 }
 
 // What the finished trials were made with and on, each spelling once.

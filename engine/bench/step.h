@@ -63,8 +63,8 @@ double step_flops(const TrainerConfig& config);
 // logits of a normalised row; and ln of the classes that a second head tells.
 double expected_first_loss(const TransformerConfig& model);
 
-// How far the first loss of a batch may be from that: 5%; or, where a sample is one class and nothing else, and there are few samples, four
-// standard deviations of their mean, a logit of a normalised row having the variance above.
+// How far the first loss of a batch may be from that: 5%; or, where a sample is one class and nothing else, and there are
+// few samples, four standard deviations of their mean, a logit of a normalised row having the variance above.
 double first_loss_tolerance(const StepBench& bench);
 
 struct StepTime {

@@ -189,11 +189,7 @@ std::string lacks_text(const GlueResult& result) {
     if (result.chosen) return {};
     std::vector<std::string> lacks;
     for (const GlueAtRate& at : result.rates) lacks.insert(lacks.end(), at.lacks.begin(), at.lacks.end());
-    const std::size_t told = std::min(lacks.size(), kToldLacks);
-    std::string text =
-        fmt::format("{}", fmt::join(lacks.begin(), lacks.begin() + static_cast<std::ptrdiff_t>(told), "; "));
-    if (lacks.size() > told) text += fmt::format("; and {} more", lacks.size() - told);
-    return text;
+    return first_sentences(lacks, kToldLacks);
 }
 
 bool only_fine_tunes(const results_db::SweepResults& sweep) {

@@ -80,7 +80,8 @@ struct MeasuredCase {
     std::map<Measure, std::vector<SeedValue>> values;
     std::vector<std::string> crashed;      // "seed 4: nan: the loss is not finite"
     std::vector<std::string> unfinished;   // seeds, "1.3" of a chain: waiting, running or stopped
-    std::vector<std::string> stale;        // "seed 4: code: result epoch 3, now 4": values that would be others today, and are left out
+    // "seed 4: code: result epoch 3, now 4": values that would be others today, and are left out.
+    std::vector<std::string> stale;
     std::size_t seeds = 0;                 // of all its trials, also of those that nest
 };
 

@@ -236,15 +236,7 @@ std::string not_finite_text(const Scores& scores) {
     return fmt::format("not finite for seed {}", fmt::join(seeds, ", "));
 }
 
-// Reasons have commas.
-std::string told_of(const std::vector<std::string>& reasons) {
-    constexpr std::size_t kMostTold = 4;
-    const std::size_t told = std::min(reasons.size(), kMostTold);
-    std::string text = fmt::format(
-        "{}", fmt::join(reasons.begin(), reasons.begin() + static_cast<std::ptrdiff_t>(told), "; "));
-    if (reasons.size() > told) text += fmt::format("; and {} more", reasons.size() - told);
-    return text;
-}
+constexpr std::size_t kMostTold = 4;
 
 // What the trials themselves say, before any number of them.
 void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
@@ -259,7 +251,7 @@ void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCas
     if (!head.stale.empty())
         findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
                                 fmt::format("left out for being stale, deft run makes it anew: {}",
-                                            told_of(head.stale))));
+                                            first_sentences(head.stale, kMostTold))));
 }
 
 // Comparisons that can be made, with their places among the findings.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -103,11 +104,11 @@ std::vector<NamedEvidence> named(const std::vector<Evidence>& parts) {
     return texts;
 }
 
-Evidence part_of(Connection& connection, const SweepHead& sweep, const std::vector<KnownPlace>& places, EvidencePart part,
-                 std::size_t most_bytes) {
+// Of a sweep that may be as many parts as `most`, the one that has these trials.
+Evidence part_of(Connection& connection, const SweepHead& sweep, EvidencePart part, const std::set<std::string>& hashes,
+                 std::size_t most, std::size_t most_bytes) {
     Evidence evidence;
     evidence.sweep = full_name(sweep);
-    const std::set<std::string> hashes = hashes_of_parts(places, part.of).at(part.number - 1);
     SharedValues shared;
     std::string trials, attempts, verdicts;
     const auto add = [](std::string& lines, const char* kind, Json record) {
@@ -139,7 +140,7 @@ Evidence part_of(Connection& connection, const SweepHead& sweep, const std::vect
     if (most_bytes == 0) return evidence;
     for (const std::size_t points : kPoints)
         if (with_curves(points)) return evidence;
-    const std::size_t more = std::min(most_parts(places), part.of + evidence.text.size() / most_bytes);
+    const std::size_t more = std::min(most, part.of + evidence.text.size() / most_bytes);
     throw Error(ErrorKind::usage,
                 fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
                             part.of > 1 ? fmt::format("part {} of the results", part.number) : "the results",
@@ -149,25 +150,10 @@ Evidence part_of(Connection& connection, const SweepHead& sweep, const std::vect
                             connection.file()));
 }
 
-// What a table shows of each place must be the same again: of several trials of one place it is the newest.
-void require_same_table(const std::vector<Evidence>& parts, const std::vector<KnownPlace>& places) {
-    const auto merged = open_in_memory(parts.front().sweep);
-    merge_evidence(*merged, named(parts), {});
-    const std::vector<KnownPlace> again = known_places(*merged, read_sweeps(*merged).front().id);
-    const auto is_same = [](const KnownPlace& a, const KnownPlace& b) {
-        return a.config_hash == b.config_hash && a.row == b.row && a.seeds == b.seeds;
-    };
-    if (std::equal(places.begin(), places.end(), again.begin(), again.end(), is_same)) return;
-    throw Error(ErrorKind::usage,
-                fmt::format("{} parts of {} would not give its table again", parts.size(), parts.front().sweep),
-                "ask for another number of parts, or merge the database itself with deft db merge", "the results");
-}
-
-}  // namespace
-
-void require_mergeable(const std::vector<Evidence>& parts) {
+// A database of all of them. Errors: as require_mergeable().
+std::unique_ptr<Connection> merged_again(const std::vector<Evidence>& parts) {
     const std::string sweep = parts.empty() ? std::string() : parts.front().sweep;
-    const auto connection = open_in_memory(sweep);
+    std::unique_ptr<Connection> connection = open_in_memory(sweep);
     try {
         merge_evidence(*connection, named(parts), {});
     } catch (const Error& error) {
@@ -177,12 +163,31 @@ void require_mergeable(const std::vector<Evidence>& parts) {
             "give what it names another value where the sweep's file or the database has it, and export again",
             "the results");
     }
+    return connection;
+}
+
+// What a table shows of each place must be the same again: of several trials of one place it is the newest.
+void require_same_table(Connection& merged, const std::vector<KnownPlace>& places, const Evidence& part) {
+    const std::vector<KnownPlace> again = known_places(merged, read_sweeps(merged).front().id);
+    const auto is_same = [](const KnownPlace& a, const KnownPlace& b) {
+        return a.config_hash == b.config_hash && a.row == b.row && a.seeds == b.seeds;
+    };
+    if (std::equal(places.begin(), places.end(), again.begin(), again.end(), is_same)) return;
+    throw Error(ErrorKind::usage, fmt::format("so many parts of {} would not give its table again", part.sweep),
+                "ask for another number of parts, or merge the database itself with deft db merge", "the results");
+}
+
+}  // namespace
+
+void require_mergeable(const std::vector<Evidence>& parts) {
+    merged_again(parts);
 }
 
 Evidence export_evidence(Connection& connection, const std::string& selector, std::size_t most_bytes) {
     const Transaction snapshot(connection, Transaction::Kind::read);
     const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
-    return part_of(connection, sweep, known_places(connection, sweep.id), {}, most_bytes);
+    const std::vector<KnownPlace> places = known_places(connection, sweep.id);
+    return part_of(connection, sweep, {}, hashes_of_parts(places, 1).front(), most_parts(places), most_bytes);
 }
 
 std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
@@ -191,10 +196,11 @@ std::vector<Evidence> export_parts(Connection& connection, const std::string& se
     const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
     const std::vector<KnownPlace> places = known_places(connection, sweep.id);
     std::vector<Evidence> parts;
-    for (std::size_t number = 1; number <= count; ++number)
-        parts.push_back(part_of(connection, sweep, places, {number, count}, most_bytes));
-    require_mergeable(parts);
-    require_same_table(parts, places);
+    for (const std::set<std::string>& hashes : hashes_of_parts(places, count))
+        parts.push_back(
+            part_of(connection, sweep, {parts.size() + 1, count}, hashes, most_parts(places), most_bytes));
+    const auto merged = merged_again(parts);
+    if (count > 1) require_same_table(*merged, places, parts.front());
     return parts;
 }
 

@@ -82,7 +82,7 @@ std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts) 
         for (std::size_t number = 1; number <= key.second; ++number)
             if (!numbers.contains(number)) missing.push_back(number);
         if (!missing.empty())
-            lacking.push_back(fmt::format("{} was written as {} parts, and not here: part {}", key.first, key.second,
+            lacking.push_back(fmt::format("{} was written as {} parts, of which these are not here: {}", key.first, key.second,
                                           fmt::join(missing, ", ")));
     }
     return lacking;

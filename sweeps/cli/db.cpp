@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "reporting/origins.h"
 #include "results_db/open.h"
@@ -51,7 +53,6 @@ struct EvidenceArguments {
 
 // "bert.jsonl" of five parts: "bert.1of5.jsonl".
 std::filesystem::path file_of_part(const std::filesystem::path& file, std::size_t number, std::size_t of) {
-    if (of == 1) return file;
     return file.parent_path() / fmt::format("{}.{:0{}}of{}{}", file.stem().string(), number, std::to_string(of).size(), of,
                                             file.extension().string());
 }
@@ -60,10 +61,10 @@ std::filesystem::path file_of_part(const std::filesystem::path& file, std::size_
 void note_other_parts(const std::filesystem::path& file, const std::set<std::filesystem::path>& written) {
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string(), begin = file.stem().string() + ".";
-        const bool is_part = name.starts_with(begin) && name.ends_with(file.extension().string()) &&
-                             name.find("of", begin.size()) != std::string::npos;
-        const std::filesystem::path path = file.parent_path() / name;
+        const std::filesystem::path path = file.parent_path() / entry.path().filename();
+        const std::string number = path.stem().extension().string();  // ".1of5"
+        const bool is_part = path.extension() == file.extension() && path.stem().stem() == file.stem() &&
+                             std::regex_match(number, std::regex("\\.[0-9]+of[0-9]+"));
         if ((is_part || path == file) && !written.contains(path))
             print_note(fmt::format("{} is there as well, of another export", path.string()));
     }
@@ -82,23 +83,23 @@ void write_parts(const std::filesystem::path& file, const std::vector<results_db
                     "name a file, as in bert.jsonl, of which bert.1of6.jsonl is made");
     std::set<std::filesystem::path> written;
     const auto unfinished = [](const std::filesystem::path& path) { return path.string() + ".new"; };
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::filesystem::path path = file_of_part(file, i + 1, parts.size());
-        print_to(unfinished(path), parts[i].text);
-        written.insert(path);
+    try {
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const auto [path, fresh] = written.insert(file_of_part(file, i + 1, parts.size()));
+            write_file_atomically(unfinished(*path), parts[i].text);
+        }
+    } catch (const Error&) {
+        std::error_code gone;
+        for (const std::filesystem::path& path : written) std::filesystem::remove(unfinished(path), gone);
+        throw;
     }
-    for (const std::filesystem::path& path : written) std::filesystem::rename(unfinished(path), path);
+    for (const std::filesystem::path& path : written) rename_durably(unfinished(path), path);
     note_other_parts(file, written);
 }
 
 int write_evidence(const EvidenceArguments& arguments) {
     const results_db::Reader reader = open_results(arguments.root);
-    std::vector<results_db::Evidence> parts;
-    if (arguments.parts > 1) parts = reader.evidence_parts(arguments.sweep, arguments.parts);
-    if (parts.empty()) {
-        parts.push_back(reader.evidence(arguments.sweep));
-        results_db::require_mergeable(parts);
-    }
+    const std::vector<results_db::Evidence> parts = reader.evidence_parts(arguments.sweep, arguments.parts);
     write_parts(arguments.out, parts);
     std::int64_t attempts = 0;
     for (const results_db::Evidence& part : parts) {

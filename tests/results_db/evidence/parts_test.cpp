@@ -57,10 +57,10 @@ TEST_CASE("the parts of a sweep give what one text gives, the first of them a tr
         CHECK(Reader(texts).sweep("quick").trials.size() == 8);
         texts.pop_back();
         CHECK(lacking_parts(texts).empty() == (of == 1));
-        if (of == 3) CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, and not here: part 1"));
+        if (of == 3) CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, of which these are not here: 1"));
     }
     const std::vector<Evidence> two = reader.evidence_parts("quick", 2, 0);
-    CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0), ContainsSubstring("2 parts, and not here: part 2"));
+    CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0), ContainsSubstring("2 parts, of which these are not here: 2"));
     const SweepResults first = Reader(texts_of({reader.evidence_parts("quick", 4, 0).front()})).sweep("quick");
     REQUIRE(first.trials.size() == 2);
     CHECK(first.trials[0].seed == 1);
@@ -111,7 +111,8 @@ TEST_CASE("a sweep has no more parts than trials for each of its rows") {
                ContainsSubstring("ask for 2 parts at most"));
     CHECK(reader.evidence_parts("quick", 2).size() == 2);
     // What is too long for one text says as how many it may be written, where it may.
-    refusal(ErrorKind::usage, [&] { (void)reader.evidence("quick", 5'000); }, "write it as several texts with --parts 2, or merge");
+    refusal(
+        ErrorKind::usage, [&] { (void)reader.evidence("quick", 5'000); }, "write it as several texts with --parts 2, or merge");
     CHECK_THAT(refusal(ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 2, 2'000); }, "merge the database itself"),
                !ContainsSubstring("write it as several"));
 }

@@ -216,7 +216,7 @@ TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and repor
         for (const std::string& file : files) from.insert(from.end(), {"--from", file});
         const Ran ran = sweep.deft("report", from);
         CHECK(ran.exit_code == kExitOk);
-        CHECK_THAT(ran.err, !ContainsSubstring("parts, and not here"));
+        CHECK_THAT(ran.err, !ContainsSubstring("parts, of which these are not here"));
         CHECK_THAT(ran.out, ContainsSubstring("Published: "));
         const Json head = Json::parse(reporting::lines_of(read_file(files.front())).at(1));
         const bool has_claims = !sweeps::published_table(head.at("paper").get<std::string>())->claims.empty();
