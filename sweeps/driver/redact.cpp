@@ -4,13 +4,16 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
-#include <vector>
+
+#include "sweeps/driver/secret_names.h"
+#include "sweeps/driver/secret_values.h"
 
 namespace deft::sweeps {
 
 namespace {
 
 constexpr std::string_view kMark = "[redacted]";
+constexpr std::string_view kUrlEnd = " \t\r\"'<>";
 
 // How tokens of well-known services begin, and how many characters they have at least.
 struct TokenForm {
@@ -26,143 +29,113 @@ constexpr std::array kTokenForms = {
     TokenForm{"dop_v1_", 30},     TokenForm{"eyJ", 40},
 };
 
-// A value with such a name is always a secret. A key or a token is one when its value looks like it.
-constexpr std::array<std::string_view, 6> kSecretWords = {"password",    "passwd",        "secret",
-                                                          "credentials", "authorization", "apikey"};
-constexpr std::array<std::string_view, 3> kKeyWords = {"key", "token", "bearer"};
-
-bool is_token_character(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/' ||
-           c == '+' || c == '=' || c == '~';
-}
-
 bool is_name_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-bool is_known_token(std::string_view word) {
-    return std::any_of(kTokenForms.begin(), kTokenForms.end(), [&](const TokenForm& form) {
+std::size_t count_while(std::string_view text, bool (*is)(char), std::size_t most = std::string_view::npos) {
+    std::size_t count = 0;
+    while (count < std::min(text.size(), most) && is(text[count])) ++count;
+    return count;
+}
+
+// The length of a token that begins here. No form asks for more characters, and a line may be one word of a megabyte.
+std::size_t known_token_length(std::string_view rest) {
+    constexpr std::size_t kEnough = 64;
+    const std::string_view word = rest.substr(0, count_while(rest, is_token_character, kEnough));
+    const bool is_known = std::ranges::any_of(kTokenForms, [&](const TokenForm& form) {
         return word.size() >= form.least && word.starts_with(form.prefix);
     });
+    return is_known ? count_while(rest, is_token_character) : 0;
 }
 
-// "hfToken", "HF_TOKEN", "hf-token": "hf", "token".
-std::vector<std::string> words_of(std::string_view name) {
-    std::vector<std::string> words(1);
-    bool was_lower = false;
-    for (const char c : name) {
-        const auto letter = static_cast<unsigned char>(c);
-        const bool starts = std::isalnum(letter) == 0 || (was_lower && std::isupper(letter) != 0);
-        if (starts && !words.back().empty()) words.emplace_back();
-        if (std::isalnum(letter) != 0) words.back() += static_cast<char>(std::tolower(letter));
-        was_lower = std::islower(letter) != 0;
+// Of a URL from its "//" on: "user:password", or the path of a webhook, whose address is its password.
+TextSpan secret_of_url(std::string_view rest) {
+    constexpr std::size_t kSlashes = 2, kMostUrl = 2048;
+    const std::string_view url = rest.substr(0, std::min(rest.find_first_of(kUrlEnd), kMostUrl));
+    const std::size_t host_end = std::min(url.find_first_of("@/", kSlashes), url.size());
+    const std::size_t colon = url.find(':', kSlashes);
+    if (host_end < url.size() && url[host_end] == '@')
+        return colon < host_end ? TextSpan{kSlashes, host_end - kSlashes} : TextSpan{};
+    const bool is_webhook = url.find("webhook") != std::string_view::npos || url.substr(kSlashes).starts_with("hooks.");
+    return is_webhook && host_end + 1 < url.size() ? TextSpan{host_end + 1, url.size() - host_end - 1} : TextSpan{};
+}
+
+// "user:password" of a line with curl in it, from the end of that option on.
+TextSpan credentials_of_curl(std::string_view option, std::string_view rest) {
+    if (option.starts_with("-u") && option.size() > 2 && rest.starts_with(':'))  // -uNAME:PASSWORD
+        return {0, std::min(rest.find_first_of(kUrlEnd), rest.size())};
+    if (option != "-u" && option != "--user" && option != "-U" && option != "--proxy-user") return {};
+    const std::size_t begin = std::min(rest.find_first_not_of(" \t=\"'"), rest.size());
+    const std::string_view word = rest.substr(begin, rest.find_first_of(kUrlEnd, begin) - begin);
+    return word.find(':') != std::string_view::npos ? TextSpan{begin, word.size()} : TextSpan{};
+}
+
+// Goes through a line once, and copies it without its secrets.
+class LineRedaction {
+ public:
+    explicit LineRedaction(std::string_view line)
+        : line_(line), has_curl_(line.find("curl") != std::string_view::npos), login_(line.find("login ")) {
+        while (at_ < line_.size()) step();
     }
-    return words;
-}
 
-enum class NameOf { nothing, a_key, a_secret };
-NameOf meaning_of(std::string_view name) {
-    const auto is_one_of = [](const auto& list, const std::string& word) {
-        return std::find(list.begin(), list.end(), word) != list.end();
-    };
-    const std::vector<std::string> words = words_of(name);
-    for (const std::string& word : words)
-        if (is_one_of(kSecretWords, word)) return NameOf::a_secret;
-    return is_one_of(kKeyWords, words.back()) ? NameOf::a_key : NameOf::nothing;
-}
+    const std::string& text() const { return out_; }
+    // What the line's last word names, where its value is left to the next line.
+    NameOf awaited() const { return awaited_; }
 
-std::string_view skip_blanks(std::string_view text) {
-    const std::size_t start = text.find_first_not_of(" \t");
-    return start == std::string_view::npos ? std::string_view() : text.substr(start);
-}
-
-// Long, with letters and digits: such a value is no word, and hardly a part of a program.
-bool looks_random(std::string_view value) {
-    constexpr std::size_t kLeast = 16;
-    const auto has = [&](auto is) { return std::any_of(value.begin(), value.end(), is); };
-    return value.size() >= kLeast && has([](unsigned char c) { return std::isdigit(c) != 0; }) &&
-           has([](unsigned char c) { return std::isalpha(c) != 0; }) && value.find("::") == std::string_view::npos;
-}
-
-// Of a line the part from the name's end on: where a secret's value begins and how long it is; length 0: none there.
-struct Span {
-    std::size_t begin = 0, length = 0;
-};
-Span value_after(std::string_view rest, NameOf name) {
-    std::string_view at = rest;
-    if (!at.empty() && (at.front() == '"' || at.front() == '\'')) at.remove_prefix(1);  // of a quoted name
-    at = skip_blanks(at);
-    if (at.starts_with(":=")) at.remove_prefix(1);
-    if (at.empty() || (at.front() != '=' && at.front() != ':')) return {};
-    at = skip_blanks(at.substr(1));
-    for (const std::string_view scheme : {"Bearer ", "Basic ", "bearer ", "basic "})
-        if (at.starts_with(scheme)) at.remove_prefix(scheme.size());
-    constexpr std::size_t kLeastQuoted = 4;
-    if (!at.empty() && (at.front() == '"' || at.front() == '\'')) {
-        const std::size_t close = at.find(at.front(), 1);
-        const std::size_t length = (close == std::string_view::npos ? at.size() : close) - 1;
-        const bool secret = name == NameOf::a_secret ? length >= kLeastQuoted : looks_random(at.substr(1, length));
-        if (!secret) return {};
-        return {rest.size() - at.size() + 1, length};
-    }
-    std::size_t length = 0;
-    while (length < at.size() && is_token_character(at[length])) ++length;
-    if (!looks_random(at.substr(0, length))) return {};
-    return {rest.size() - at.size(), length};
-}
-
-// "//user:password@host": the length of "user:password" behind the slashes, 0 where there is none.
-std::size_t credentials_length(std::string_view rest) {
-    const std::size_t end = rest.find_first_of("@/ \t\"'<>");
-    if (end == std::string_view::npos || rest[end] != '@') return 0;
-    const std::size_t colon = rest.find(':');
-    return colon != std::string_view::npos && colon < end ? end : 0;
-}
-
-std::string redacted_line(std::string_view line) {
-    std::string out;
-    for (std::size_t at = 0; at < line.size();) {
-        const std::string_view rest = line.substr(at);
+ private:
+    void step() {
+        const std::string_view rest = line_.substr(at_);
         if (rest.starts_with("//"))
-            if (const std::size_t length = credentials_length(rest.substr(2)); length > 0) {
-                (out += "//") += kMark;
-                at += 2 + length;
-                continue;
-            }
-        if (!is_name_character(rest.front())) {
-            out += rest.front();
-            ++at;
-            continue;
-        }
-        // No form asks for more characters, and a line may be one word of a megabyte.
-        constexpr std::size_t kEnough = 64;
-        std::size_t word = 0;
-        while (word < std::min(rest.size(), kEnough) && is_token_character(rest[word])) ++word;
-        if (is_known_token(rest.substr(0, word))) {
-            while (word < rest.size() && is_token_character(rest[word])) ++word;
-            out += kMark;
-            at += word;
-            continue;
-        }
-        std::size_t name = 0;
-        while (name < rest.size() && is_name_character(rest[name])) ++name;
-        out += rest.substr(0, name);
-        at += name;
-        const NameOf meaning = meaning_of(rest.substr(0, name));
-        if (meaning == NameOf::nothing) continue;
-        if (const Span value = value_after(line.substr(at), meaning); value.length > 0) {
-            (out += line.substr(at, value.begin)) += kMark;
-            at += value.begin + value.length;
-        }
+            if (redact(secret_of_url(rest))) return;
+        if (!is_name_character(rest.front())) return copy(1);
+        if (redact({0, known_token_length(rest)})) return;
+        const std::string_view name = rest.substr(0, count_while(rest, is_name_character));
+        const bool is_netrc_password = name == "password" && is_field_of_netrc();
+        copy(name.size());
+        redact_value_of(name, name.starts_with("--") || is_netrc_password);
     }
-    return out;
-}
+
+    // In a .netrc a password stands in a line of its own, or after the login.
+    bool is_field_of_netrc() const { return login_ < at_ || line_.find_first_not_of(" \t+-") == at_; }
+
+    void redact_value_of(std::string_view name, bool is_followed_by_word) {
+        const std::string_view rest = line_.substr(at_);
+        if (has_curl_ && redact(credentials_of_curl(name, rest))) return;
+        const NameOf meaning = meaning_of(name);
+        if (meaning == NameOf::nothing || redact(value_after(rest, meaning))) return;
+        if (is_followed_by_word && redact(next_word(rest, meaning))) return;
+        if (awaits_value(rest)) awaited_ = meaning;
+    }
+
+    void copy(std::size_t count) {
+        out_ += line_.substr(at_, count);
+        at_ += count;
+    }
+
+    // `secret` is in the rest of the line. False where there is none.
+    bool redact(TextSpan secret) {
+        if (secret.length == 0) return false;
+        copy(secret.begin);
+        out_ += kMark;
+        at_ += secret.length;
+        return true;
+    }
+
+    std::string_view line_;
+    bool has_curl_;
+    std::size_t login_;  // where a .netrc's login stands
+    std::size_t at_ = 0;
+    std::string out_;
+    NameOf awaited_ = NameOf::nothing;
+};
 
 }  // namespace
 
 std::string without_secrets(std::string_view text) {
     std::string out;
     bool in_private_key = false;
+    NameOf awaited = NameOf::nothing;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         const std::string_view line = text.substr(at, end - at);
@@ -170,7 +143,15 @@ std::string without_secrets(std::string_view text) {
             line.find("-----BEGIN ") != std::string_view::npos && line.find("PRIVATE KEY") != std::string_view::npos;
         if (begins) out += kMark;
         in_private_key = in_private_key || begins;
-        if (!in_private_key) out += redacted_line(line);
+        if (!in_private_key) {
+            const TextSpan value = awaited == NameOf::nothing ? TextSpan{} : value_alone(line, awaited);
+            const LineRedaction redaction(line);
+            if (value.length > 0)
+                out.append(line.substr(0, value.begin)).append(kMark).append(line.substr(value.begin + value.length));
+            else
+                out += redaction.text();
+            awaited = redaction.awaited();
+        }
         if (end < text.size() && (!in_private_key || begins)) out += '\n';
         if (line.find("-----END ") != std::string_view::npos) in_private_key = false;
         at = end + 1;

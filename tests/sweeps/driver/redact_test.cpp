@@ -33,6 +33,43 @@ TEST_CASE("Keys, tokens and passwords are replaced, and code stays as it is") {
         CHECK(without_secrets(code) == code);
 }
 
+TEST_CASE("A value is replaced whatever it looks like where its name proves it") {
+    const struct {
+        const char *text, *redacted;
+    } cases[] = {
+        {"+password = hunter2hunter\n", "+password = [redacted]\n"},
+        {"PASS=abc!d@f", "PASS=[redacted]"},
+        {"export PGPASSWORD=swordfish", "export PGPASSWORD=[redacted]"},
+        {"MYSQL_PWD=swordfish; ls", "MYSQL_PWD=[redacted]; ls"},
+        {"password: swordfish", "password: [redacted]"},
+        {"password: str = \"swordfish\"", "password: str = \"[redacted]\""},
+        {"set_password('swordfish')", "set_password('[redacted]')"},
+        {"[\"--password\", \"swordfish\"]", "[\"--password\", \"[redacted]\"]"},
+        {"mysql --password x -h db", "mysql --password [redacted] -h db"},
+        {"API_TOKEN=onlyletters", "API_TOKEN=[redacted]"},
+        {"https://hooks.slack.com/services/T00/B00/xyz", "https://hooks.slack.com/[redacted]"},
+        {"url = \"https://discord.com/api/webhooks/1/xyz\"", "url = \"https://discord.com/[redacted]\""},
+        {"curl -u user:pw https://example.org", "curl -u [redacted] https://example.org"},
+        {"curl --user 'user:pw)x' example.org", "curl --user '[redacted]' example.org"},
+        {"curl -uuser:pw example.org", "curl -uuser[redacted] example.org"},
+        {"machine example.org login me password swordfish", "machine example.org login me password [redacted]"},
+        {"+  login me\n+  password swordfish\n", "+  login me\n+  password [redacted]\n"},
+        {"+token:\n+  0123456789abcdef0123456789abcdef\n+next\n", "+token:\n+  [redacted]\n+next\n"},
+        {"  \"secret\":\n    \"swordfish\",\n", "  \"secret\":\n    \"[redacted]\",\n"},
+        {"curl -H x --token \\\n  0123456789abcdef0123\n", "curl -H x --token \\\n  [redacted]\n"},
+    };
+    for (const auto& [text, redacted] : cases) CHECK(without_secrets(text) == redacted);
+}
+
+TEST_CASE("References, calls and prose about passwords stay") {
+    for (const char* text :
+         {"password = os.environ[\"PW\"]", "PGPASSWORD=$DB_PASSWORD ./run", "password = None", "bool pass = true;",
+          "std::string password = get_password(config);", "password: ${{ secrets.PASSWORD }}", "PWD=/home/user",
+          "def check(password: str, n: int):", "password: the one that users type", "docker run -u 1000:1000 image",
+          "secret:\n  name: x\n", "if password:\n    connect(host)\n", "max_tokens = 4096", "pad_token = \"<pad>\""})
+        CHECK(without_secrets(text) == text);
+}
+
 TEST_CASE("A line of a megabyte is looked through at once") {
     std::string line;
     while (line.size() < (1u << 20)) line += "a/b+c=";
