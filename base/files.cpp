@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -22,14 +23,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int open_new_file_beside(const fs::path& file, fs::path& name) {
+int open_new_file_beside(const fs::path& file, mode_t mode, fs::path& name) {
     static std::atomic<unsigned> counter{0};
     for (int tries = 0; tries < 100; ++tries) {
         name = file.parent_path() / fmt::format(".{}.{}.{}.tmp", file.filename().string(), ::getpid(), counter++);
-        const int number = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const int number = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (number >= 0 || errno != EEXIST) return number;
     }
     return -1;
+}
+
+// A file without a name, for the bytes of a stream: they come in any order and leave in one piece.
+int open_nameless_file() {
+    std::error_code ignored;
+    std::string name = (fs::temp_directory_path(ignored) / "deft_XXXXXX").string();
+    const int number = ::mkostemp(name.data(), O_CLOEXEC);
+    if (number >= 0) ::unlink(name.c_str());
+    return number;
+}
+
+// The owner stays where this process may give it, and so does the group.
+int keep_owner_and_mode(int descriptor, const struct stat& old) {
+    if (::fchown(descriptor, old.st_uid, old.st_gid) != 0)
+        (void)!::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid);
+    return ::fchmod(descriptor, old.st_mode & 0777) == 0 ? 0 : errno;
 }
 
 // 0, or the error.
@@ -43,6 +60,19 @@ int write_all(int descriptor, std::string_view bytes) {
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return 0;
+}
+
+// 0, or the error.
+int copy_all(int from, int to) {
+    if (::lseek(from, 0, SEEK_SET) != 0) return errno;
+    std::array<char, 1 << 16> buffer{};
+    for (;;) {
+        const ssize_t count = ::read(from, buffer.data(), buffer.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return errno;
+        if (count == 0) return 0;
+        if (const int error = write_all(to, {buffer.data(), static_cast<std::size_t>(count)})) return error;
+    }
 }
 
 // A rename lasts only once its folder is on the disk.
@@ -79,7 +109,12 @@ void write_file_atomically(const fs::path& file, std::string_view bytes) {
     out.finish();
 }
 
-AtomicFile::AtomicFile(fs::path file) : file_(std::move(file)), descriptor_(open_new_file_beside(file_, temporary_)) {
+AtomicFile::AtomicFile(fs::path file) : file_(std::move(file)) {
+    if (const int error = find_output_target(file_, target_)) fail(error);
+    if (is_stream())
+        descriptor_.reset(open_nameless_file());
+    else
+        descriptor_.reset(open_new_file_beside(target_.file, target_.replaced ? 0600 : 0666, temporary_));
     if (descriptor_.number() >= 0) return;
     temporary_.clear();
     fail(errno);
@@ -91,20 +126,43 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::fail(int error) const {
     throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file_.string(), error_text(error)),
-                fix_for_write(error),
-                fs::exists(file_.string().c_str()) ? "the old " + file_.filename().string() : std::string());
+                fix_for_write(error), target_.replaced ? "the old " + file_.filename().string() : std::string());
 }
 
 void AtomicFile::write(std::string_view bytes) {
     if (const int error = write_all(descriptor_.number(), bytes)) fail(error);
 }
 
-void AtomicFile::finish() {
+void AtomicFile::write_at(std::int64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_.number(), bytes.data(), bytes.size(), offset);
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            fail(errno);
+        }
+        offset += written;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void AtomicFile::sync() {
+    if (is_stream() || descriptor_.number() < 0) return;
+    if (target_.replaced)
+        if (const int error = keep_owner_and_mode(descriptor_.number(), *target_.replaced)) fail(error);
     if (::fsync(descriptor_.number()) != 0) fail(errno);
     if (descriptor_.close() != 0) fail(errno);
-    if (::rename(temporary_.c_str(), file_.c_str()) != 0) fail(errno);
+}
+
+void AtomicFile::finish() {
+    if (is_stream()) {
+        if (const int error = copy_all(descriptor_.number(), target_.stream.number())) fail(error);
+        if (target_.stream.close() != 0) fail(errno);
+        return;
+    }
+    sync();
+    if (::rename(temporary_.c_str(), target_.file.c_str()) != 0) fail(errno);
     temporary_.clear();
-    sync_folder_of(file_);
+    sync_folder_of(target_.file);
 }
 
 void rename_durably(const fs::path& from, const fs::path& to) {
@@ -120,21 +178,21 @@ void rename_durably(const fs::path& from, const fs::path& to) {
 }
 
 std::string read_file(const fs::path& file) {
-    const auto fail = [&](int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), error_text(error)),
+    const auto fail_to_read = [](const fs::path& path, int error) {
+        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", path.string(), error_text(error)),
                     error == ENOENT ? "check the path" : "");
     };
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (descriptor.number() < 0) fail(errno);
+    if (descriptor.number() < 0) fail_to_read(file, errno);
     struct stat status {};
-    if (::fstat(descriptor.number(), &status) != 0) fail(errno);
+    if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file, errno);
     std::string bytes;
     if (S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
     std::array<char, 1 << 16> buffer{};
     for (;;) {
         const ssize_t count = ::read(descriptor.number(), buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail(errno);
+        if (count < 0) fail_to_read(file, errno);
         if (count == 0) return bytes;
         bytes.append(buffer.data(), static_cast<std::size_t>(count));
     }

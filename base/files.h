@@ -2,6 +2,7 @@
 // Files: written whole or not at all, read, mapped, locked.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -9,15 +10,17 @@
 #include <string_view>
 
 #include "base/descriptor.h"
+#include "base/output_target.h"
 
 namespace deft {
 
-// Writes a temporary file beside `file`, syncs it, renames it over `file` and syncs the folder.
-// Errors: io (full disk, no right to write); `file` is then what it was before.
+// Writes a temporary file beside `file`, syncs it, renames it over `file` and syncs the folder. Links are followed, a
+// replaced file keeps its mode, and a pipe, a device or /dev/stdout gets the bytes instead of a rename.
+// Errors: io (full disk, no right to write); a regular `file` is then what it was before.
 void write_file_atomically(const std::filesystem::path& file, std::string_view bytes);
 
 // A file written from beginning to end in pieces, whole or not at all, as above. Errors of all calls: io (full disk, no
-// right to write); the file is then what it was before.
+// right to write); a regular file is then what it was before.
 class AtomicFile {
  public:
     explicit AtomicFile(std::filesystem::path file);
@@ -26,13 +29,19 @@ class AtomicFile {
     AtomicFile& operator=(const AtomicFile&) = delete;
 
     void write(std::string_view bytes);
+    // Pieces in any order, also from several threads at once.
+    void write_at(std::int64_t offset, std::string_view bytes);
+    // The bytes are on the disk once this has returned, and only the rename is left to finish().
+    void sync();
     // The file is in its place once this has returned.
     void finish();
 
  private:
     [[noreturn]] void fail(int error) const;
+    bool is_stream() const { return target_.stream.number() >= 0; }
 
-    std::filesystem::path file_, temporary_;  // temporary_: empty once it has been renamed
+    std::filesystem::path file_, temporary_;  // temporary_: empty for a stream, and after the rename
+    OutputTarget target_;
     Descriptor descriptor_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -82,18 +83,14 @@ void write_parts(const std::filesystem::path& file, const std::vector<results_db
         throw Error(ErrorKind::usage, fmt::format("--out {} is a folder", file.string()),
                     "name a file, as in bert.jsonl, of which bert.1of6.jsonl is made");
     std::set<std::filesystem::path> written;
-    const auto unfinished = [](const std::filesystem::path& path) { return path.string() + ".new"; };
-    try {
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            const auto [path, fresh] = written.insert(file_of_part(file, i + 1, parts.size()));
-            write_file_atomically(unfinished(*path), parts[i].text);
-        }
-    } catch (const Error&) {
-        std::error_code gone;
-        for (const std::filesystem::path& path : written) std::filesystem::remove(unfinished(path), gone);
-        throw;
+    std::deque<AtomicFile> outputs;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto [path, fresh] = written.insert(file_of_part(file, i + 1, parts.size()));
+        AtomicFile& output = outputs.emplace_back(*path);
+        output.write(parts[i].text);
+        output.sync();
     }
-    for (const std::filesystem::path& path : written) rename_durably(unfinished(path), path);
+    for (AtomicFile& output : outputs) output.finish();
     note_other_parts(file, written);
 }
 
