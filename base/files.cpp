@@ -80,6 +80,11 @@ void sync_folder_of(const fs::path& file) {
     sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
+[[noreturn]] void fail_to_read(const fs::path& file, int error) {
+    throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), error_text(error)),
+                error == ENOENT ? "check the path" : "");
+}
+
 }  // namespace
 
 std::string fix_for_write(int error) {
@@ -177,11 +182,22 @@ void rename_durably(const fs::path& from, const fs::path& to) {
     sync_folder_of(to);
 }
 
+void require_regular_file(const fs::path& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) fail_to_read(file, errno);
+    if (S_ISDIR(status.st_mode)) fail_to_read(file, EISDIR);
+    if (!S_ISREG(status.st_mode))
+        throw Error(ErrorKind::io, fmt::format("cannot read {}: it is a pipe, a device or a socket", file.string()),
+                    "put a regular file in its place");
+}
+
 std::string read_file(const fs::path& file) {
-    const auto fail_to_read = [](const fs::path& path, int error) {
-        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", path.string(), error_text(error)),
-                    error == ENOENT ? "check the path" : "");
-    };
+    require_regular_file(file);
+    return read_input(file);
+}
+
+std::string read_input(const fs::path& file) {
+    constexpr std::size_t kMostStreamed = std::size_t{1} << 28;
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (descriptor.number() < 0) fail_to_read(file, errno);
     struct stat status {};
@@ -195,6 +211,9 @@ std::string read_file(const fs::path& file) {
         if (count < 0) fail_to_read(file, errno);
         if (count == 0) return bytes;
         bytes.append(buffer.data(), static_cast<std::size_t>(count));
+        if (!S_ISREG(status.st_mode) && bytes.size() > kMostStreamed)
+            throw Error(ErrorKind::io, fmt::format("cannot read {}: it gives more than {} bytes", file.string(), kMostStreamed),
+                        "name a regular file");
     }
 }
 
@@ -225,8 +244,9 @@ void make_folder(const fs::path& folder) {
                     "choose a folder that you may write to");
 }
 
-MappedFile::MappedFile(const fs::path& file)
-    : path_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+MappedFile::MappedFile(const fs::path& file) : path_(file) {
+    require_regular_file(file);
+    descriptor_.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
     int error = descriptor_.number() < 0 || ::fstat(descriptor_.number(), &status) != 0 ? errno : 0;
     if (error == 0 && status.st_size > 0) {
@@ -237,9 +257,7 @@ MappedFile::MappedFile(const fs::path& file)
         else
             data_ = static_cast<const std::byte*>(address);
     }
-    if (error != 0)
-        throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", file.string(), error_text(error)),
-                    error == ENOENT ? "check the path" : "");
+    if (error != 0) fail_to_read(file, error);
 }
 
 MappedFile::~MappedFile() {

@@ -55,8 +55,14 @@ void sync_folder(const std::filesystem::path& folder);
 // How to mend that a write ended with this errno; empty where nobody knows.
 std::string fix_for_write(int error);
 
-// Errors: io.
+// Errors: io, for a path that leads to no regular file. Opening a pipe or reading a device may never end, so whatever
+// reads the files of a folder calls this first.
+void require_regular_file(const std::filesystem::path& file);
+
+// A regular file. Errors: io.
 std::string read_file(const std::filesystem::path& file);
+// A file, a pipe or a terminal that a user has named. Errors: io.
+std::string read_input(const std::filesystem::path& file);
 
 // Reads a plain, gzip (.gz) or zstd (.zst) file whole, decompressed. Errors: io, for truncated or damaged data too.
 std::string read_text_file(const std::filesystem::path& file);

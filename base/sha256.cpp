@@ -42,6 +42,7 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& file) {
+    require_regular_file(file);
     std::ifstream in(file, std::ios::binary);
     if (!in) throw Error(ErrorKind::io, "cannot read " + file.string());
     Sha256 digest;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace deft {
 
@@ -113,6 +114,7 @@ struct TextStream::State {
 };
 
 TextStream::TextStream(const fs::path& file) : state_(std::make_unique<State>()) {
+    require_regular_file(file);
     State& s = *state_;
     s.path = file;
     std::error_code error;

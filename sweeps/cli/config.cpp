@@ -23,7 +23,7 @@ struct ImportArguments {
 
 int run_import_deepspeed(const ImportArguments& arguments) {
     const experiments::DeepSpeedImport imported =
-        experiments::import_deepspeed(read_file(arguments.file), arguments.file);
+        experiments::import_deepspeed(read_input(arguments.file), arguments.file);
     print_to(arguments.out, imported.toml);
     for (const experiments::ImportNote& note : imported.notes)
         std::fputs(fmt::format("{}: {}: {}\n", note.key, text_of(note.what), note.why).c_str(), stderr);

@@ -118,6 +118,31 @@ TEST_CASE("A disk that fills up between pieces leaves the old file whole") {
     CHECK(entries(folder / "disk") == 1);
 }
 
+TEST_CASE("Readers of files refuse a pipe and a device at once; a named input may be a pipe") {
+    const TemporaryFolder folder;
+    const fs::path pipe = folder / "pipe", device = folder / "device";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    fs::create_symlink("/dev/zero", device);
+    for (const fs::path& file : {pipe, device}) {
+        INFO(file);
+        const auto refuses = [&](const std::function<void(const fs::path&)>& read) {
+            // A reader that waits or never ends is ended.
+            return test::in_child([&] {
+                       ::alarm(10);
+                       const std::string said = refusal(ErrorKind::io, [&] { read(file); });
+                       return said.find("it is a pipe, a device or a socket") != std::string::npos ? 0 : 1;
+                   }) == 0;
+        };
+        CHECK(refuses([](const fs::path& path) { read_file(path); }));
+        CHECK(refuses([](const fs::path& path) { read_text_file(path); }));
+        CHECK(refuses([](const fs::path& path) { sha256_file(path); }));
+        CHECK(refuses([](const fs::path& path) { const MappedFile mapped(path); }));
+    }
+    std::thread writer([&] { test::write_text(pipe, "words"); });
+    CHECK(read_input(pipe) == "words");
+    writer.join();
+}
+
 TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
