@@ -17,30 +17,13 @@
 #include <string_view>
 #include <thread>
 
+#include "base/child_environment.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
-
-extern char** environ;
 
 namespace deft {
 
 namespace {
-
-// This process's environment with those entries in place of its own of the same names; null at the end.
-std::vector<char*> environment_with(const std::vector<std::string>& changed) {
-    const auto is_changed = [&](const char* entry) {
-        const std::string_view name = std::string_view(entry).substr(0, std::string_view(entry).find('='));
-        return std::any_of(changed.begin(), changed.end(), [&](const std::string& other) {
-            return std::string_view(other).substr(0, other.find('=')) == name;
-        });
-    };
-    std::vector<char*> result;
-    for (char** entry = environ; *entry != nullptr; ++entry)
-        if (!is_changed(*entry)) result.push_back(*entry);
-    for (const std::string& entry : changed) result.push_back(const_cast<char*>(entry.c_str()));
-    result.push_back(nullptr);
-    return result;
-}
 
 // The child starts with nothing ignored and nothing blocked but what it is told, whatever the parent does with its
 // signals, and with standard input from /dev/null until told otherwise.
@@ -108,7 +91,7 @@ pid_t SpawnPlan::spawn(const std::vector<std::string>& argv, const std::vector<s
     std::vector<char*> arguments;
     for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
-    std::vector<char*> environment = environment_with(changed);
+    std::vector<char*> environment = child_environment(changed);
     posix_spawnattr_setflags(&attributes_, flags_);
     pid_t pid = -1;
     const int error = posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environment.data());

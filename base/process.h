@@ -1,5 +1,6 @@
 #pragma once
-// Child processes by argument list: no shell ever sees an argument.
+// Child processes by argument list: no shell ever sees an argument, and no variable redirects a child
+// (base/child_environment.h).
 
 #include <sys/types.h>
 
