@@ -275,7 +275,7 @@ std::string type_of(const Json& line) {
 }
 
 Writer::Writer(const std::filesystem::path& file) : path_(file.string()) {
-    file_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    file_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) fail_file(path_, "open", errno);
     // A killed trial may have left half a line; the next one must not be glued to it.
     struct stat status {};

@@ -1,11 +1,13 @@
 #include "results_db/connection.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <cmath>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace deft::results_db {
@@ -73,12 +75,18 @@ std::string folder_of(const std::string& file) {
 
 }  // namespace
 
+void create_with_umask(const std::filesystem::path& file) {
+    // Never opened where it is there: closing it would end the locks that this process holds on it.
+    const Descriptor created(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+}
+
 Connection::Connection(const std::filesystem::path& file, Mode mode)
     : file_(mode == Mode::memory ? file.string() : std::filesystem::absolute(file).string()) {
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     flags |= mode == Mode::write || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (mode == Mode::immutable) flags |= SQLITE_OPEN_URI;
     const std::string name = mode == Mode::immutable ? immutable_uri(file_) : mode == Mode::memory ? ":memory:" : file_;
+    if (mode == Mode::write) create_with_umask(file_);
     const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr);
     try {
         if (code != SQLITE_OK) fail_with(handle_, file_, code, "open");

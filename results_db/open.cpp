@@ -47,9 +47,10 @@ std::int64_t bytes_in(const std::filesystem::path& file) {
 void back_up(Connection& connection, std::int64_t version) {
     const std::string backup = backup_of(connection.file(), version).string();
     const std::string part = backup + ".part";
-    // A killed migration may have left one, and SQLite copies into no file that is there.
+    // A killed migration may have left one, and SQLite copies into no file that holds anything.
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
+    create_with_umask(part);
     Statement(connection, "VACUUM INTO ?1").bind(part).run();
     // SQLite does not sync such a copy, and the migration that follows must not outlive it.
     rename_durably(part, backup);

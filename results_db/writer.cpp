@@ -44,7 +44,7 @@ class WriterLock {
  public:
     // Takes <database>.lock. Errors: database (held by another process, with its pid), io.
     explicit WriterLock(const std::filesystem::path& database)
-        : file_(::open((database.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        : file_(::open((database.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
         const std::string path = database.string() + ".lock";
         if (file_.number() < 0)
             throw Error(ErrorKind::io, fmt::format("cannot open the lock file {}: {}", path, error_text(errno)),
