@@ -22,6 +22,18 @@ std::string counted(std::integral auto count, std::string_view one, std::string_
     return many.empty() ? text.append(one) + 's' : text.append(many);
 }
 
+// "a; to mend: b": the lines of a message without their indents, for a place that holds one line.
+inline std::string in_one_line(std::string_view text) {
+    std::string line;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::size_t begin = std::min(text.find_first_not_of(' ', at), end);
+        if (begin < end) line.append(line.empty() ? "" : "; ").append(text.substr(begin, end - begin));
+        at = end + 1;
+    }
+    return line;
+}
+
 // "a, b and 4 more": the first of a list, and how many are left, with `rest` for what those are.
 inline std::string first_of(const std::vector<std::string>& names, std::size_t most, std::string_view rest = "more") {
     std::string text;

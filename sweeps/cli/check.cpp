@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "reporting/check_report.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
+#include "sweeps/cli/output.h"
 #include "sweeps/gate/bench_cases.h"
 #include "sweeps/gate/comparison_report.h"
 #include "sweeps/gate/preset_steps.h"
@@ -40,7 +40,7 @@ struct Revision {
 };
 
 void narrate(const std::string& what) {
-    std::fprintf(stderr, "deft: %s\n", what.c_str());
+    print_note(what);
 }
 
 Revision program_of(const fs::path& checkout, const std::string& revision, std::vector<std::string>& notes) {

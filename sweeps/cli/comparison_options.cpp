@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 
 #include "base/error.h"
@@ -79,7 +78,7 @@ reporting::CheckReport compare_and_print(const sweeps::ComparedPrograms& program
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     print_check(report, table, gate);
     if (gate.json)
-        for (const std::string& note : notes) std::fprintf(stderr, "deft: %s\n", note.c_str());
+        for (const std::string& note : notes) print_note(note);
     else if (recorder)
         print(fmt::format("samples: {}", recorder->file().string()));
     return report;

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "base/controls.h"
 #include "base/files.h"
-#include "reporting/text.h"
 #include "sweeps/driver/progress.h"
 
 namespace deft::cli {
@@ -26,7 +26,7 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
 }
 
 void print_note(const std::string& note) {
-    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", reporting::visible(note).c_str());
+    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", without_controls_in_lines(note).c_str());
 }
 
 int output_width() {

@@ -41,7 +41,7 @@ void write_page(const std::string& root, const reporting::ReportData& data) {
     try {
         std::fprintf(stderr, "report: %s\n", write_report_page(root, data).c_str());
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "deft: warning: no report was written: %s\n", error.what());
+        print_note(fmt::format("warning: no report was written: {}", error.what()));
     }
 }
 

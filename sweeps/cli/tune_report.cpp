@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/write_toml.h"
 #include "experiments/projection.h"
 #include "reporting/numbers.h"
@@ -103,7 +104,7 @@ reporting::Table probe_table(const Tuning& tuning) {
     }
     for (const TunedProbe& tried : tuning.probes)
         if (!tried.refused.empty())
-            table.notes.push_back(fmt::format("{} was refused: {}", tried.setting, reporting::visible(tried.refused)));
+            table.notes.push_back(fmt::format("{} was refused: {}", tried.setting, reporting::visible(in_one_line(tried.refused))));
     return table;
 }
 

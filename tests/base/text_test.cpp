@@ -35,6 +35,12 @@ TEST_CASE("the first line of a message") {
     CHECK(first_line("") == "");
 }
 
+TEST_CASE("the lines of a message in one line, without their indents") {
+    CHECK(in_one_line("one\n  to mend: two\n\n  three\n") == "one; to mend: two; three");
+    CHECK(in_one_line("one") == "one");
+    CHECK(in_one_line("").empty());
+}
+
 TEST_CASE("the median is the middle value, or between the two in the middle") {
     CHECK(deft::median({7}) == 7);
     CHECK(deft::median({9, 1, 4}) == 4);
