@@ -16,6 +16,7 @@
 #include "sweeps/cli/run_arguments.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/search_rates.h"
+#include "sweeps/driver/shared_locks.h"
 #include "sweeps/driver/slots.h"
 
 namespace deft::cli {
@@ -76,6 +77,7 @@ int run_cases(const RunArguments& arguments) {
     options.progress = sweeps::parse_progress_mode(arguments.progress);
     const sweeps::Spec file_spec = arguments.spec.load();
     options.root = arguments.root;
+    if (const std::string warning = sweeps::warning_of_locks(options.root); !warning.empty()) print_note("warning: " + warning);
     sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
     options.only = arguments.spec.only;
