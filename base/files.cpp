@@ -92,6 +92,8 @@ std::string fix_for_write(int error) {
         case ENOSPC:
         case EDQUOT:
             return "free some space, or choose another folder";
+        case EFBIG:
+            return "raise the limit on the size of a file (ulimit -f), or choose another folder";
         case EACCES:
         case EPERM:
         case EROFS:

@@ -222,10 +222,11 @@ void read_record(const Json& line, const RecordTable& table, void* record) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     const std::string where = folder.empty() ? "the current folder" : folder;
     const bool full = error == ENOSPC || error == EDQUOT || error == EIO;
+    const std::string fix = error == EFBIG ? std::string("raise the limit on the size of a file (ulimit -f)")
+                            : full         ? fmt::format("free space under {}", where)
+                                           : fmt::format("make {} writable", where);
     throw Error(ErrorKind::io, fmt::format("cannot {} {}: {}", doing, path, std::strerror(error)),
-                full
-                    ? fmt::format("free space under {} and run the same command again: finished trials are kept", where)
-                    : fmt::format("make {} writable and run the same command again", where));
+                fix + " and run the same command again: finished trials are kept");
 }
 
 // The length of the file up to and including its last newline.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstring>
@@ -31,6 +32,12 @@ std::string folder_of(const std::string& file) {
     return std::filesystem::path(file).parent_path().string();
 }
 
+// SQLite forgets the reason of a write that failed.
+bool has_size_limit() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 [[noreturn]] void fail_with(sqlite3* handle, const std::string& file, int code, const char* doing) {
     const std::string detail = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
     const int system = handle != nullptr ? sqlite3_system_errno(handle) : 0;
@@ -44,8 +51,9 @@ std::string folder_of(const std::string& file) {
                         "the database: the transaction was rolled back");
         case SQLITE_IOERR:
             throw Error(ErrorKind::io, what,
-                        fmt::format("check the disk and the free space under {} and run the same command again",
-                                    folder_of(file)),
+                        (has_size_limit() ? "raise the limit on the size of a file (ulimit -f)"
+                                          : "check the disk and the free space under " + folder_of(file)) +
+                            " and run the same command again",
                         "the database: the transaction was rolled back");
         case SQLITE_READONLY:
         case SQLITE_CANTOPEN:

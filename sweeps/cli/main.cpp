@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "base/controls.h"
 #include "base/error.h"
+#include "base/inherited_signals.h"
 #include "sweeps/cli/command_line.h"
+#include "sweeps/driver/signals.h"
 
 namespace {
 
@@ -17,6 +20,14 @@ namespace {
 void occupy_standard_streams() {
     for (int number = 0; number <= 2; ++number)
         if (::fcntl(number, F_GETFD) < 0) (void)!::open("/dev/null", O_PATH);
+}
+
+// A driver starts its trials with the signals blocked that they look for; any other parent's mask means nothing here.
+void reset_signals(std::string_view command) {
+    if (command == "trial")
+        deft::reset_inherited_signals(deft::sweeps::kWatchedSignals);
+    else
+        deft::reset_inherited_signals({});
 }
 
 // A message may have words of a file in it that somebody else wrote.
@@ -28,6 +39,7 @@ void tell(const std::exception& error) {
 
 int main(int argc, char** argv) {
     occupy_standard_streams();
+    reset_signals(argc > 1 ? argv[1] : "");
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         std::fputs("deft: error: this processor lacks AVX2 or FMA, which deft is built for\n", stderr);
         return deft::kExitUsage;
