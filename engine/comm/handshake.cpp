@@ -209,7 +209,7 @@ std::vector<DoorAddress> join(const Meeting& meeting, const Door& own) {
 
 }  // namespace
 
-Door::Door() : listener_(tcp::listen_at("", 0)) {
+Door::Door(const std::string& host) : listener_(tcp::listen_at(host, 0)) {
     while (::getrandom(&key_, sizeof key_, 0) != static_cast<ssize_t>(sizeof key_)) {
     }
 }

@@ -12,10 +12,11 @@
 
 namespace deft::engine {
 
-// Where a rank listens for others, and the number that they must know.
+// A listener of a rank for others, and the number that they must know.
 class Door {
  public:
-    Door();
+    // At the loopback of this machine where `host` is its number or "localhost", else at all addresses.
+    explicit Door(const std::string& host = {});
 
     const Descriptor& listener() const { return listener_; }
     std::uint16_t port() const { return tcp::port_of(listener_); }

@@ -55,6 +55,13 @@ std::uint16_t port_beside_store() {
     return static_cast<std::uint16_t>(port == std::numeric_limits<std::uint16_t>::max() ? port - 1 : port + 1);
 }
 
+// Ranks that are all on one machine meet where no other machine can knock.
+constexpr const char* kLoopback = "127.0.0.1";
+
+bool is_equal_in(const char* name, std::int64_t number) {
+    return text_in(name) == std::to_string(number);
+}
+
 Meeting of_torchrun() {
     Meeting meeting;
     meeting.ranks = static_cast<int>(number_in("WORLD_SIZE", 1, kMostRanks));
@@ -68,6 +75,7 @@ Meeting of_torchrun() {
         require_set("MASTER_PORT", "RANK, WORLD_SIZE and MASTER_ADDR are set");
         meeting.port = port_beside_store();
     }
+    if (is_equal_in("LOCAL_WORLD_SIZE", meeting.ranks)) meeting.host = kLoopback;
     meeting.token = is_set("TORCHELASTIC_RUN_ID") ? text_in("TORCHELASTIC_RUN_ID") : text_in("SLURM_JOB_ID");
     return meeting;
 }
@@ -104,7 +112,7 @@ Meeting of_srun() {
     Meeting meeting;
     meeting.ranks = static_cast<int>(number_in("SLURM_STEP_NUM_TASKS", 1, kMostRanks));
     meeting.rank = static_cast<int>(number_in("SLURM_PROCID", 0, meeting.ranks - 1));
-    meeting.host = host_of_first_task();
+    meeting.host = is_equal_in("SLURM_STEP_NUM_NODES", 1) ? kLoopback : host_of_first_task();
     meeting.port = is_set("DEFT_PORT") ? port_in("DEFT_PORT") : is_set("MASTER_PORT") ? port_in("MASTER_PORT") : port_of_step();
     meeting.token = text_in("SLURM_JOB_ID") + "." + text_in("SLURM_STEP_ID");
     return meeting;

@@ -39,7 +39,7 @@ class SocketRanks final : public Transport {
             std::uint32_t port = 0;
             std::uint64_t key = 0;
         };
-        const Door door;
+        const Door door(host_of_door());
         std::vector<Told> told(links_.size());
         told[at(rank_)] = {color, door.port(), door.key()};
         for (Link* const link : others_) begin(*link, MessageKind::split, &told[at(rank_)], sizeof(Told));
@@ -113,6 +113,17 @@ class SocketRanks final : public Transport {
     void leave() override { mesh_->leave(); }
 
  private:
+    // The loopback address by which all others know this rank, where they are on its machine; else empty.
+    std::string host_of_door() const {
+        std::string host;
+        for (const Link* const link : others_) {
+            const tcp::Host own = tcp::own_of(link->socket);
+            if (!tcp::is_loopback(own) || (!host.empty() && host != tcp::number_of(own))) return "";
+            host = tcp::number_of(own);
+        }
+        return host;
+    }
+
     static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
     void begin(Link& link, MessageKind kind, const void* values, std::size_t bytes) {
@@ -138,7 +149,7 @@ class SocketRanks final : public Transport {
 
 std::shared_ptr<Transport> join(const Meeting& meeting) {
     if (meeting.ranks == 1) return {};
-    const Door door;
+    const Door door(meeting.host);
     const std::vector<DoorAddress> places = meet(meeting, door);
     std::vector<int> numbers;
     for (const DoorAddress& place : places) numbers.push_back(place.rank);

@@ -163,10 +163,14 @@ bool is_loopback(const Host& host) {
     return host.is_v6 != 0 ? host.bytes == kLoopback6 : host.bytes[0] == 127;
 }
 
-std::string text_of(const Host& host, std::uint16_t port) {
+std::string number_of(const Host& host) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     ::inet_ntop(host.is_v6 != 0 ? AF_INET6 : AF_INET, host.bytes.data(), text.data(), text.size());
-    return fmt::format(fmt::runtime(host.is_v6 != 0 ? "[{}]:{}" : "{}:{}"), text.data(), port);
+    return text.data();
+}
+
+std::string text_of(const Host& host, std::uint16_t port) {
+    return fmt::format(fmt::runtime(host.is_v6 != 0 ? "[{}]:{}" : "{}:{}"), number_of(host), port);
 }
 
 std::vector<Host> hosts_named(const std::string& name, std::string& problem) {
@@ -233,6 +237,12 @@ Descriptor connect_to(const Host& host, std::uint16_t port, Clock::time_point de
     }
     set_up(socket);
     return socket;
+}
+
+Host own_of(const Descriptor& socket) {
+    Address own;
+    ::getsockname(socket.number(), own.get(), &own.size);
+    return host_of(own.storage);
 }
 
 Host peer_of(const Descriptor& socket) {

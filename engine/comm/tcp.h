@@ -19,6 +19,8 @@ struct Host {
     std::array<std::uint8_t, 16> bytes{};  // of IPv4 the first four
 };
 bool is_loopback(const Host& host);
+// "10.0.0.1", "::1".
+std::string number_of(const Host& host);
 // "10.0.0.1:29500", "[::1]:29500".
 std::string text_of(const Host& host, std::uint16_t port);
 
@@ -34,6 +36,8 @@ Descriptor accept_from(const Descriptor& listener);
 
 // None where it fails before the deadline, and `problem` says why.
 Descriptor connect_to(const Host& host, std::uint16_t port, Clock::time_point deadline, std::string& problem);
+// The addresses of a connection's two ends.
+Host own_of(const Descriptor& socket);
 Host peer_of(const Descriptor& socket);
 
 // False where the deadline comes first.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "base/error.h"
 #include "base/process.h"
 #include "engine/comm/communicator.h"
@@ -16,6 +18,9 @@ std::vector<std::string> mpirun_argv(int ranks, const std::vector<std::string>& 
 
 std::vector<std::string> mpirun_environment() {
     std::vector<std::string> variables = {"OMPI_MCA_mpi_yield_when_idle=1"};
+    // Ranks of one machine pass messages through its memory, and listen at no port of its network. A user's choice stays.
+    if (std::getenv("OMPI_MCA_pml") == nullptr && std::getenv("OMPI_MCA_btl") == nullptr)
+        variables.insert(variables.end(), {"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=^tcp,ofi,openib,uct,usnic"});
     if (::geteuid() == 0)
         variables.insert(variables.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
     return variables;

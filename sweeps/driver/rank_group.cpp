@@ -33,6 +33,7 @@ constexpr const char* kGroupVariable = "DEFT_RANKS_OF";  // the process that sta
 constexpr const char* kStopFile = "stop";
 constexpr const char* kLog = "log.txt";
 constexpr int kWatchMs = 200;  // between two looks at the ranks
+constexpr double kGoneSeconds = 5;  // for which mpirun may outlive its ranks
 constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while others wait for it
 
 // mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that.
@@ -59,11 +60,12 @@ class RankWatch {
  public:
     RankWatch(pid_t mpirun, fs::path journal) : mpirun_(mpirun), journal_(std::move(journal)) {}
 
-    // Ends all ranks where some have been stopped for too long, and others not, or where rank 0 breaks a promise. Where they
-    // are to stop, the driver counts the time.
+    // Ends all ranks where some have been stopped for too long, and others not, or where rank 0 breaks a promise, and mpirun
+    // where it outlives them. Where they are to stop, the driver counts the time.
     void look(bool are_to_stop) {
         if (!verdict_.empty()) return;
         const std::vector<pid_t> ranks = children_of(mpirun_);
+        if (are_gone(ranks)) return;
         const auto stopped = std::find_if(ranks.begin(), ranks.end(), is_stopped);
         if (stopped == ranks.end()) {
             since_.reset();
@@ -89,6 +91,19 @@ class RankWatch {
     const std::string& verdict() const { return verdict_; }
 
  private:
+    // Whether all ranks have ended. mpirun may outlive them: it waits for a stranger that connects to it and says nothing.
+    bool are_gone(const std::vector<pid_t>& ranks) {
+        const bool have_ended = std::all_of(ranks.begin(), ranks.end(), has_ended);
+        have_begun_ = have_begun_ || !have_ended;
+        if (!have_begun_ || !have_ended) {
+            gone_since_.reset();
+            return false;
+        }
+        if (!gone_since_) gone_since_ = Clock::now();
+        if (seconds_since(*gone_since_) > kGoneSeconds) end_all("all ranks ended without a word, and mpirun did not");
+        return true;
+    }
+
     // How long each rank had computed by the middle of a silence.
     struct Sample {
         Clock::time_point at;
@@ -133,6 +148,8 @@ class RankWatch {
     TrialPulse pulse_{kStartSeconds};
     std::optional<Sample> sample_;
     std::optional<Clock::time_point> since_;  // some are stopped
+    bool have_begun_ = false;
+    std::optional<Clock::time_point> gone_since_;
     std::string verdict_;
 };
 

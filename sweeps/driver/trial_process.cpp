@@ -71,7 +71,7 @@ results_db::ProcessIdentity identify(pid_t pid) {
 bool is_running(const results_db::ProcessIdentity& process) {
     if (process.pid <= 0 || process.start_ticks <= 0 || process.boot_id != boot_id()) return false;
     const ProcessState now = state_of(process.pid);
-    return now.state != 0 && now.state != 'Z' && now.state != 'X' && now.start_ticks == process.start_ticks;
+    return !has_ended(static_cast<pid_t>(process.pid)) && now.start_ticks == process.start_ticks;
 }
 
 pid_t parent_of(pid_t pid) {
@@ -88,6 +88,11 @@ std::vector<pid_t> children_of(pid_t pid) {
 bool is_stopped(pid_t pid) {
     const char state = state_of(pid).state;
     return state == 'T' || state == 't';
+}
+
+bool has_ended(pid_t pid) {
+    const char state = state_of(pid).state;
+    return state == 0 || state == 'Z' || state == 'X';
 }
 
 double computing_seconds(pid_t pid) {

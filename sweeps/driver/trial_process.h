@@ -22,6 +22,8 @@ pid_t parent_of(pid_t pid);
 std::vector<pid_t> children_of(pid_t pid);
 // Whether a signal has stopped it.
 bool is_stopped(pid_t pid);
+// Whether it is gone, or waits for its parent to take note of its end.
+bool has_ended(pid_t pid);
 // That its threads computed so far, without what the kernel did for them; 0 of a process that is gone.
 double computing_seconds(pid_t pid);
 

@@ -11,7 +11,8 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr double kLongestGap = 2;  // seconds between two looks of a process that runs
+constexpr double kEndSeconds = 10;  // between a trial's last line and its end
+constexpr double kLongestGap = 2;   // seconds between two looks of a process that runs
 
 }  // namespace
 
@@ -24,6 +25,10 @@ void TrialPulse::look(const std::filesystem::path& journal) {
         if (in.eof()) return;  // no newline: still being written
         read_ += line.size() + 1;
         silent_ = 0;
+        if (line.find(R"("type":"ended")") != std::string::npos) {
+            promised_ = kEndSeconds;
+            doing_ = "ending";
+        }
         if (line.find(R"("type":"lease")") == std::string::npos) continue;
         try {
             journal::Lease lease;

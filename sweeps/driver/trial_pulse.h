@@ -29,7 +29,7 @@ class TrialPulse {
     double silent() const { return silent_; }
     double promised() const { return promised_; }
     double overdue() const { return silent_ - promised_; }
-    // "training", "saving a checkpoint"; "starting" before it says.
+    // "training", "saving a checkpoint"; "starting" before it says, "ending" after its last line.
     const std::string& doing() const { return doing_; }
 
  private:

@@ -22,6 +22,7 @@ Meeting meeting_with(const Variables& variables) {
     std::vector<std::unique_ptr<WithVariable>> set;
     for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "DEFT_PORT",
                              "TORCHELASTIC_USE_AGENT_STORE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_NTASKS",
+                             "LOCAL_WORLD_SIZE", "SLURM_STEP_NUM_NODES",
                              "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST", "SLURM_LAUNCH_NODE_IPADDR"}) {
         const auto given = variables.find(name);
         set.push_back(std::make_unique<WithVariable>(name, given == variables.end() ? "" : given->second));
@@ -66,6 +67,13 @@ TEST_CASE("torchrun's variables say where its ranks meet") {
     CHECK(meeting_with(with(store, {{"MASTER_PORT", "65535"}})).port == 65534);
     CHECK(meeting_with(with(store, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).port == 29500);
     CHECK(meeting_with(with(store, {{"DEFT_PORT", "4000"}})).port == 4000);
+}
+
+TEST_CASE("ranks that are all on one machine meet at its loopback, whatever name the launcher gives it") {
+    CHECK(meeting_with(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "3"}})).host == "127.0.0.1");
+    CHECK(meeting_with(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "1"}})).host == "first");
+    CHECK(meeting_with(with(kSrun, {{"SLURM_STEP_NUM_NODES", "1"}})).host == "127.0.0.1");
+    CHECK(meeting_with(with(kSrun, {{"SLURM_STEP_NUM_NODES", "2"}})).host == "gpu07");
 }
 
 TEST_CASE("a process that no launcher started with others is alone") {

@@ -434,6 +434,30 @@ TEST_CASE("a door opens to those who know its number, once for each") {
                   "rank 5 cannot be reached at 127.0.0.1:") != "accepted");
 }
 
+TEST_CASE("ranks of one machine listen at its loopback alone, and groups of them too") {
+    const auto is_open_at = [](const std::string& host, std::uint16_t port) {
+        std::string problem;
+        const tcp::Host address = tcp::hosts_named(host, problem)[0];
+        return tcp::connect_to(address, port, Clock::now() + std::chrono::seconds(5), problem).number() >= 0;
+    };
+    // 127.0.0.2 is this machine too, and another address.
+    const Door here("127.0.0.1"), everywhere;
+    CHECK((is_open_at("127.0.0.1", here.port()) && !is_open_at("127.0.0.2", here.port())));
+    CHECK((is_open_at("127.0.0.1", everywhere.port()) && is_open_at("127.0.0.2", everywhere.port())));
+    for (const char* host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
+        const FreePort port;
+        std::vector<std::function<void()>> bodies;
+        for (int rank = 0; rank < 3; ++rank)
+            bodies.push_back([&, rank] {
+                Meeting meeting = meeting_at(port, rank, 3);
+                meeting.host = host;
+                const Ranks ranks = sockets::join(meeting), part = ranks->split(0);
+                part->barrier();
+            });
+        CHECK(together(bodies) == all_well(3));
+    }
+}
+
 TEST_CASE("a rank is refused where none listens, or somebody else does") {
     const FreePort port;
     const std::string address = "127.0.0.1:" + std::to_string(port.number());

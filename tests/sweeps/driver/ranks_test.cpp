@@ -1,8 +1,16 @@
 // Trials on several ranks: trained and scored together, stopped, killed, and told apart.
 
-#include <cmath>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "base/descriptor.h"
 #include "base/journal.h"
+#include "base/stopwatch.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 #include "tests/with_variable.h"
@@ -64,7 +72,64 @@ std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
     return found;
 }
 
+// What a process listens at, as lines of /proc/net/FILE.
+struct Listener {
+    std::string address;  // hexadecimal
+    std::uint16_t port = 0;
+};
+std::vector<Listener> listeners_of(pid_t pid, const std::string& file) {
+    std::set<std::string> sockets;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), ignored))
+        sockets.insert(std::filesystem::read_symlink(entry.path(), ignored).string());
+    std::vector<Listener> found;
+    std::istringstream lines(test::read_text("/proc/net/" + file));
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string number, own, peer, state, skipped, inode;
+        words >> number >> own >> peer >> state >> skipped >> skipped >> skipped >> skipped >> skipped >> inode;
+        const std::size_t colon = own.find(':');
+        if (state == "0A" && sockets.contains("socket:[" + inode + "]"))
+            found.push_back({own.substr(0, colon), static_cast<std::uint16_t>(std::stoi(own.substr(colon + 1), nullptr, 16))});
+    }
+    return found;
+}
+
+// A stranger who connects to that port of this machine and says nothing.
+Descriptor stranger_at(std::uint16_t port) {
+    Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    return socket;
+}
+
 }  // namespace
+
+TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial") {
+    if (!has_ranks()) DEFT_SKIP(kNoRanks);
+    const TinySweep sweep(kValidatedOften);
+    Process driver = sweep.start(kLongOnRanks);
+    const Ranks ranks = frozen_ranks(sweep);
+    for (const pid_t rank : {ranks.first, ranks.other})
+        for (const char* file : {"tcp", "tcp6"}) CHECK(listeners_of(rank, file).empty());
+    std::vector<Descriptor> strangers;
+    for (const Listener& listener : listeners_of(sweeps::parent_of(ranks.first), "tcp"))
+        strangers.push_back(stranger_at(listener.port));
+    CHECK(!strangers.empty());
+    ::kill(ranks.first, SIGCONT);
+    const auto has_last_line = [](const std::filesystem::path& journal) {
+        return read_file(journal).find("\"ended\"") != std::string::npos;
+    };
+    REQUIRE(wait_until([&] { return std::ranges::any_of(sweep.journals(), has_last_line); }));
+    const Clock::time_point ended = Clock::now();
+    wait_until([&] { return sweep.says("trained") || seconds_since(ended) > 40; });
+    CHECK(seconds_since(ended) < 40);
+    strangers.clear();
+    CHECK(driver.wait() == kExitOk);
+}
 
 TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);

@@ -52,6 +52,16 @@ TEST_CASE("a lease is what a trial promises, and every whole line breaks the sil
     CHECK(pulse.promised() == 2);
 }
 
+TEST_CASE("a trial that has written its last line promises to end soon, whatever it promised before") {
+    const LeaseFile journal;
+    TrialPulse pulse(5);
+    journal.append(to_json(journal::Lease{1000, 61000, "saving a checkpoint"}).dump() + "\n");
+    journal.append(to_json(journal::Ended{}).dump() + "\n");
+    pulse.look(journal.file);
+    CHECK(pulse.promised() == 10);
+    CHECK(pulse.doing() == "ending");
+}
+
 TEST_CASE("time that nobody watched does not count") {
     const LeaseFile journal;
     TrialPulse pulse(5);
