@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace deft {
 
@@ -102,6 +103,18 @@ ConfigNode convert(const toml::value& value, const std::string& file) {
     return node;
 }
 
+// The line of the first byte that is not UTF-8.
+int line_of_other_encoding(const std::string& text) {
+    int line = 1;
+    for (std::size_t at = 0; at < text.size();) {
+        const Utf8Character character = decode_utf8(text, at);
+        if (!character.valid) break;
+        if (text[at] == '\n') ++line;
+        at += character.bytes;
+    }
+    return line;
+}
+
 void refuse_deep_nesting(const std::string& text, const std::string& file) {
     int depth = 0, line = 1;
     char quote = 0;
@@ -183,6 +196,9 @@ void ConfigNode::erase(std::string_view key) {
 }
 
 ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
+    if (!is_valid_utf8(text))
+        throw Error(ErrorKind::config, Place{file_name, line_of_other_encoding(text), 0}, "the file is not UTF-8, which TOML is",
+                    "save it in UTF-8, as in iconv -f LATIN1 -t UTF-8");
     refuse_deep_nesting(text, file_name);
     try {
         return parse_text(text, file_name);

@@ -16,8 +16,17 @@ Json parse_json(std::string_view text);
 // Discarded (Json::is_discarded) where the text is no JSON.
 Json try_parse_json(std::string_view text);
 
+// The text of a value that may hold names of files. `indent`: -1 for one line.
+// Errors: usage, for a string that is not UTF-8, with that string.
+std::string json_text(const Json& value, int indent = -1);
+
+// The library's number for such a string, and how to mend it.
+inline constexpr int kNotUtf8 = 316;
+inline constexpr const char* kFixForNotUtf8 =
+    "give the file or folder a name in UTF-8 (mv, or convmv for many), or reach it through a link with such a name";
+
 // One spelling for one value: keys sorted, no spaces, shortest round-trip reals, integers distinct from reals.
-// Errors: config, for NaN and infinity, which JSON cannot hold.
+// Errors: config, for NaN and infinity, which JSON cannot hold; usage, for a string that is not UTF-8.
 std::string canonical_json(const Json& value);
 
 }  // namespace deft

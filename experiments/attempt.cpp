@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/library_error.h"
 #include "base/stopwatch.h"
 
 namespace deft::experiments {
@@ -49,7 +50,7 @@ void fill_usage(journal::Ended& ended) {
     ended.time_ms = now_ms();
 }
 
-void fail(journal::Ended& ended, const char* fail_class, const char* what) {
+void fail(journal::Ended& ended, const char* fail_class, const std::string& what) {
     ended.state = "failed";
     ended.fail_class = fail_class;
     ended.error = what;
@@ -76,9 +77,9 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     } catch (const std::bad_alloc&) {
         fail(ended, "oom_host", "out of memory");
     } catch (const std::filesystem::filesystem_error& error) {
-        fail(ended, "io", error.what());
+        fail(ended, "io", message_for_user(error));
     } catch (const std::exception& error) {
-        fail(ended, "other", error.what());
+        fail(ended, "other", message_for_user(error));
     }
     fill_usage(ended);
     if (ended.state == "failed" && slot.ranks.rank() > 0) journal = journal::Writer(file);

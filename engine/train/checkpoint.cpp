@@ -162,7 +162,7 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
     for (const char* name : write_tokenizer_files(tokenizer, folder)) hashes[name] = sha256_file(folder / name);
     Json manifest = {{"schema", kSchema}, {"counts", counts_json(saved.counts)}, {"about", about}, {"sha256", hashes}};
     if (has_parts(model)) manifest["model"] = parts_json(model);
-    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+    write_file_atomically(folder / kManifest, json_text(manifest, 2) + "\n");
     return hashes[kModel];
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "engine/data_efficiency/sampling/value_column.h"
 #include "experiments/datasets/file_hashes.h"
@@ -132,7 +133,7 @@ struct Analysis {
                                  name(metric));
             Json json = fingerprint(metric);
             json[kHashes] = hashes_of(folder, name(metric));
-            write_file_atomically(file(metric), json.dump(2) + "\n");
+            write_file_atomically(file(metric), json_text(json, 2) + "\n");
         }
         std::error_code ignored;  // parts that are left take space, and do no harm
         fs::remove_all(options.parts, ignored);

@@ -86,7 +86,7 @@ std::string recorded_sha256(const fs::path& folder, const std::string& name) {
 void record_sha256(const fs::path& folder, const std::string& name, const std::string& sha256) {
     Json hashes = read_hashes(folder);
     hashes[name] = sha256;
-    write_file_atomically(hashes_file(folder), hashes.dump(2) + "\n");
+    write_file_atomically(hashes_file(folder), json_text(hashes, 2) + "\n");
 }
 
 }  // namespace deft::experiments

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "experiments/datasets/file_hashes.h"
@@ -57,7 +58,7 @@ void write_manifest(const fs::path& folder, Json manifest) {
     Json& hashes = manifest["block_sha256"] = {{"block_bytes", kHashedBlockBytes}};
     for (const char* file : kTokenFiles) hashes[file] = block_hashes(folder / file);
     manifest["manifest_sha256"] = own_sha256(manifest);
-    write_file_atomically(folder / kManifest, manifest.dump(2) + "\n");
+    write_file_atomically(folder / kManifest, json_text(manifest, 2) + "\n");
 }
 
 void verify(const fs::path& folder, const Json& manifest) {

@@ -140,7 +140,7 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
         }
     print(to_table(bench, gpus.front(), rows, torch));
     if (!arguments.json.empty())
-        write_file_atomically(arguments.json, to_json(bench, gpus.front(), rows, torch).dump(2) + "\n");
+        write_file_atomically(arguments.json, json_text(to_json(bench, gpus.front(), rows, torch), 2) + "\n");
     return kExitOk;
 }
 

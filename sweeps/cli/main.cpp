@@ -10,6 +10,7 @@
 #include "base/controls.h"
 #include "base/error.h"
 #include "base/inherited_signals.h"
+#include "base/library_error.h"
 #include "sweeps/cli/command_line.h"
 #include "sweeps/driver/signals.h"
 
@@ -32,7 +33,7 @@ void reset_signals(std::string_view command) {
 
 // A message may have words of a file in it that somebody else wrote.
 void tell(const std::exception& error) {
-    std::fprintf(stderr, "deft: error: %s\n", deft::without_controls_in_lines(error.what()).c_str());
+    std::fprintf(stderr, "deft: error: %s\n", deft::without_controls_in_lines(deft::message_for_user(error)).c_str());
 }
 
 }  // namespace

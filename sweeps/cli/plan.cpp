@@ -55,7 +55,7 @@ void print_configurations(const std::vector<sweeps::Point>& points) {
                        {"config_hash", point.config_hash},
                        {"variant_hash", point.variant_hash},
                        {"config", experiments::to_json(point.config)}});
-    print(all.dump(2));
+    print(json_text(all, 2));
 }
 
 // Tokenises and analyses what is not there yet.
@@ -159,7 +159,7 @@ int run_plan(const PlanArguments& arguments) {
     if (arguments.json) {
         Json json = sweeps::to_json(plan);
         if (ranks) json["ranks"] = sweeps::to_json(*ranks, plan);
-        print(json.dump(2));
+        print(json_text(json, 2));
         return kExitOk;
     }
     print(plan_table(plan));

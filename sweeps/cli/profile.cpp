@@ -184,7 +184,7 @@ int run_profile(const ProfileArguments& arguments) {
             "Times are the device's, by events around each op; no op: the device waits between them.");
     print(table);
     if (!arguments.json.empty())
-        write_file_atomically(arguments.json, to_json(profiled, roofline, arguments).dump(2) + "\n");
+        write_file_atomically(arguments.json, json_text(to_json(profiled, roofline, arguments), 2) + "\n");
     if (!arguments.trace.empty()) {
         write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
         print(fmt::format("trace of this step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/library_error.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"
@@ -42,7 +43,7 @@ void write_page(const std::string& root, const reporting::ReportData& data) {
     try {
         std::fprintf(stderr, "report: %s\n", write_report_page(root, data).c_str());
     } catch (const std::exception& error) {
-        print_note(fmt::format("warning: no report was written: {}", error.what()));
+        print_note("warning: no report was written: " + message_for_user(error));
     }
 }
 

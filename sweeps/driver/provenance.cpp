@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/controls.h"
 #include "base/process.h"
 #include "base/sha256.h"
 #include "engine/core/backend.h"
@@ -146,7 +147,8 @@ results_db::Code describe_code(Diff keep, const std::optional<fs::path>& folder)
     const ProcessOutput head = git(*folder, {"rev-parse", "HEAD"});
     if (head.exit_code != 0) return code;
     code.git_sha = trimmed(head.out);
-    code.git_branch = trimmed(git(*folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out);
+    // A branch may have any bytes as its name.
+    code.git_branch = without_controls(trimmed(git(*folder, {"rev-parse", "--abbrev-ref", "HEAD"}).out), '?');
     const std::string diff = git(*folder, {"diff", "--no-ext-diff", "--no-textconv", "HEAD"}).out;
     const std::string untracked =
         untracked_files_digest(*folder, git(*folder, {"ls-files", "-z", "--others", "--exclude-standard"}).out);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "reporting/text.h"
 
 namespace deft::sweeps {
@@ -42,6 +43,7 @@ fs::path database_file(const fs::path& root) {
 }
 
 fs::path database_in(const fs::path& root) {
+    static_cast<void>(json_text(fs::absolute(root).string()));  // what a trial is given names files below the root
     make_folder(root);
     return database_file(root);
 }

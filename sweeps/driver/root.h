@@ -10,7 +10,7 @@ namespace deft::sweeps {
 inline constexpr const char* kDefaultRoot = "deft-runs";
 
 std::filesystem::path database_file(const std::filesystem::path& root);
-// The same for who writes it: the root's folder is made. Errors: io.
+// The same for who writes it: the root's folder is made. Errors: io; usage, for a root whose path is not UTF-8.
 std::filesystem::path database_in(const std::filesystem::path& root);
 // Tokenised corpora, and what was found out about them.
 std::filesystem::path data_folder(const std::filesystem::path& root);

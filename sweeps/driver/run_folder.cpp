@@ -148,7 +148,7 @@ void write_trial_file(const Point& point, const std::string& sweep, const result
                         {"work", assignment.work == results_db::Work::score ? "score" : "train"},
                         {"checkpoint", assignment.checkpoint.string()},
                         {"scores", assignment.keys}};
-    write_file_atomically(places.run_folder / "trial.json", trial.dump(2) + "\n");
+    write_file_atomically(places.run_folder / "trial.json", json_text(trial, 2) + "\n");
 }
 
 TrialFile read_trial_file(const std::filesystem::path& run_folder) {

@@ -16,6 +16,11 @@ std::string wrong_toml(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("A file in another encoding is refused at its first byte that is not UTF-8") {
+    CHECK_THAT(refusal([] { parse_toml("a = 1\nb = \"caf\xE9\"\n", "x.toml"); }),
+               ContainsSubstring("x.toml:2: the file is not UTF-8") && ContainsSubstring("iconv"));
+}
+
 TEST_CASE("TOML nodes keep the file's order and their places") {
     const ConfigNode root = parse_toml(
         "zebra = \"x\"\nants = [1,\n 2]\n[defaults.train]\nrate = 1.5\non = true\n[[case]]\nname = \"b\"\n", "f.toml");

@@ -104,6 +104,18 @@ TEST_CASE("A file of another program is never taken for the database") {
     CHECK_THAT(refusal_of(sweep, kExitDatabase), ContainsSubstring("another program made it"));
 }
 
+TEST_CASE("Folders whose names are not UTF-8 are refused by name before anything is made") {
+    TinySweep sweep(kPlain);
+    const auto says = [](const std::string& said) {
+        CHECK_THAT(said, ContainsSubstring("lat\\xEFin") && ContainsSubstring("is not UTF-8") && ContainsSubstring("through a link"));
+    };
+    sweep.root = sweep.folder.path / "lat\xEFin" / "root";
+    says(refusal_of(sweep, kExitUsage));
+    sweep.root = sweep.folder.path / "root";
+    sweep.file = sweep.folder.write("lat\xEFin/tiny.toml", read_file(sweep.file));
+    says(refusal_of(sweep, kExitUsage));
+}
+
 TEST_CASE("Options that make no sense are refused by name") {
     const TinySweep sweep(kPlain);
     for (const char* slots :
