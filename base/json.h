@@ -20,7 +20,7 @@ Json try_parse_json(std::string_view text);
 // Errors: usage, for a string that is not UTF-8, with that string.
 std::string json_text(const Json& value, int indent = -1);
 
-// The library's number for such a string, and how to mend it.
+// The library's number for such a string, and its fix.
 inline constexpr int kNotUtf8 = 316;
 inline constexpr const char* kFixForNotUtf8 =
     "give the file or folder a name in UTF-8 (mv, or convmv for many), or reach it through a link with such a name";

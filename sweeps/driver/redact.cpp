@@ -49,7 +49,7 @@ std::size_t known_token_length(std::string_view rest) {
     return is_known ? count_while(rest, is_token_character) : 0;
 }
 
-// Of a URL from its "//" on: "user:password", or the path of a webhook, whose address is its password.
+// "user:password" of a URL from its "//" on, or the path of a webhook, whose address is its password.
 TextSpan secret_of_url(std::string_view rest) {
     constexpr std::size_t kSlashes = 2, kMostUrl = 2048;
     const std::string_view url = rest.substr(0, std::min(rest.find_first_of(kUrlEnd), kMostUrl));
@@ -80,7 +80,7 @@ class LineRedaction {
     }
 
     const std::string& text() const { return out_; }
-    // What the line's last word names, where its value is left to the next line.
+    // The meaning of the line's last word, where its value is left to the next line.
     NameOf awaited() const { return awaited_; }
 
  private:
@@ -96,7 +96,7 @@ class LineRedaction {
         redact_value_of(name, name.starts_with("--") || is_netrc_password);
     }
 
-    // In a .netrc a password stands in a line of its own, or after the login.
+    // A password of a .netrc has a line of its own, or follows the login.
     bool is_field_of_netrc() const { return login_ < at_ || line_.find_first_not_of(" \t+-") == at_; }
 
     void redact_value_of(std::string_view name, bool is_followed_by_word) {
@@ -124,7 +124,7 @@ class LineRedaction {
 
     std::string_view line_;
     bool has_curl_;
-    std::size_t login_;  // where a .netrc's login stands
+    std::size_t login_;  // the place of a .netrc's login
     std::size_t at_ = 0;
     std::string out_;
     NameOf awaited_ = NameOf::nothing;

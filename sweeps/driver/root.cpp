@@ -43,7 +43,7 @@ fs::path database_file(const fs::path& root) {
 }
 
 fs::path database_in(const fs::path& root) {
-    static_cast<void>(json_text(fs::absolute(root).string()));  // what a trial is given names files below the root
+    static_cast<void>(json_text(fs::absolute(root).string()));  // trials are given names of files below it
     make_folder(root);
     return database_file(root);
 }

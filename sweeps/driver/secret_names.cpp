@@ -15,8 +15,9 @@ constexpr std::array<std::string_view, 8> kSecretParts = {"password",      "pass
                                                           "credential", "authorization", "apikey", "authtoken"};
 constexpr std::array<std::string_view, 3> kKeyWords = {"key", "token", "bearer"};
 // Beside one of those words: a key or token that opens something.
-constexpr std::array<std::string_view, 16> kOwners = {"api",   "access", "auth",   "private", "session", "refresh", "client", "aws",
-                                                      "azure", "hf",     "github", "gitlab",  "wandb",   "openai",  "slack",  "npm"};
+constexpr std::array<std::string_view, 16> kOwners = {"api",    "access", "auth",  "private", "session", "refresh",
+                                                      "client", "aws",    "azure", "hf",      "github",  "gitlab",
+                                                      "wandb",  "openai", "slack", "npm"};
 
 // "hfToken", "HF_TOKEN", "hf-token": "hf", "token".
 std::vector<std::string> words_of(std::string_view name) {

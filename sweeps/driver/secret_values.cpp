@@ -25,7 +25,7 @@ bool begins_word(std::string_view text) {
     return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
 }
 
-// Long, with letters and digits: such a value is no word, and hardly a part of a program.
+// Long, with letters and digits: such a value is neither a word nor, most often, a part of a program.
 bool looks_random(std::string_view value) {
     constexpr std::size_t kLeast = 16;
     const auto has = [&](auto is) { return std::any_of(value.begin(), value.end(), is); };
@@ -33,13 +33,13 @@ bool looks_random(std::string_view value) {
            has([](unsigned char c) { return std::isalpha(c) != 0; }) && value.find("::") == std::string_view::npos;
 }
 
-// A literal, a statement, a reference such as $NAME, or a call: text that is no secret itself.
+// A literal, a statement, a reference such as $NAME, or a call: text without a secret in itself.
 bool is_code(std::string_view word) {
     constexpr std::array<std::string_view, 14> kWords = {"true", "false", "True", "False",  "None",  "null",     "nullptr",
                                                          "NULL", "auto",  "pass", "return", "break", "continue", "string"};
     if (std::ranges::find(kWords, word) != kWords.end()) return true;
-    return word.starts_with('$') || word.starts_with('<') || word.starts_with('&') || word.ends_with(':') || word.ends_with('=') ||
-           word.find_first_of("([{") != std::string_view::npos || word.find("::") != std::string_view::npos ||
+    const bool is_reference = word.starts_with('$') || word.starts_with('<') || word.starts_with('&');
+    return is_reference || word.ends_with(':') || word.ends_with('=') || word.find_first_of("([{") != std::string_view::npos || word.find("::") != std::string_view::npos ||
            word.find("->") != std::string_view::npos;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the value of a name stands in a line, in the forms of programs, settings and shells.
+// The place of a name's value in a line, in the forms of programs, settings and shells.
 
 #include <cstddef>
 #include <string_view>

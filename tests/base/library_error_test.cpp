@@ -11,7 +11,7 @@
 
 using namespace deft;
 
-TEST_CASE("A string that is not UTF-8 is named, with its bytes, wherever it stands in a JSON value") {
+TEST_CASE("A string that is not UTF-8 is named, with its bytes, anywhere in a JSON value") {
     const std::string bad = "lat\xEFin/root";
     for (const Json& value : {Json(bad), Json{{"a", {1, bad}}}, Json{{bad, 1}}}) {
         const std::string says = "\"lat\\xEFin/root\" is not UTF-8\n  to mend: give the file or folder a name in UTF-8";

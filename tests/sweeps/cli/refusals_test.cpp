@@ -107,7 +107,8 @@ TEST_CASE("A file of another program is never taken for the database") {
 TEST_CASE("Folders whose names are not UTF-8 are refused by name before anything is made") {
     TinySweep sweep(kPlain);
     const auto says = [](const std::string& said) {
-        CHECK_THAT(said, ContainsSubstring("lat\\xEFin") && ContainsSubstring("is not UTF-8") && ContainsSubstring("through a link"));
+        CHECK_THAT(said, ContainsSubstring("lat\\xEFin") && ContainsSubstring("is not UTF-8") &&
+                             ContainsSubstring("through a link"));
     };
     sweep.root = sweep.folder.path / "lat\xEFin" / "root";
     says(refusal_of(sweep, kExitUsage));

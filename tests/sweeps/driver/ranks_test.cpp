@@ -72,7 +72,7 @@ std::vector<double> values(const TinySweep& sweep, const std::string& sql) {
     return found;
 }
 
-// What a process listens at, as lines of /proc/net/FILE.
+// A listening socket of a process, by /proc/net/FILE.
 struct Listener {
     std::string address;  // hexadecimal
     std::uint16_t port = 0;
