@@ -56,9 +56,8 @@ void back_up(Connection& connection, std::int64_t version) {
     rename_durably(part, backup);
 }
 
+// Inside a transaction, as a part of all that is missing.
 void apply(Connection& connection, const Migration& step) {
-    Transaction transaction(connection);
-    if (connection.integer("PRAGMA user_version") >= step.version) return;
     connection.execute(step.sql);
     if (step.finish != nullptr) step.finish(connection);
     Statement(connection, "INSERT INTO migration (version, name, sha256, applied_ms) VALUES (?1, ?2, ?3, ?4)")
@@ -70,9 +69,8 @@ void apply(Connection& connection, const Migration& step) {
         throw Error(ErrorKind::database,
                     fmt::format("migrating {} to version {} would break references in table {}", connection.file(),
                                 step.version, broken.text(0)),
-                    {}, "the database: the step was rolled back");
+                    {}, "the database: the migration was rolled back");
     connection.execute(fmt::format("PRAGMA user_version = {}", step.version).c_str());
-    transaction.commit();
 }
 
 void set_journal_mode(Connection& connection) {
@@ -213,6 +211,11 @@ void require_newest_schema(const std::filesystem::path& file, std::span<const Mi
     if (version > 0 && version < steps.back().version) fail_older(file, version, steps.back().version);
 }
 
+bool is_without_schema(const std::filesystem::path& file) {
+    require_ours(file);
+    return bytes_in(file) == 0 || read_connection(file)->integer("PRAGMA user_version") == 0;
+}
+
 std::unique_ptr<Connection> open_in_memory(const std::string& name) {
     auto connection = std::make_unique<Connection>(name, Connection::Mode::memory);
     migrate(*connection, migrations());
@@ -234,8 +237,11 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
     // Inside a transaction the switch has no effect; rebuilding a table needs it off. Each step checks references
     // itself.
     connection.execute("PRAGMA foreign_keys = OFF");
+    // One transaction: a stop between two steps would leave a database that is neither new nor the older one.
+    Transaction transaction(connection);
     for (const Migration& step : steps)
         if (step.version > version) apply(connection, step);
+    transaction.commit();
     connection.execute("PRAGMA foreign_keys = ON");
 }
 

@@ -31,6 +31,10 @@ std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
 // file passes. Errors: database (an older schema among them), io.
 void require_newest_schema(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 
+// Whether the file is absent, empty, or what a first run left that was stopped before it created the schema. Errors:
+// database (a foreign file), io.
+bool is_without_schema(const std::filesystem::path& file);
+
 // An empty database of the newest schema that no file holds; `name` stands for it in messages.
 std::unique_ptr<Connection> open_in_memory(const std::string& name);
 
@@ -40,7 +44,7 @@ std::int64_t schema_version(const std::filesystem::path& file, std::span<const M
 // Where a database of an older version is copied before it is migrated: <file>.backup-vN.
 std::filesystem::path backup_of(const std::filesystem::path& file, std::int64_t version);
 
-// Brings the schema to the last step; an older database is copied first.
+// Brings the schema to the last step in one transaction; an older database is copied first.
 void migrate(Connection& connection, std::span<const Migration> steps);
 
 std::string random_uid();

@@ -23,6 +23,7 @@
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/recovery.h"
 #include "sweeps/driver/signals.h"
+#include "sweeps/driver/stored_results.h"
 #include "sweeps/driver/work_left.h"
 #include "sweeps/spec/select.h"
 
@@ -64,7 +65,8 @@ class Driver {
         prerequisites_.set_aside();
         announce();
         if (state_.queue.waiting.empty()) return failures() > 0 ? conclude() : state_.summary;
-        for (const std::size_t point : state_.queue.waiting)
+        std::vector<Point> waiting;
+        for (const std::size_t point : state_.queue.waiting) {
             require_fit(points_[point], options_.slots, work_.work_of(point));
         try {
             prepare_data();
@@ -370,18 +372,13 @@ namespace {
 
 // By what the database has of this sweep, where it has anything.
 PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    const std::filesystem::path file = database_file(options.root);
-    if (!std::filesystem::exists(file)) return {points, {}};
-    if (!options.dry_run) { const results_db::Writer migrated(file); }
-    const results_db::Reader reader(file);
-    for (const results_db::SweepHead& head : reader.sweeps())
-        if (head.name == spec.name && head.spec_sha256 == spec.sha256)
-            return plan_reruns(points,
-                               {reader.sweep(results_db::full_name(head)),
-                                [&](const std::string& hash) { return is_trained(reader, hash); },
-                                selected_points(points, options.only)},
-                               options.rerun_if);
-    return {points, {}};
+    const auto reader = stored_results(options);
+    const auto sweep = reader ? stored_sweep(*reader, spec) : std::nullopt;
+    if (!sweep) return {points, {}};
+    return plan_reruns(points,
+                       {*sweep, [&](const std::string& hash) { return is_trained(*reader, hash); },
+                        selected_points(points, options.only)},
+                       options.rerun_if);
 }
 
 }  // namespace

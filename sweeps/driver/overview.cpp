@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -114,8 +113,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
 
 RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     Overview overview;
-    std::optional<results_db::Reader> reader;
-    if (const auto file = database_file(options.root); std::filesystem::exists(file)) reader.emplace(file);
+    const auto reader = stored_results(options);
     const std::vector<char> selected = selected_points(points, options.only);
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (selected[i] == 0) continue;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,12 +38,9 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
 
 // What the database has of the search.
 std::vector<results_db::TrialRow> stored_trials(const Spec& searching, const DriverOptions& options) {
-    if (!std::filesystem::exists(database_file(options.root))) return {};
-    const results_db::Reader reader(database_file(options.root));
-    for (const results_db::SweepHead& head : reader.sweeps())
-        if (head.name == searching.name && head.spec_sha256 == searching.sha256)
-            return reader.sweep(results_db::full_name(head)).trials;
-    return {};
+    const auto reader = stored_results(options);
+    const auto sweep = reader ? stored_sweep(*reader, searching) : std::nullopt;
+    return sweep ? sweep->trials : std::vector<results_db::TrialRow>();
 }
 
 // A rate that diverged would do so again.

@@ -287,6 +287,53 @@ TEST_CASE("a disk too full for a new database is an io error, and the next run s
     CHECK(refusal(ErrorKind::io, open).find("foreign") == std::string::npos);
 }
 
+TEST_CASE("A creation or migration that stops between two steps leaves what was there before") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back({kNewest + 1, "first", "CREATE TABLE note (x INTEGER) STRICT"});
+    steps.push_back({kNewest + 2, "broken", "CREATE TABLE note (x INTEGER) STRICT"});
+    SECTION("without a file") {
+        CHECK(is_without_schema(file));
+        CHECK_THROWS_AS(open_for_writing(file, steps), Error);
+        CHECK(is_without_schema(file));
+        require_newest_schema(file);
+        check_fails([&] { const Reader reader(file); }, ErrorKind::missing, "no results");
+    }
+    SECTION("from an older database") {
+        { const Writer writer(file); }
+        CHECK_FALSE(is_without_schema(file));
+        CHECK_THROWS_AS(open_for_writing(file, steps), Error);
+        CHECK(schema_version(file) == kNewest);
+    }
+    { const Writer writer(file); }
+    CHECK(Reader(file).sweep_names().empty());
+}
+
+TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space") {
+    const TemporaryFolder folder;
+    const SmallDisk disk(folder / "disk", 2048);
+    if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
+    const auto file = disk / "results.db";
+    int stopped = 0;
+    for (int free = 40; free <= 1000; free += 80) {
+        write_text(disk / "filler", std::string(static_cast<std::size_t>(2048 - free) << 10, 'f'));
+        try {
+            const Writer writer(file);
+        } catch (const Error& error) {
+            CHECK(error.kind() == ErrorKind::io);
+            ++stopped;
+        }
+        std::filesystem::remove(disk / "filler");
+        INFO(free << " kB");
+        CHECK_NOTHROW(require_newest_schema(file));
+        CHECK_NOTHROW(Writer(file));
+        for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"})
+            std::filesystem::remove(file.string() + suffix);
+    }
+    CHECK(stopped > 2);
+}
+
 TEST_CASE("an older database is copied and migrated") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";

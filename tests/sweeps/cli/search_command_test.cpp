@@ -117,6 +117,30 @@ TEST_CASE("a row whose every rate diverges has none, and its table is not traine
     const TinySweep sweep("[search]\nlearning_rate = [1e8, 1e9]\nseeds = [7]\n" + test::kPlain);
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitNothing);
+TEST_CASE("A search goes on from its run folders where the database is empty or has no schema yet") {
+    const TinySweep sweep(kSearched, "[1]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::filesystem::path file = sweep.root / "results.db";
+    const std::string attempts = sweep.value("SELECT count(*) FROM attempt WHERE state = 'ok'");
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
+    SECTION("empty") {
+        std::ofstream(file).flush();
+    }
+    SECTION("without a schema") {
+        results_db::Connection(file, results_db::Connection::Mode::write)
+            .execute(fmt::format("PRAGMA application_id = {}; PRAGMA journal_mode = WAL", results_db::kApplicationId)
+                         .c_str());
+    }
+    const Ran dry = sweep.run({"--dry-run"});
+    CHECK(dry.exit_code == kExitOk);
+    CHECK_THAT(dry.err, ContainsSubstring("search of the learning rate, before the table: 4 trials"));
+    const Ran again = sweep.run();
+    CHECK(again.exit_code == kExitOk);
+    CHECK_THAT(again.err, ContainsSubstring("taken in plain:search"));
+    CHECK_THAT(again.out, ContainsSubstring("search of the learning rate"));
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'ok'") == attempts);
+}
+
     CHECK_THAT(ran.err, ContainsSubstring("every learning rate of [search] diverged for plain"));
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
 }

@@ -1,0 +1,20 @@
+#pragma once
+// What the root's database holds when a run begins. The database may be absent, empty, half-created or older.
+
+#include <memory>
+#include <optional>
+
+#include "results_db/store.h"
+#include "sweeps/driver/driver.h"
+#include "sweeps/spec/spec.h"
+
+namespace deft::sweeps {
+
+// Null without a database, and for a dry run without a schema in it. A run first creates or migrates the schema; a dry
+// run writes nothing. Errors: those of results_db::Writer and results_db::Reader.
+std::unique_ptr<results_db::Reader> stored_results(const DriverOptions& options);
+
+// The results of that sweep, by name and hash.
+std::optional<results_db::SweepResults> stored_sweep(const results_db::Reader& reader, const Spec& spec);
+
+}  // namespace deft::sweeps
