@@ -98,6 +98,11 @@ std::string command_of(const std::string& selector, const std::string& only, con
                        shell_word(estimates.root));
 }
 
+// All that the sweep has left. A search is run as a whole.
+std::string command_of_table(const std::string& selector, const MissingEstimates& estimates) {
+    return "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
+}
+
 std::string why_unfinished(const TrialRow& trial) {
     std::string why = trial.fail_class.empty() || trial.fail_class == trial.state
                           ? trial.state
@@ -181,6 +186,25 @@ void add_seeds(const Variant& variant, const SweepAbout& about, const std::strin
     runs.push_back(std::move(run));
 }
 
+// The trials of [search] that keep the table from being trained. A rate that diverged is judged: it is out.
+void add_search(const SweepResults& sweep, const std::string& selector, const MissingEstimates& estimates,
+                std::vector<MissingRun>& runs) {
+    for (const TrialRow& trial : sweep.searched) {
+        if (trial.state != "ok" && trial.fail_class == "nan") continue;
+        const std::vector<std::string> tasks = unscored_tasks(trial);
+        if (trial.state == "ok" && tasks.empty()) continue;
+        MissingRun run;
+        run.lack = trial.state == "ok" ? Lack::scoring : Lack::training;
+        run.name = results_db::trial_name(trial);
+        run.why = trial.state == "ok" ? fmt::format("{} not scored", fmt::join(tasks, ", ")) : why_unfinished(trial);
+        run.fills = "the learning rate of " + trial.case_key + ", which the table waits for";
+        run.command = command_of_table(selector, estimates);
+        const auto planned = estimates.planned_flops.find(trial.config_hash);
+        if (run.lack == Lack::training && planned != estimates.planned_flops.end()) run.flops = planned->second;
+        runs.push_back(std::move(run));
+    }
+}
+
 // Known times before known FLOPs, those before nothing known.
 auto rank_of(const MissingRun& run) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -200,6 +224,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     const Rates rates(sweep);
     MissingRuns missing;
     std::set<std::string> seen;
+    add_search(sweep, selector, estimates, missing.runs);
     for (const Variant& variant : variants) {
         add_trials(variant, selector, rates, estimates, seen, missing.runs);
         add_seeds(variant, about, selector, rates, estimates, missing.runs);
@@ -213,7 +238,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
     if (std::any_of(missing.runs.begin(), missing.runs.end(), is_left))
-        missing.command = "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
+        missing.command = command_of_table(selector, estimates);
     return missing;
 }
 

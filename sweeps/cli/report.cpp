@@ -14,6 +14,7 @@
 #include "reporting/scores/lm_eval.h"
 #include "reporting/missing/missing_runs.h"
 #include "reporting/per_seed.h"
+#include "reporting/rate_search.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
@@ -22,6 +23,7 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/cli/run_arguments.h"
+#include "sweeps/driver/search_rates.h"
 
 namespace deft::cli {
 
@@ -47,12 +49,12 @@ void write_lm_eval(const results_db::SweepResults& sweep, const std::string& fol
 }
 
 // The FLOPs of each trial by the sweep's plan; none where its file is gone or has changed.
-std::map<std::string, double> planned_flops(const results_db::Reader& reader, const results_db::SweepHead& sweep) {
+std::map<std::string, double> planned_flops(const results_db::Reader& reader, const results_db::SweepResults& sweep) {
     std::map<std::string, double> flops;
     try {
         const RunArguments run = stored_run(sweep);
-        require_unchanged(run, sweep, reader.spec_text(sweep));
-        for (const sweeps::Point& point : sweeps::expand(run.spec.load(), sweeps::Data::may_be_missing))
+        const sweeps::Spec spec = unchanged_spec(run, sweep, reader.spec_text(sweep));
+        for (const sweeps::Point& point : sweeps::points_of_results(spec, sweeps::Data::may_be_missing))
             flops[point.config_hash] = point.projection.flops;
     } catch (const Error& error) {
         print_note(fmt::format("nothing is planned: {}", error.what()));
@@ -65,6 +67,7 @@ void print_missing(const results_db::Reader& reader, results_db::SweepResults sw
     if (format == "html" || format == "svg" || format == "lm-eval")
         throw Error(ErrorKind::usage, fmt::format("--missing is no {}", format), "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
+    reporting::take_search_apart(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
     print_to(out, format == "json" ? reporting::render_missing_json(runs, data.sweep)
@@ -111,8 +114,7 @@ void add_report(CLI::App& app, Context& context) {
         ->excludes("--curves");
     command->callback([arguments, &context] {
         const auto files = read_evidence(arguments->from);
-        const results_db::Reader reader =
-            files.empty() ? open_results(arguments->root) : results_db::Reader(files);
+        const results_db::Reader reader = open_results(arguments->root, files);
         const bool shows_curves = arguments->format == "html" || arguments->format == "json" || arguments->curves;
         for (const results_db::NamedEvidence& file : files)
             if (shows_curves) print_note(fmt::format("{}: {}", file.name, results_db::evidence_note(file.text)));

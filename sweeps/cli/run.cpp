@@ -61,7 +61,7 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     const results_db::Reader reader = open_results(given.root);
     const results_db::SweepResults sweep = find_table(reader, table);
     const RunArguments stored = stored_run(sweep);
-    require_unchanged(stored, sweep, reader.spec_text(sweep));
+    unchanged_spec(stored, sweep, reader.spec_text(sweep));
     run.spec = stored.spec;
     run.spec.only = given.spec.only;
     if (!given.spec.seeds.empty()) run.spec.seeds = given.spec.seeds;

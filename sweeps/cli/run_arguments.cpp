@@ -12,6 +12,7 @@
 #include "reporting/origins.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/driver/search_rates.h"
 #include "sweeps/spec/slot_request.h"
 
 namespace deft::cli {
@@ -91,7 +92,8 @@ RunArguments stored_run(const results_db::SweepHead& sweep) {
     return arguments;
 }
 
-void require_unchanged(const RunArguments& stored, const results_db::SweepHead& sweep, const std::string& text) {
+sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep,
+                            const std::string& text) {
     const std::string& file = stored.spec.file;
     if (!std::filesystem::exists(file))
         throw Error(ErrorKind::missing,
@@ -101,7 +103,13 @@ void require_unchanged(const RunArguments& stored, const results_db::SweepHead& 
                                                               : "put it back",
                     "the results");
     const sweeps::Spec spec = stored.spec.load();
-    if (spec.sha256 == sweep.spec_sha256) return;
+    if (auto same = sweeps::spec_of_results(spec, sweep)) return std::move(*same);
+    // Results that were merged with those of other seeds keep the hash of their first run, often of the file's own seeds.
+    if (!stored.spec.seeds.empty()) {
+        SpecArguments first = stored.spec;
+        first.seeds.clear();
+        if (sweeps::spec_of_results(first.load(), sweep)) return spec;
+    }
     throw Error(ErrorKind::missing,
                 fmt::format("{} has changed since sweep {} was run (it is {} now): {}", reporting::visible(file),
                             results_db::full_name(sweep), short_hash(spec.sha256), first_difference(text, spec.text)),

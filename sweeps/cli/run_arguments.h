@@ -32,8 +32,8 @@ struct RunArguments {
 // From the command that the results keep of a sweep. Errors: missing, where they keep none.
 RunArguments stored_run(const results_db::SweepHead& sweep);
 
-// Refuses to run a sweep's file again that is gone, or that says something else than when it was run, with what
-// differs. `text`: of the file as it was. Errors: missing.
-void require_unchanged(const RunArguments& stored, const results_db::SweepHead& sweep, const std::string& text);
+// The sweep of the results by its file, with the learning rates that a search found. Refuses a file that is gone, or that
+// says something else than when it was run, with what differs. `text`: of the file as it was. Errors: missing.
+sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep, const std::string& text);
 
 }  // namespace deft::cli

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "reporting/rate_search.h"
-#include "results_db/sweep_heads.h"
+#include "results_db/trial_name.h"
+#include "sweeps/driver/stored_results.h"
 #include "sweeps/spec/rate_search.h"
 
 namespace deft::sweeps {
@@ -88,6 +89,25 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     search.is_whole = false;
     if (search.summary.exit_code == 0) search.summary.exit_code = kExitWorkLeft;
     return search;
+}
+
+std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results) {
+    if (spec.sha256 == results.spec_sha256) return spec;
+    if (!spec.search) return std::nullopt;
+    if (Spec searching = while_searching(spec); searching.sha256 == results.spec_sha256) return searching;
+    std::vector<results_db::TrialRow> searched = results.searched;
+    for (const results_db::TrialRow& trial : results.trials)
+        if (trial.stage == results_db::kSearchStage) searched.push_back(trial);
+    const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(searched);
+    if (!std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.best.has_value(); })) return std::nullopt;
+    Spec found = with_rates(spec, *found_rates(rows));
+    if (found.sha256 != results.spec_sha256) return std::nullopt;
+    return found;
+}
+
+std::vector<Point> points_of_results(const Spec& spec, Data data) {
+    if (!spec.search || !spec.found_rates.empty()) return expand(spec, data);
+    return expand_search(spec, 0, data);
 }
 
 std::vector<Point> with_search(const Spec& spec, std::vector<Point> points) {

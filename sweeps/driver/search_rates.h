@@ -1,8 +1,10 @@
 #pragma once
 // The search of a sweep that has [search]: run before its table, which takes the rates that it finds.
 
+#include <optional>
 #include <vector>
 
+#include "results_db/store.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
@@ -21,6 +23,13 @@ struct Search {
 // searched. `threads`: of a trial, as run is told; 0: as the sweep says. Errors: those of run_sweep(); missing, where
 // all rates of a row diverged.
 Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, const DriverOptions& options);
+
+// The sweep of these results, as `spec` gives it: itself; its search alone; or its table with the rates that the search
+// found. Nothing where the results are of another sweep.
+std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results);
+
+// The points of such a sweep.
+std::vector<Point> points_of_results(const Spec& spec, Data data);
 
 // The table's points, and behind them those of the search, which are only shown.
 std::vector<Point> with_search(const Spec& spec, std::vector<Point> points);

@@ -11,7 +11,40 @@ namespace {
 const std::string kSearched = "[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
                               "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n";
 
+// What deft report --missing lists, by name.
+std::vector<std::string> missing_names(const TinySweep& sweep) {
+    const Ran ran = sweep.deft("report", {"--missing", "--root", sweep.root.string(), "--format", "json"});
+    REQUIRE(ran.exit_code == kExitOk);
+    std::vector<std::string> names;
+    for (const Json& run : Json::parse(ran.out).at("runs")) names.push_back(run.at("what").get<std::string>());
+    return names;
+}
+
+Ran run_for_table(const TinySweep& sweep) {
+    test::Process process({DEFT_PROGRAM, "run", "--for-table", "tiny", "--root", sweep.root.string()}, sweep.out(),
+                          sweep.err());
+    const int code = process.wait();
+    return {code, read_file(sweep.out()), read_file(sweep.err())};
+}
+
 }  // namespace
+
+TEST_CASE("A table with a search lacks none of the search's trials, and runs again by its name") {
+    const TinySweep sweep(kSearched, "[1]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::vector<std::string> names = missing_names(sweep);
+    CHECK(names == std::vector<std::string>{"plain: 2 more seeds", "ltd: 2 more seeds"});
+    const std::string attempts = sweep.value("SELECT count(*) FROM attempt");
+    const Ran again = run_for_table(sweep);
+    CHECK(again.exit_code == kExitOk);
+    CHECK_THAT(again.err, ContainsSubstring("everything was finished already"));
+    CHECK(sweep.value("SELECT count(*) FROM attempt") == attempts);
+    // A changed file is still refused.
+    std::string text = read_file(sweep.file);
+    text.replace(text.find("3e-3"), 4, "4e-3");
+    write_file_atomically(sweep.file, text);
+    CHECK_THAT(run_for_table(sweep).err, ContainsSubstring("has changed since"));
+}
 
 TEST_CASE("a search is trained before its table, whose trials have the best rate of their row") {
     const TinySweep sweep(kSearched, "[1, 2]");
@@ -84,39 +117,6 @@ TEST_CASE("a search goes where its table goes: exported and merged, it is told t
     CHECK(command.find("1,2,3,7") == std::string::npos);  // the search's are its own
 }
 
-TEST_CASE("the table of a search that was stopped waits for it") {
-    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
-                          test::long_budget(400'000));
-    test::Process process = sweep.start();
-    const pid_t frozen = sweep.freeze_trial();
-    REQUIRE(frozen > 0);
-    process.signal(SIGTERM);
-    ::kill(frozen, SIGCONT);
-    CHECK(process.wait() == kExitWorkLeft);
-    CHECK(sweep.says("the table waits for its search"));
-    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
-}
-
-TEST_CASE("a rate that diverges is out, is not tried again for the table, and no case is searched alone") {
-    const TinySweep sweep(
-        "[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
-        "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
-    const Ran ran = sweep.run({"--only", "plain"});
-    CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
-    // Both cases were searched, and the table's trial of one was trained.
-    CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train'") == "5");
-    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
-    CHECK(sweep.run().exit_code == kExitOk);  // nor when the other case is trained
-    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
-    CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
-                      " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") == "0.001");
-}
-
-TEST_CASE("a row whose every rate diverges has none, and its table is not trained") {
-    const TinySweep sweep("[search]\nlearning_rate = [1e8, 1e9]\nseeds = [7]\n" + test::kPlain);
-    const Ran ran = sweep.run();
-    CHECK(ran.exit_code == kExitNothing);
 TEST_CASE("A search goes on from its run folders where the database is empty or has no schema yet") {
     const TinySweep sweep(kSearched, "[1]");
     REQUIRE(sweep.run().exit_code == kExitOk);
@@ -141,6 +141,44 @@ TEST_CASE("A search goes on from its run folders where the database is empty or 
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'ok'") == attempts);
 }
 
+TEST_CASE("the table of a search that was stopped waits for it") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
+                          test::long_budget(400'000));
+    test::Process process = sweep.start();
+    const pid_t frozen = sweep.freeze_trial();
+    REQUIRE(frozen > 0);
+    process.signal(SIGTERM);
+    ::kill(frozen, SIGCONT);
+    CHECK(process.wait() == kExitWorkLeft);
+    CHECK(sweep.says("the table waits for its search"));
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
+    const std::vector<std::string> names = missing_names(sweep);
+    CHECK(names.size() == 2);
+    for (const std::string& name : names) CHECK_THAT(name, ContainsSubstring("plain:search[learning_rate="));
+    CHECK(run_for_table(sweep).exit_code == kExitOk);
+    CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "1");
+}
+
+TEST_CASE("a rate that diverges is out, is not tried again for the table, and no case is searched alone") {
+    const TinySweep sweep(
+        "[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
+        "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
+    const Ran ran = sweep.run({"--only", "plain"});
+    CHECK(ran.exit_code == kExitOk);
+    CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
+    // Both cases were searched, and the table's trial of one was trained.
+    CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train'") == "5");
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
+    CHECK(sweep.run().exit_code == kExitOk);  // nor when the other case is trained
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
+    CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
+                      " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") == "0.001");
+}
+
+TEST_CASE("a row whose every rate diverges has none, and its table is not trained") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e8, 1e9]\nseeds = [7]\n" + test::kPlain);
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == kExitNothing);
     CHECK_THAT(ran.err, ContainsSubstring("every learning rate of [search] diverged for plain"));
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
 }
