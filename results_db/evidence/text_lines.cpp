@@ -114,6 +114,21 @@ void require_end(const std::vector<EvidenceLine>& lines, std::string_view before
         fail_in_evidence(name, last.number, "the file has another number of lines than it says");
 }
 
+// The text as deft writes it, where git or an editor gave it a byte order mark, CRLF line ends, blank lines at its end or
+// no last line end. The hashes are of the lines themselves.
+std::string as_written(std::string_view given) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (given.starts_with(kByteOrderMark)) given.remove_prefix(kByteOrderMark.size());
+    std::string text;
+    text.reserve(given.size() + 1);
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i] != '\r' || i + 1 == given.size() || given[i + 1] != '\n') text += given[i];
+    while (text.ends_with("\n\n")) text.pop_back();
+    // A line that was cut in its middle is no JSON.
+    if (!text.ends_with('\n') && try_parse_json(text.substr(text.rfind('\n') + 1)).is_object()) text += '\n';
+    return text;
+}
+
 }  // namespace
 
 void fail_in_evidence(const std::string& name, int line, const std::string& what, const std::string& fix) {
@@ -159,7 +174,8 @@ std::string evidence_note(const std::string& text) {
     return note.is_string() ? note.get<std::string>() : std::string();
 }
 
-std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::string& name) {
+std::vector<EvidenceLine> read_evidence_lines(std::string_view given, const std::string& name) {
+    const std::string text = as_written(given);
     if (text.empty()) fail_in_evidence(name, 0, "the file is empty");
     if (text.back() != '\n') fail_in_evidence(name, 0, "the file is cut short: its last line has no end");
     std::vector<EvidenceLine> lines;
@@ -168,7 +184,7 @@ std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::
         end = text.find('\n', begin);
         const int number = static_cast<int>(lines.size()) + 1;
         try {
-            lines.push_back(read_line(text.substr(begin, end - begin), number));
+            lines.push_back(read_line(std::string_view(text).substr(begin, end - begin), number));
         } catch (const BadRecord& bad) {
             fail_in_evidence(name, number, number == 1 ? "this is no evidence file of deft: " + bad.why : bad.why,
                              bad.fix);
@@ -176,7 +192,7 @@ std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::
         if (number == 1) require_schema(lines.front(), name);
         if (end + 1 == text.size()) break;
     }
-    require_end(lines, text.substr(0, begin), name);
+    require_end(lines, std::string_view(text).substr(0, begin), name);
     return lines;
 }
 

@@ -232,6 +232,18 @@ TEST_CASE("of an attempt that another went on from the last step that counts is 
     CHECK(records.find("curve").at("train").at("step") == Json({1, 300}));
 }
 
+TEST_CASE("Evidence that git or an editor gave other line ends or a byte order mark is the same evidence") {
+    const MeasuredSweep measured({.seeds = {1}});
+    const std::string text = measured.text(), mark = "\xef\xbb\xbf";
+    std::string crlf;
+    for (const char c : text) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    for (const std::string& changed : {crlf, mark + text, mark + crlf, text + "\n", crlf + "\r\n",
+                                       text.substr(0, text.size() - 1), crlf.substr(0, crlf.size() - 2)}) {
+        const Reader merged(std::vector<NamedEvidence>{{"x.jsonl", changed}});
+        CHECK(merged.evidence("quick", 0).text == text);
+    }
+}
+
 TEST_CASE("thinned steps have the first, the last and the last that counts") {
     std::vector<std::int64_t> steps;
     for (std::int64_t step = 1; step <= 101; ++step) steps.push_back(step * 10);
