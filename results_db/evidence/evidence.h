@@ -33,7 +33,7 @@ inline constexpr std::size_t kMostEvidenceBytes = 300'000;
 inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
 
 // Of the texts that one sweep is written as (results_db/evidence/parts.h).
-inline constexpr std::size_t kMostParts = 99;
+inline constexpr std::size_t kMostParts = 9999;
 struct EvidencePart {
     std::size_t number = 1, of = 1;
 };
@@ -52,8 +52,8 @@ struct Evidence {
 Evidence export_evidence(Connection& connection, const std::string& selector,
                          std::size_t most_bytes = kMostEvidenceBytes);
 
-// As so many texts, which give the same table when all of them are merged. Errors: as above, of each; usage, for more
-// parts than there are trials for a row; database, as require_mergeable().
+// As `count` texts, which give the same table when one merge takes all of them. Errors: as above, of each, with a number of
+// parts that fit; usage, for more parts than trials; database, as require_mergeable().
 std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
                                    std::size_t most_bytes = kMostEvidenceBytes);
 

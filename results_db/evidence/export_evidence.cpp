@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -104,9 +105,9 @@ std::vector<NamedEvidence> named(const std::vector<Evidence>& parts) {
     return texts;
 }
 
-// Of a sweep that may be as many parts as `most`, the one that has these trials.
+// The part that has these trials, with the longest curves that fit; with the shortest, and too long, where none do.
 Evidence part_of(Connection& connection, const SweepHead& sweep, EvidencePart part, const std::set<std::string>& hashes,
-                 std::size_t most, std::size_t most_bytes) {
+                 std::size_t most_bytes) {
     Evidence evidence;
     evidence.sweep = full_name(sweep);
     SharedValues shared;
@@ -139,15 +140,8 @@ Evidence part_of(Connection& connection, const SweepHead& sweep, EvidencePart pa
     if (most_bytes == 0) with_curves(0);
     if (most_bytes == 0) return evidence;
     for (const std::size_t points : kPoints)
-        if (with_curves(points)) return evidence;
-    const std::size_t more = std::min(most, part.of + evidence.text.size() / most_bytes);
-    throw Error(ErrorKind::usage,
-                fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
-                            part.of > 1 ? fmt::format("part {} of the results", part.number) : "the results",
-                            full_name(sweep), evidence.text.size(), evidence.curve_points, most_bytes),
-                fmt::format("{}merge the database itself: deft db merge {} --root ROOT",
-                            more > part.of ? fmt::format("write it as several texts with --parts {}, or ", more) : "",
-                            connection.file()));
+        if (with_curves(points)) break;
+    return evidence;
 }
 
 // A database of all of them. Errors: as require_mergeable().
@@ -173,9 +167,77 @@ void require_same_table(Connection& merged, const std::vector<KnownPlace>& place
         return a.config_hash == b.config_hash && a.row == b.row && a.seeds == b.seeds;
     };
     if (std::equal(places.begin(), places.end(), again.begin(), again.end(), is_same)) return;
-    throw Error(ErrorKind::usage, fmt::format("so many parts of {} would not give its table again", part.sweep),
+    throw Error(ErrorKind::usage, fmt::format("these parts of {} would not give its table again", part.sweep),
                 "ask for another number of parts, or merge the database itself with deft db merge", "the results");
 }
+
+// A sweep that is exported as parts.
+class Export {
+ public:
+    Export(Connection& connection, const std::string& selector, std::size_t most_bytes)
+        : connection_(connection),
+          sweep_(find_sweep(read_sweeps(connection), selector, connection.file())),
+          places_(known_places(connection, sweep_.id)),
+          most_bytes_(most_bytes) {}
+
+    // Errors: usage, for a part that is too long.
+    std::vector<Evidence> parts(std::size_t count) const {
+        std::vector<Evidence> parts = parts_until_too_long(count);
+        if (is_too_long(parts.back())) fail_too_long(parts, count);
+        return parts;
+    }
+
+    // That the parts can be merged, and give the table again. Errors: as merged_again(); usage.
+    void require_whole(const std::vector<Evidence>& parts) const {
+        const auto merged = merged_again(parts);
+        if (parts.size() > 1) require_same_table(*merged, places_, parts.front());
+    }
+
+ private:
+    bool is_too_long(const Evidence& part) const { return most_bytes_ > 0 && part.text.size() > most_bytes_; }
+
+    std::vector<Evidence> parts_until_too_long(std::size_t count) const {
+        std::vector<Evidence> parts;
+        for (const std::set<std::string>& hashes : hashes_of_parts(places_, count)) {
+            parts.push_back(part_of(connection_, sweep_, {parts.size() + 1, count}, hashes, most_bytes_));
+            if (is_too_long(parts.back())) break;
+        }
+        return parts;
+    }
+
+    // A number of parts that was tried. Nothing where a single trial is too long.
+    std::optional<std::size_t> parts_that_fit(std::size_t least) const {
+        for (std::size_t count = least; count <= most_parts(places_); count += 1 + count / 10) {
+            const std::vector<Evidence> parts = parts_until_too_long(count);
+            if (is_too_long(parts.back())) continue;
+            try {
+                require_whole(parts);
+                return count;
+            } catch (const Error&) {
+                return std::nullopt;
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[noreturn]] void fail_too_long(const std::vector<Evidence>& parts, std::size_t count) const {
+        const Evidence& part = parts.back();
+        const auto fitting = parts_that_fit(std::max(count + 1, count * part.text.size() / most_bytes_));
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
+                        count > 1 ? fmt::format("part {} of the results", parts.size()) : "the results",
+                        full_name(sweep_), part.text.size(), part.curve_points, most_bytes_),
+            fmt::format("{}merge the database itself: deft db merge {} --root ROOT",
+                        fitting ? fmt::format("write it as several texts with --parts {}, or ", *fitting) : "",
+                        connection_.file()));
+    }
+
+    Connection& connection_;
+    SweepHead sweep_;
+    std::vector<KnownPlace> places_;
+    std::size_t most_bytes_;
+};
 
 }  // namespace
 
@@ -185,22 +247,15 @@ void require_mergeable(const std::vector<Evidence>& parts) {
 
 Evidence export_evidence(Connection& connection, const std::string& selector, std::size_t most_bytes) {
     const Transaction snapshot(connection, Transaction::Kind::read);
-    const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
-    const std::vector<KnownPlace> places = known_places(connection, sweep.id);
-    return part_of(connection, sweep, {}, hashes_of_parts(places, 1).front(), most_parts(places), most_bytes);
+    return Export(connection, selector, most_bytes).parts(1).front();
 }
 
 std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
                                    std::size_t most_bytes) {
     const Transaction snapshot(connection, Transaction::Kind::read);
-    const SweepHead sweep = find_sweep(read_sweeps(connection), selector, connection.file());
-    const std::vector<KnownPlace> places = known_places(connection, sweep.id);
-    std::vector<Evidence> parts;
-    for (const std::set<std::string>& hashes : hashes_of_parts(places, count))
-        parts.push_back(
-            part_of(connection, sweep, {parts.size() + 1, count}, hashes, most_parts(places), most_bytes));
-    const auto merged = merged_again(parts);
-    if (count > 1) require_same_table(*merged, places, parts.front());
+    const Export exported(connection, selector, most_bytes);
+    std::vector<Evidence> parts = exported.parts(count);
+    exported.require_whole(parts);
     return parts;
 }
 

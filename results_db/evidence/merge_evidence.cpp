@@ -35,6 +35,14 @@ struct StoredAttempt {
 // By uid, the place of an attempt's record in a text that was merged before, for messages.
 using Origins = std::map<std::string, std::string>;
 
+// The rows of a sweep that comes as parts: one part alone does not have all of them in their order.
+struct RowsOfParts {
+    std::vector<Json> before;             // of the sweep as it was
+    std::map<std::int64_t, Json> fresh;   // as the exported table numbers them
+    bool agree = true;                    // the parts are of one table
+};
+using RowsBySweep = std::map<std::int64_t, RowsOfParts>;
+
 class Merge {
  public:
     Merge(Connection& connection, const NamedEvidence& evidence, const std::string& run_suffix, Origins& origins)
@@ -82,6 +90,17 @@ class Merge {
     }
 
  private:
+    // After run().
+    void add_rows(RowsBySweep& sweeps) const {
+        if (!lines_.front().record.contains("parts")) return;
+        const auto [sweep, fresh] = sweeps.try_emplace(sweep_);
+        if (fresh) sweep->second.before = rows_before_;
+        for (const auto& [number, row] : rows_by_number_) {
+            const auto [found, added] = sweep->second.fresh.emplace(number, row);
+            sweep->second.agree = sweep->second.agree && found->second == row;
+        }
+    }
+
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
         fail_in_evidence(name_, line, what, fix);
     }
@@ -229,18 +248,18 @@ class Merge {
     void take_places() {
         const std::vector<KnownPlace> known = known_places(connection_, sweep_);
         std::vector<const EvidenceLine*> fresh;
-        std::map<std::int64_t, Json> rows_by_number;  // as the file numbers them
         std::set<Json> taken;                         // trials with their places
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");
-            rows_by_number.emplace(line.record.at("row").get<std::int64_t>(), place.row);
+            rows_by_number_.emplace(line.record.at("row").get<std::int64_t>(), place.row);
             if (!taken.insert(Json::array({place.config_hash, place.row.at(1), place.row.at(2)})).second)
                 throw BadRecord{"the place is there twice"};
             placed_.insert(place.config_hash);
             const auto is_it = [&](const KnownPlace& other) {
                 return other.experiment_id == trial.experiment_id && other.row == place.row;
             };
+        rows_before_ = rows_in_order(known);
             if (std::any_of(known.begin(), known.end(), is_it)) return;
             fresh.push_back(&line);
             merged_.seeds.insert(trial.seed);
@@ -253,8 +272,8 @@ class Merge {
         merged_.places = static_cast<std::int64_t>(fresh.size());
         if (fresh.empty()) return;
         std::vector<Json> rows;
-        for (const auto& [number, row] : rows_by_number) rows.push_back(row);
-        number_places(connection_, sweep_, joined_rows(rows_in_order(known), rows));
+        for (const auto& [number, row] : rows_by_number_) rows.push_back(row);
+        number_places(connection_, sweep_, joined_rows(rows_before_, rows));
         if (merged_.is_joined) store_seeds(connection_, sweep_, first_seeds(), run_suffix_);
     }
 
@@ -395,11 +414,27 @@ std::vector<Merged> merge_evidence(Connection& connection, const std::vector<Nam
     const SyncedCommits synced(connection);
     Transaction transaction(connection);
     Origins origins;
+    std::vector<Json> rows_before_;                  // of the sweep
+    std::map<std::int64_t, Json> rows_by_number_;    // as the file numbers them
     std::vector<Merged> merged;
-    for (const NamedEvidence& evidence : texts)
-        merged.push_back(Merge(connection, evidence, run_suffix, origins).run());
+    RowsBySweep of_parts;
+    for (const NamedEvidence& evidence : texts) {
+        Merge merge(connection, evidence, run_suffix, origins);
+        merged.push_back(merge.run());
+        merge.add_rows(of_parts);
+    }
+    number_rows_of_parts(connection, of_parts);
     transaction.commit();
     return merged;
 }
+void number_rows_of_parts(Connection& connection, const RowsBySweep& sweeps) {
+    for (const auto& [sweep, of_parts] : sweeps) {
+        if (!of_parts.agree) continue;
+        std::vector<Json> rows;
+        for (const auto& [number, row] : of_parts.fresh) rows.push_back(row);
+        number_places(connection, sweep, joined_rows(of_parts.before, rows));
+    }
+}
+
 
 }  // namespace deft::results_db

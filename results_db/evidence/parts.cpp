@@ -1,7 +1,6 @@
 #include "results_db/evidence/parts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -15,55 +14,37 @@ namespace deft::results_db {
 
 namespace {
 
-// The places of each row in turn. Trials of one place, of which the newest is shown, are never told apart.
-struct DealtPlaces {
-    std::map<std::pair<std::size_t, std::size_t>, std::set<std::string>> trials;  // by number in the row, and row
-    std::size_t rows = 0, count = 0;
-};
-
-DealtPlaces dealt(const std::vector<KnownPlace>& places) {
-    std::map<std::string, std::pair<std::size_t, std::size_t>> earliest;
-    DealtPlaces all;
-    std::size_t number = 0;
+// The trials in the order of their first places in the table. Trials of one place, of which the newest is shown, stay
+// together.
+std::vector<std::set<std::string>> trials_by_place(const std::vector<KnownPlace>& places) {
+    std::vector<std::set<std::string>> trials;
+    std::set<std::string> dealt;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const bool is_row_before = i > 0 && places[i].row == places[i - 1].row;
-        if (!is_row_before) ++all.rows;
-        if (!is_row_before)
-            number = 0;
-        else if (places[i].seeds != places[i - 1].seeds)
-            ++number;
-        const std::pair at(number, all.rows);
-        const auto [found, fresh] = earliest.emplace(places[i].config_hash, at);
-        if (!fresh) found->second = std::min(found->second, at);
+        const bool is_new = i == 0 || places[i].row != places[i - 1].row || places[i].seeds != places[i - 1].seeds;
+        if (is_new && (trials.empty() || !trials.back().empty())) trials.emplace_back();
+        if (dealt.insert(places[i].config_hash).second) trials.back().insert(places[i].config_hash);
     }
-    for (const auto& [hash, at] : earliest) all.trials[at].insert(hash);
-    all.count = earliest.size();
-    return all;
+    if (!trials.empty() && trials.back().empty()) trials.pop_back();
+    return trials;
 }
 
-std::size_t most_of(const DealtPlaces& all) {
-    return all.rows == 0 ? 1 : std::max<std::size_t>(1, all.count / all.rows);
-}
+constexpr std::size_t kMostListed = 20;
 
 }  // namespace
 
 std::size_t most_parts(const std::vector<KnownPlace>& places) {
-    return most_of(dealt(places));
+    return std::clamp<std::size_t>(trials_by_place(places).size(), 1, kMostParts);
 }
 
 std::vector<std::set<std::string>> hashes_of_parts(const std::vector<KnownPlace>& places, std::size_t parts) {
-    const DealtPlaces all = dealt(places);
-    if (parts < 1 || parts > most_of(all))
+    const std::vector<std::set<std::string>> trials = trials_by_place(places);
+    if (parts < 1 || parts > most_parts(places))
         throw Error(ErrorKind::usage,
-                    fmt::format("{} in {} cannot be {} parts with a trial of every row in the first",
-                                counted(all.count, "trial"), counted(all.rows, "row"), parts),
-                    fmt::format("ask for {} at most", counted(most_of(all), "part")));
+                    fmt::format("{} cannot be {} parts with a trial in each", counted(trials.size(), "trial"), parts),
+                    fmt::format("ask for {} at most", counted(most_parts(places), "part")));
     std::vector<std::set<std::string>> hashes(parts);
-    std::size_t before = 0;
-    for (const auto& [at, trials] : all.trials) {
-        hashes[before * parts / all.count].insert(trials.begin(), trials.end());
-        before += trials.size();
-    }
+    for (std::size_t i = 0; i < trials.size(); ++i)
+        hashes[i * parts / trials.size()].insert(trials[i].begin(), trials[i].end());
     return hashes;
 }
 
@@ -78,12 +59,12 @@ std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts) 
     }
     std::vector<std::string> lacking;
     for (const auto& [key, numbers] : taken) {
-        std::vector<std::size_t> missing;
+        std::vector<std::string> missing;
         for (std::size_t number = 1; number <= key.second; ++number)
-            if (!numbers.contains(number)) missing.push_back(number);
+            if (!numbers.contains(number)) missing.push_back(std::to_string(number));
         if (!missing.empty())
             lacking.push_back(fmt::format("{} was written as {} parts, of which these are not here: {}", key.first, key.second,
-                                          fmt::join(missing, ", ")));
+                                          first_of(missing, kMostListed)));
     }
     return lacking;
 }

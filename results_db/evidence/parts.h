@@ -11,9 +11,8 @@
 
 namespace deft::results_db {
 
-// The trials of each part, by configuration hash: those of every row's first place, then those of the second ones, and so
-// on, cut into as many parts, between places. So the first part has a trial of every row, and tells their order. Errors:
-// usage, for more parts than there are trials for a row.
+// The trials of each part, by configuration hash: in the order of the table, cut between places, so that a part holds
+// neighbouring rows and a sweep may have any number of them. Errors: usage, for more parts than places.
 std::vector<std::set<std::string>> hashes_of_parts(const std::vector<KnownPlace>& places, std::size_t parts);
 
 // How many parts there may be.

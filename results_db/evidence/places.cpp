@@ -6,7 +6,10 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
+#include <list>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -173,25 +176,32 @@ std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std
 
 std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places) {
     std::vector<Json> rows;
+    std::set<Json> seen;
     for (const KnownPlace& place : places)
-        if (std::find(rows.begin(), rows.end(), place.row) == rows.end()) rows.push_back(place.row);
+        if (seen.insert(place.row).second) rows.push_back(place.row);
     return rows;
 }
 
-std::vector<Json> joined_rows(std::vector<Json> rows, const std::vector<Json>& more) {
-    std::size_t behind = 0;  // the row before, where there is one
+std::vector<Json> joined_rows(const std::vector<Json>& rows, const std::vector<Json>& more) {
+    std::list<Json> joined(rows.begin(), rows.end());
+    std::map<Json, std::list<Json>::iterator> known;
+    for (auto row = joined.begin(); row != joined.end(); ++row) known.emplace(*row, row);
+    const auto common = std::find_if(more.begin(), more.end(), [&](const Json& row) { return known.contains(row); });
+    auto next = common == more.end() ? joined.end() : known.at(*common);
     for (const Json& row : more) {
-        auto found = std::find(rows.begin(), rows.end(), row);
-        if (found == rows.end()) found = rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(behind), row);
-        behind = static_cast<std::size_t>(found - rows.begin()) + 1;
+        const auto found = known.find(row);
+        next = std::next(found == known.end() ? joined.insert(next, row) : found->second);
     }
-    return rows;
+    return {joined.begin(), joined.end()};
 }
 
 void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows) {
     std::vector<KnownPlace> places = known_places(connection, sweep_id);
+    std::map<Json, std::size_t> numbers;
+    for (const Json& row : rows) numbers.emplace(row, numbers.size());
     const auto row_number = [&](const KnownPlace& place) {
-        return std::find(rows.begin(), rows.end(), place.row) - rows.begin();
+        const auto found = numbers.find(place.row);
+        return found == numbers.end() ? numbers.size() : found->second;
     };
     std::stable_sort(places.begin(), places.end(),
                      [&](const KnownPlace& a, const KnownPlace& b) { return row_number(a) < row_number(b); });

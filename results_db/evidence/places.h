@@ -41,8 +41,9 @@ std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std
 
 // Numbers the places anew: rows in that order, and the seeds of each row ascending.
 void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows);
-// The rows of both in one order: those of `more` that are new come behind the row that they follow there.
-std::vector<Json> joined_rows(std::vector<Json> rows, const std::vector<Json>& more);
+// The rows of both in one order. A new row of `more` follows the row before it there; new rows before the first common
+// row go before that row; without a common row, `more` goes to the end.
+std::vector<Json> joined_rows(const std::vector<Json>& rows, const std::vector<Json>& more);
 // Each row once, in the order of the places.
 std::vector<Json> rows_in_order(const std::vector<KnownPlace>& places);
 

@@ -1,9 +1,11 @@
 // One sweep as several texts, each small enough to be committed.
 
 #include <algorithm>
+#include <string>
 
 #include "results_db/evidence/evidence.h"
 #include "results_db/evidence/parts.h"
+#include "results_db/evidence/places.h"
 #include "results_db/store.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
@@ -31,12 +33,12 @@ KnownPlace a_place(const char* row, std::int64_t seed, const std::string& hash) 
 
 }  // namespace
 
-TEST_CASE("the parts of a sweep give what one text gives, the first of them a trial of every row") {
+TEST_CASE("The parts of a sweep give what one text gives, in any order") {
     const MeasuredSweep measured({.seeds = {1, 2, 3, 4}});
     const Reader reader(measured.file());
     const Evidence whole = reader.evidence("quick", 0);
     CHECK_THAT(whole.text, !ContainsSubstring("part 1 of"));
-    for (const std::size_t of : {1, 2, 3, 4}) {
+    for (const std::size_t of : {1, 2, 3, 4, 8}) {
         INFO(of << " parts");
         const std::vector<Evidence> parts = reader.evidence_parts("quick", of, 0);
         REQUIRE(parts.size() == of);
@@ -52,36 +54,61 @@ TEST_CASE("the parts of a sweep give what one text gives, the first of them a tr
         std::vector<NamedEvidence> texts = texts_of(parts);
         CHECK(Reader(texts).evidence("quick", 0).text == whole.text);
         CHECK(lacking_parts(texts).empty());
-        // In any order all is there.
         std::reverse(texts.begin(), texts.end());
-        CHECK(Reader(texts).sweep("quick").trials.size() == 8);
+        CHECK(Reader(texts).evidence("quick", 0).text == whole.text);
         texts.pop_back();
         CHECK(lacking_parts(texts).empty() == (of == 1));
         if (of == 3) CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, of which these are not here: 1"));
     }
     const std::vector<Evidence> two = reader.evidence_parts("quick", 2, 0);
     CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0), ContainsSubstring("2 parts, of which these are not here: 2"));
-    const SweepResults first = Reader(texts_of({reader.evidence_parts("quick", 4, 0).front()})).sweep("quick");
-    REQUIRE(first.trials.size() == 2);
-    CHECK(first.trials[0].seed == 1);
-    CHECK(first.trials[1].seed == 1);
-    CHECK(first.trials[0].axes_json != first.trials[1].axes_json);
 }
 
-TEST_CASE("trials are dealt out by their number in a row, and those of one place stay together") {
-    // Each place of row a had another trial before; row b shares its first with a, and its second stands in c first.
+TEST_CASE("Parts of many rows give the table again, merged at once in any order or one after the other") {
+    const MeasuredSweep measured({.seeds = {1}, .budgets = {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2}});
+    const Reader reader(measured.file());
+    const std::string whole = reader.evidence("quick", 0).text;
+    for (const std::size_t of : {2, 5, 9}) {
+        INFO(of << " parts");
+        std::vector<NamedEvidence> texts = texts_of(reader.evidence_parts("quick", of, 0));
+        const TemporaryFolder folder;
+        {
+            Writer writer(folder / "results.db");
+            for (const NamedEvidence& text : texts) (void)writer.merge({text});
+        }
+        CHECK(Reader(folder / "results.db").evidence("quick", 0).text == whole);
+        std::rotate(texts.begin(), texts.begin() + 1, texts.end());
+        CHECK(Reader(texts).evidence("quick", 0).text == whole);
+        std::reverse(texts.begin(), texts.end());
+        CHECK(Reader(texts).evidence("quick", 0).text == whole);
+    }
+}
+
+TEST_CASE("Trials are dealt out in the order of the table, and those of one place stay together") {
+    // Each place of row a had another trial before; row b shares its first with a, and its second stands in c too.
     const std::vector<KnownPlace> places = {a_place("a", 1, "a1 old"), a_place("a", 1, "a1"), a_place("a", 2, "a2 old"),
                                             a_place("a", 2, "a2"),     a_place("b", 1, "a1"), a_place("b", 2, "c1"),
                                             a_place("b", 3, "b3"),     a_place("c", 1, "c1"), a_place("c", 2, "c2")};
-    CHECK(most_parts(places) == 2);  // seven trials of three rows
+    CHECK(most_parts(places) == 5);
     const auto parts = hashes_of_parts(places, 2);
     REQUIRE(parts.size() == 2);
-    CHECK(parts[0] == std::set<std::string>{"a1 old", "a1", "c1", "a2 old", "a2"});
-    CHECK(parts[1] == std::set<std::string>{"c2", "b3"});
+    CHECK(parts[0] == std::set<std::string>{"a1 old", "a1", "a2 old", "a2", "c1"});
+    CHECK(parts[1] == std::set<std::string>{"b3", "c2"});
+    for (const std::set<std::string>& part : hashes_of_parts(places, 5)) CHECK_FALSE(part.empty());
     CHECK(hashes_of_parts(places, 1).front().size() == 7);
     CHECK(most_parts({}) == 1);
     CHECK(hashes_of_parts({}, 1).front().empty());
     CHECK_THROWS(hashes_of_parts(places, 0));
+}
+
+TEST_CASE("Rows of parts that are merged one after the other keep the order of their table") {
+    const Json a = "a", b = "b", c = "c", d = "d", e = "e";
+    using Rows = std::vector<Json>;
+    CHECK(joined_rows({a, b}, {c, d}) == Rows{a, b, c, d});
+    CHECK(joined_rows({a, b}, {b, c}) == Rows{a, b, c});
+    CHECK(joined_rows({c, d}, {a, b, c}) == Rows{a, b, c, d});
+    CHECK(joined_rows({a, c, e}, {b, c, d, e}) == Rows{a, b, c, d, e});
+    CHECK(joined_rows({}, {a, b}) == Rows{a, b});
 }
 
 TEST_CASE("of a place with a newer trial, parts show what the database shows") {
@@ -103,18 +130,40 @@ TEST_CASE("of a place with a newer trial, parts show what the database shows") {
     }
 }
 
-TEST_CASE("a sweep has no more parts than trials for each of its rows") {
+TEST_CASE("A sweep has as many parts as it needs, up to one for each trial") {
     const MeasuredSweep measured({.seeds = {1, 2}});
     const Reader reader(measured.file());
     CHECK_THAT(refusal(
-                   ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 3); }, "4 trials in 2 rows cannot be 3 parts"),
-               ContainsSubstring("ask for 2 parts at most"));
-    CHECK(reader.evidence_parts("quick", 2).size() == 2);
-    // What is too long for one text says as how many it may be written, where it may.
-    refusal(
-        ErrorKind::usage, [&] { (void)reader.evidence("quick", 5'000); }, "write it as several texts with --parts 2, or merge");
+                   ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 5); }, "4 trials cannot be 5 parts"),
+               ContainsSubstring("ask for 4 parts at most"));
+    CHECK(reader.evidence_parts("quick", 4).size() == 4);
     CHECK_THAT(refusal(ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 2, 2'000); }, "merge the database itself"),
                !ContainsSubstring("write it as several"));
+}
+
+TEST_CASE("What is too long for one text names a number of parts that can be written") {
+    const MeasuredSweep measured({.seeds = {1, 2, 3, 4}});
+    const Reader reader(measured.file());
+    const std::string whole = reader.evidence("quick", 0).text;
+    int advised = 0;
+    for (std::size_t most = 3'000; most < whole.size(); most += 500) {
+        INFO(most << " bytes");
+        std::string said;
+        try {
+            (void)reader.evidence("quick", most);
+            break;
+        } catch (const Error& error) {
+            said = error.what();
+        }
+        const std::size_t at = said.find("--parts ");
+        if (at == std::string::npos) continue;
+        ++advised;
+        const std::size_t count = std::stoul(said.substr(at + 8));
+        const std::vector<Evidence> parts = reader.evidence_parts("quick", count, most);
+        CHECK(parts.size() == count);
+        for (const Evidence& part : parts) CHECK(part.text.size() <= most);
+    }
+    CHECK(advised > 2);
 }
 
 TEST_CASE("parts that do not go together are told so, with the one that does not") {
