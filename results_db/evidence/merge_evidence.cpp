@@ -89,7 +89,6 @@ class Merge {
         return std::move(merged_);
     }
 
- private:
     // After run().
     void add_rows(RowsBySweep& sweeps) const {
         if (!lines_.front().record.contains("parts")) return;
@@ -102,6 +101,7 @@ class Merge {
     }
 
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
+ private:
         fail_in_evidence(name_, line, what, fix);
     }
 
@@ -420,13 +420,6 @@ std::vector<Merged> merge_evidence(Connection& connection, const std::vector<Nam
     RowsBySweep of_parts;
     for (const NamedEvidence& evidence : texts) {
         Merge merge(connection, evidence, run_suffix, origins);
-        merged.push_back(merge.run());
-        merge.add_rows(of_parts);
-    }
-    number_rows_of_parts(connection, of_parts);
-    transaction.commit();
-    return merged;
-}
 void number_rows_of_parts(Connection& connection, const RowsBySweep& sweeps) {
     for (const auto& [sweep, of_parts] : sweeps) {
         if (!of_parts.agree) continue;
@@ -436,5 +429,12 @@ void number_rows_of_parts(Connection& connection, const RowsBySweep& sweeps) {
     }
 }
 
+        merged.push_back(merge.run());
+        merge.add_rows(of_parts);
+    }
+    number_rows_of_parts(connection, of_parts);
+    transaction.commit();
+    return merged;
+}
 
 }  // namespace deft::results_db

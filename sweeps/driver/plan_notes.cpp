@@ -255,6 +255,7 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
     if (spec.has_stages())
         for (const Stage& stage : spec.stages) notes.push_back(stage_note(plan, stage));
     if (std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) { return !stage.from.empty(); }))
+    notes.insert(notes.end(), spec.notes.begin(), spec.notes.end());
         notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.",
                                     reporting::binary_bytes(static_cast<double>(checkpoints))));
     return notes;

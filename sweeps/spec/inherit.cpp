@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/suggestion.h"
@@ -15,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files) {
+ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files,
+                                 std::vector<ReplacedList>& replaced) {
     const fs::path identity = fs::weakly_canonical(file);
     ConfigNode own = parse_toml_file(file);
     open_files.push_back(identity);
@@ -41,11 +43,11 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                             fs::exists(parent_file) ? fmt::format("{} is no plain file", parent_file.string())
                                                     : fmt::format("there is no file {}", parent_file.string()),
                             "files in extends are looked for beside the file that names them");
-            merge(whole, read_file_and_parents(parent_file, open_files));
+            lay_over_parents(whole, read_file_and_parents(parent_file, open_files, replaced), replaced);
         }
         own.erase("extends");
     }
-    merge(whole, own);
+    lay_over_parents(whole, std::move(own), replaced);
     open_files.pop_back();
     return whole;
 }
@@ -59,9 +61,11 @@ void drop_overruled_child(ConfigNode& below, const ConfigNode& overlay, std::str
 
 }  // namespace
 
-ConfigNode read_with_parents(const fs::path& file) {
+Inherited read_with_parents(const fs::path& file) {
+    Inherited inherited;
     std::vector<fs::path> open_files;
-    return read_file_and_parents(file, open_files);
+    inherited.root = read_file_and_parents(file, open_files, inherited.replaced);
+    return inherited;
 }
 
 bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing) {

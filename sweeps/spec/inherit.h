@@ -3,13 +3,20 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/config.h"
+#include "sweeps/spec/inherited_cases.h"
 
 namespace deft::sweeps {
 
+struct Inherited {
+    ConfigNode root;
+    std::vector<ReplacedList> replaced;
+};
+
 // The file with everything it extends laid under it. Errors: io, config (cycles too).
-ConfigNode read_with_parents(const std::filesystem::path& file);
+Inherited read_with_parents(const std::filesystem::path& file);
 
 // Lays [scale.NAME] over the rest and drops [scale]. Returns whether the file has that scale.
 // Errors: config, for a scale that is missing unless `may_be_missing`.

@@ -48,7 +48,7 @@ void require_earlier(const Stage& stage, const Place& place, const std::vector<S
 void require_stage_name(const std::string& name, const Place& place) {
     require_name(name, place, "the stage's name");
     std::vector<std::string> taken = trial_keys();
-    for (const char* key : {"name", "label"}) taken.emplace_back(key);
+    for (const char* key : {"name", "label", "enabled"}) taken.emplace_back(key);
     if (name == results_db::kSearchStage)
         refuse_place(place, "a stage cannot be called search, as the trials of [search] are", "give it another name");
     if (std::find(taken.begin(), taken.end(), name) != taken.end())
@@ -161,6 +161,8 @@ std::vector<Case> read_cases(const ConfigNode& node, const std::vector<Stage>& s
                              "give each case a name of its own");
         cases.push_back(std::move(entry));
     }
+    std::erase_if(cases, [](const Case& entry) { return !entry.enabled; });
+    if (cases.empty()) refuse_place(node.place, "no case of this sweep is enabled", "enable one of them");
     return cases;
 }
 

@@ -1,6 +1,7 @@
 #include "sweeps/spec/spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -241,6 +242,29 @@ std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
     return names;
 }
 
+// Of cases that a reader of the file's own [[case]] does not expect, or misses.
+void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
+    std::vector<std::string> inherited, left_out;
+    bool has_own = false;
+    for (const Case& entry : spec.cases) {
+        has_own = has_own || entry.place.file == file.string();
+        if (entry.place.file != file.string()) inherited.push_back(entry.name);
+    }
+    if (has_own && !inherited.empty())
+        spec.notes.push_back(fmt::format("Inherited from the files that {} extends: {}. To leave one out, write its name "
+                                         "and enabled = false in a [[case]].",
+                                         file.filename().string(), fmt::join(inherited, ", ")));
+    const ConfigNode* cases = unscaled.find("case");
+    if (cases == nullptr || spec.scale.empty()) return;
+    for (const ConfigNode& entry : cases->items) {
+        const ConfigNode *name = entry.find("name"), *enabled = entry.find("enabled");
+        const bool is_out = enabled != nullptr && enabled->kind == Kind::boolean && !enabled->boolean;
+        if (name != nullptr && !is_out && spec.find_case(name->text) == nullptr) left_out.push_back(name->text);
+    }
+    if (!left_out.empty())
+        spec.notes.push_back(fmt::format("Scale {} lists its own cases, without {}.", spec.scale, fmt::join(left_out, ", ")));
+}
+
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
     Json tree = to_json(root);
     for (const char* key : {"title", "price", "resources", "report", "provenance"}) tree.erase(key);
@@ -279,7 +303,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
         throw Error(ErrorKind::usage, fmt::format("{} is no plain file", file.string()), "name a sweep file (.toml)");
     const std::string text = read_file(file);
-    ConfigNode root = read_with_parents(file);
+    auto [root, replaced] = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};
 
     // A mistake in a scale that is not asked for today is a mistake all the same.
@@ -291,8 +315,11 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
             read_spec(scaled);
         }
 
+    const ConfigNode unscaled = root;
     const bool scaled = apply_scale(root, options.scale, options.scale == kDefaultScale);
     Spec spec = read_spec(root);
+    spec.notes = replaced_notes(replaced, options.scale);
+    add_case_notes(unscaled, file, spec);
     spec.scale = scaled ? options.scale : "";
     spec.file = file;
     spec.text = text;

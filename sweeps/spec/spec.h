@@ -43,6 +43,7 @@ std::string axis_name(const Stage& stage, const Axis& axis);
 struct Case {
     std::string name;
     std::string label;                           // the name where the file gives none
+    bool enabled = true;                         // else it is no case of the sweep
     std::map<std::string, ConfigNode> overlays;  // by stage: trial tables, laid over those of the stage
     Place place;
 
@@ -100,6 +101,7 @@ struct Spec {
     std::map<std::string, double> found_rates;  // of the search, by row (sweeps/spec/rate_search.h); empty: not searched yet
     bool keeps_diff = true;             // stores the uncommitted changes of the checkout with each result
 
+    std::vector<std::string> notes;     // on lists and cases that come from another file, or are left out
     std::filesystem::path file;
     std::string text;    // of the file as it was
     std::string sha256;  // of everything that decides which trials there are

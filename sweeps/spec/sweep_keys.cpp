@@ -22,7 +22,8 @@ const Fields& fields_of(const Spec&) {
          {.by_default = "the first case that is trained"}},
         {"extends",
          apart<std::vector<std::string>>,
-         "files beside this one that it inherits from; the nearer file wins",
+         "files beside this one that it inherits from; the nearer file wins, and a [[case]] edits the inherited case of its"
+         " name or is added",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
     return fields;
@@ -96,7 +97,9 @@ const Fields& fields_of(const Case&) {
                                    at<&Case::name>,
                                    "the case's name in results",
                                    {.takes = "letters, digits, _, - and +", .required = true}},
-                                  {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}}};
+                                  {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}},
+                                  {"enabled", at<&Case::enabled>,
+                                   "false: the case is left out, as one of a file that this one extends"}};
     return fields;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/spec/read_cases.h"
 #include "tests/sweeps/files.h"
 
 using namespace deft;
@@ -125,6 +126,54 @@ TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
     CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: there is no file"));
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "z.toml"); }),
                ContainsSubstring("did you mean"));
+}
+
+TEST_CASE("A [[case]] of a file that extends another edits the case of its name or is added, and the baseline stays") {
+    const test::Folder folder;
+    folder.write("base.toml", "name = \"base\"\nseeds = [1]\n[[case]]\nname = \"plain\"\n[[case]]\nname = \"ltd\"\n"
+                              "label = \"LTD\"\nrandom_ltd = { min = 8, duration = 0.7 }\ntrain.budget_tokens = 4096\n");
+    const auto load_child = [&](const std::string& text) {
+        return load_spec(folder.write("child.toml", "extends = [\"base.toml\"]\nname = \"child\"\n" + text));
+    };
+    const Spec added = load_child("[[case]]\nname = \"cl\"\n");
+    CHECK(case_names(added.cases) == std::vector<std::string>{"plain", "ltd", "cl"});
+    CHECK(added.baseline == "plain");
+    REQUIRE(added.notes.size() == 1);
+    CHECK_THAT(added.notes[0], ContainsSubstring("Inherited from the files that child.toml extends: plain, ltd"));
+
+    const Spec edited = load_child("[[case]]\nname = \"ltd\"\nrandom_ltd.min = 16\ntrain.epochs = 2\n");
+    CHECK(case_names(edited.cases) == std::vector<std::string>{"plain", "ltd"});
+    CHECK(edited.cases[1].label == "LTD");
+    CHECK(to_json(*edited.cases[1].overlay("")) ==
+          Json::parse(R"({"random_ltd":{"min":16,"duration":0.7},"train":{"epochs":2}})"));
+
+    const Spec fewer = load_child("[[case]]\nname = \"plain\"\nenabled = false\n");
+    CHECK(case_names(fewer.cases) == std::vector<std::string>{"ltd"});
+    CHECK(fewer.baseline == "ltd");
+    CHECK_THAT(test::refusal([&] {
+                   load_child("[[case]]\nname = \"plain\"\nenabled = false\n[[case]]\nname = \"ltd\"\nenabled = false\n");
+               }),
+               ContainsSubstring("no case of this sweep is enabled"));
+    CHECK_THAT(test::refusal([&] { load_child("[[case]]\nname = \"ltd\"\n[[case]]\nname = \"ltd\"\n"); }),
+               ContainsSubstring("case ltd is there twice"));
+    CHECK(load_child("").notes.empty());
+}
+
+TEST_CASE("A list of tables that replaces an inherited one, or leaves out a case, is noted") {
+    const test::Folder folder;
+    const std::string axis = "[axes.grid]\n\"train.batch_size\" = [4, 8]\n";
+    folder.write("base.toml", kSmallSpec + axis + "[[exclude]]\n\"train.batch_size\" = 4\n");
+    const Spec spec = load_spec(folder.write("child.toml", "extends = \"base.toml\"\n[[exclude]]\n\"train.batch_size\" = 8\n"));
+    REQUIRE(spec.exclusions.size() == 1);
+    REQUIRE(spec.notes.size() == 1);
+    CHECK(spec.notes[0] == "The list exclude of child.toml replaces that of base.toml, which has 1 entry.");
+
+    SpecOptions proxy;
+    proxy.scale = "proxy";
+    const Spec scaled = load(kSmallSpec + "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, duration = 0.7 }\n"
+                                          "[[scale.proxy.case]]\nname = \"baseline\"\n", proxy);
+    REQUIRE(scaled.notes.size() == 1);
+    CHECK(scaled.notes[0] == "Scale proxy lists its own cases, without ltd.");
 }
 
 TEST_CASE("A scale lays itself over the whole sweep") {
