@@ -100,9 +100,9 @@ class Merge {
         }
     }
 
-    [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
  private:
         fail_in_evidence(name_, line, what, fix);
+    [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
     }
 
     // What is wrong with the record is told with its line.

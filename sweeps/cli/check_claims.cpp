@@ -56,7 +56,7 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
     std::vector<reporting::Judged> judged;
     {
         const auto files = read_evidence(arguments.from);
-        const results_db::Reader reader = files.empty() ? open_results(arguments.gate.root) : results_db::Reader(files);
+        const results_db::Reader reader = open_results(arguments.gate.root, files);
         const std::vector<results_db::VerdictRow> earlier = reader.verdicts();
         for (const results_db::SweepResults& sweep : asked_sweeps(reader, arguments.sweep, arguments.gate.root)) {
             const reporting::PublishedTable table = *sweeps::published_table(sweep.paper);
@@ -84,14 +84,10 @@ void add_check_claims(CLI::App& check, Context& context) {
         "nothing measured");
     command->add_option("SWEEP", arguments->sweep,
                         std::string(kSweepHelp) + "; all: the newest of each that has claims");
-    command
-        ->add_option(
-            "--from", arguments->from,
-            "Check what these files hold in place of a root: what `deft db export` wrote, or results.db of another "
-            "root. Nothing is stored")
-        ->allow_extra_args(false);
+    add_from(*command, arguments->from);
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
+        take_name(arguments->from, arguments->sweep);
         prepare_outputs(arguments->gate);
         context.exit_code = finish_check(check_claims(*arguments), arguments->gate);
     });

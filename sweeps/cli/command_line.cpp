@@ -58,6 +58,16 @@ std::string missing_command(const CLI::App& app, const std::vector<std::string>&
     }
 }
 
+// An empty value, as of a shell variable that is not set, would count as an option that is not given.
+void refuse_empty_values(CLI::App& app) {
+    const auto problem = [](const std::string& text) {
+        return text.empty() ? "the value is empty; give one, or leave the option out" : std::string();
+    };
+    for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; }))
+        if (option->get_expected_max() > 0 && !option->check_name("--prompt")) option->check(problem);
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_empty_values(*command);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -90,6 +100,7 @@ int run_command_line(int argc, char** argv) {
     add_doctor(app, context);
     add_debug_state(app, context);
     add_trial(app, context);
+    refuse_empty_values(app);
     refuse_unknown_command(app, argc, argv);
     try {
         app.parse(argc, argv);

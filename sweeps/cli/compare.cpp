@@ -13,6 +13,7 @@
 
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/compared_sides.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -42,6 +43,7 @@ bool has_numbers(const reporting::Comparison& comparison) {
 void add_compare(CLI::App& app, Context& context) {
     struct Arguments {
         std::string a, b;
+        std::vector<std::string> from;
         std::string root = sweeps::kDefaultRoot;
         std::string by = "layer-tokens";
         std::string format = "term";
@@ -59,6 +61,7 @@ void add_compare(CLI::App& app, Context& context) {
         ->required();
     command->add_option("B", arguments->b, "Likewise")->required();
     add_root(*command, arguments->root);
+    add_from(*command, arguments->from);
     std::map<std::string, reporting::Cost> costs;
     std::vector<std::string> names;
     for (const reporting::CostWords& words : reporting::cost_words()) {
@@ -75,7 +78,7 @@ void add_compare(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_option("--out", arguments->out, "Write it to this file");
     command->callback([arguments, costs, &context] {
-        const results_db::Reader reader = open_results(arguments->root);
+        const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
         const auto a = named_side(reader, arguments->a, arguments->root),
                    b = named_side(reader, arguments->b, arguments->root);
         const reporting::Comparison comparison =

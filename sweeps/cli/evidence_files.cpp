@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/results.h"
 #include "sweeps/driver/root.h"
 
 namespace deft::cli {
@@ -39,6 +40,23 @@ void add_database(const fs::path& file, std::vector<results_db::NamedEvidence>& 
 }
 
 }  // namespace
+
+void add_from(CLI::App& command, std::vector<std::string>& from) {
+    command.add_option("--from", from,
+                       "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, or "
+                       "results.db of another root");
+}
+
+void take_name(std::vector<std::string>& from, std::string& name) {
+    if (!name.empty() || from.size() < 2) return;
+    if (fs::exists(from.back()) || from.back().find_first_of("./") != std::string::npos) return;
+    name = from.back();
+    from.pop_back();
+}
+
+results_db::Reader open_results(const std::string& root, const std::vector<results_db::NamedEvidence>& files) {
+    return files.empty() ? open_results(root) : results_db::Reader(files);
+}
 
 std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::string>& paths) {
     std::vector<results_db::NamedEvidence> texts;

@@ -96,11 +96,7 @@ void add_report(CLI::App& app, Context& context) {
                         "--out, as lm-evaluation-harness does")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
-    command
-        ->add_option("--from", arguments->from,
-                     "Report what these files hold in place of a root: what `deft db export` wrote, as in "
-                     "reporting/measured/, or results.db of another root")
-        ->allow_extra_args(false);
+    add_from(*command, arguments->from);
     command->add_option("--out", arguments->out, "Write the report to this file, or of lm-eval the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
@@ -113,6 +109,7 @@ void add_report(CLI::App& app, Context& context) {
         ->excludes(per_seed)
         ->excludes("--curves");
     command->callback([arguments, &context] {
+        take_name(arguments->from, arguments->sweep);
         const auto files = read_evidence(arguments->from);
         const results_db::Reader reader = open_results(arguments->root, files);
         const bool shows_curves = arguments->format == "html" || arguments->format == "json" || arguments->curves;

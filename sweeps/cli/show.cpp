@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "reporting/scores/items_table.h"
 #include "reporting/status.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -19,6 +22,7 @@ void add_show(CLI::App& app, Context&) {
     struct Arguments {
         std::string trial;
         std::string root = sweeps::kDefaultRoot;
+        std::vector<std::string> from;
         std::string items;
         std::int64_t shots = 0;
         std::string format = "term";
@@ -28,6 +32,7 @@ void add_show(CLI::App& app, Context&) {
     command->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the start of its hash")
         ->required();
     add_root(*command, arguments->root);
+    add_from(*command, arguments->from);
     CLI::Option* items = command->add_option("--items", arguments->items,
                                              "What became of each document of this task, of the newest scoring");
     command->add_option("--shots", arguments->shots, "With that many shots")->needs(items);
@@ -35,7 +40,7 @@ void add_show(CLI::App& app, Context&) {
         ->needs(items)
         ->check(CLI::IsMember({"term", "md", "csv", "tex"}));
     command->callback([arguments] {
-        const results_db::Reader reader = open_results(arguments->root);
+        const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
         const results_db::TrialRow trial = reader.trial(arguments->trial);
         if (!arguments->items.empty()) {
             const std::string text = reader.items(trial.config_hash, arguments->items, arguments->shots);

@@ -3,9 +3,12 @@
 #include "reporting/trace/trace.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -32,6 +35,7 @@ void add_trace(CLI::App& app, Context& context) {
         std::string table;
         reporting::TraceQuestion question{{}, {}, sweeps::kDefaultRoot, "deft-repeat", {}};
         std::string format = "term";
+        std::vector<std::string> from;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
@@ -48,6 +52,7 @@ void add_trace(CLI::App& app, Context& context) {
             "The column by its title's words or its key: 'lambada acc', 'validation loss', zero_shot, 'train time'")
         ->required();
     add_root(*command, arguments->question.root);
+    add_from(*command, arguments->from);
     command
         ->add_option("--repeat-root", arguments->question.repeat_root, "Where the repetition that is printed would go")
         ->capture_default_str();
@@ -55,7 +60,7 @@ void add_trace(CLI::App& app, Context& context) {
         ->check(CLI::IsMember({"term", "json"}))
         ->capture_default_str();
     command->callback([arguments, &context] {
-        const results_db::Reader reader = open_results(arguments->question.root);
+        const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
         const reporting::ReportData data = report_data(
             reader, checked(find_table(reader, arguments->table), arguments->question.root), false);
         arguments->question.options = shape_options(data.sweep);

@@ -1,0 +1,63 @@
+// --from: several files in place of a root, for every command that reads results; and option values that are empty.
+
+#include "tests/sweeps/program.h"
+
+using namespace deft;
+using test::Ran;
+using test::TinySweep;
+
+namespace {
+
+std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("Every command that reads results takes several files after one --from") {
+    const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string root = sweep.root.string(), out = (sweep.folder.path / "x.jsonl").string();
+    REQUIRE(sweep.deft("db", {"export", "tiny", "--parts", "2", "--root", root, "--out", out}).exit_code == kExitOk);
+    const std::vector<std::string> files = {"--from", (sweep.folder.path / "x.1of2.jsonl").string(),
+                                            (sweep.folder.path / "x.2of2.jsonl").string()};
+    const std::string table = sweep.deft("report", {"tiny", "--root", root, "--format", "csv"}).out;
+    const auto report = [&](const std::vector<std::string>& words) {
+        const Ran ran = sweep.deft("report", joined(words, {"--format", "csv"}));
+        CHECK(ran.exit_code == kExitOk);
+        return ran.out;
+    };
+    CHECK(report(files) == table);
+    CHECK(report(joined({"tiny"}, files)) == table);
+    CHECK(report(joined(files, {"tiny"})) == table);
+    CHECK_THAT(sweep.deft("report", joined(files, {"tinny"})).err, ContainsSubstring("did you mean tiny?"));
+    CHECK_THAT(sweep.deft("report", joined(files, {"x.3of2.jsonl"})).err,
+               ContainsSubstring("there is no file x.3of2.jsonl"));
+
+    CHECK(sweep.deft("check", joined({"claims", "all"}, files)).exit_code == kExitNothing);
+    CHECK_THAT(sweep.deft("check", joined(joined({"claims"}, files), {"tiny"})).err,
+               ContainsSubstring("names no published table"));
+    const auto is_same = [&](const char* command, const std::vector<std::string>& words) {
+        const Ran here = sweep.deft(command, joined(words, {"--root", root}));
+        const Ran there = sweep.deft(command, joined(words, files)), before = sweep.deft(command, joined(files, words));
+        CHECK(there.exit_code == here.exit_code);
+        CHECK(there.out == before.out);
+        CHECK_FALSE(there.out.empty());
+    };
+    is_same("compare", {"plain", "both"});
+    is_same("trace", {"tiny", "plain", "validation loss"});
+    is_same("show", {"plain/1"});
+}
+
+TEST_CASE("An option with an empty value is refused, as one that a shell variable left empty") {
+    const TinySweep sweep(test::kPlain);
+    for (const char* option : {"--seeds", "--only", "--set", "--slots", "--scale", "--root"}) {
+        INFO(option);
+        const Ran ran = sweep.run({option, ""});
+        CHECK(ran.exit_code == kExitUsage);
+        CHECK_THAT(ran.err, ContainsSubstring(option) && ContainsSubstring("the value is empty"));
+    }
+    CHECK_FALSE(std::filesystem::exists(sweep.root));
+    CHECK_THAT(sweep.deft("report", {"--from", ""}).err, ContainsSubstring("the value is empty"));
+}
