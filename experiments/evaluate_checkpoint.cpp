@@ -15,6 +15,7 @@
 #include "engine/train/checkpoint.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/engine_config.h"
+#include "experiments/evaluation/check_task.h"
 #include "experiments/evaluation/evaluate_task.h"
 
 namespace deft::experiments {
@@ -213,6 +214,7 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
     CheckpointEvaluation evaluation;
     std::vector<Task> all;
     for (const std::string& name : tasks) all.push_back(load_task(name, config.base_folder));  // before the first is scored
+    for (const Task& task : all) check_first_records(task);
     for (const Task& task : all) {
         const bool is_asked_by_shots = takes_shots(task.kind) && !shots.empty();
         for (const std::int64_t count : is_asked_by_shots ? shots : std::vector<std::int64_t>{task.shots}) {

@@ -273,6 +273,7 @@ int run_shard(const Analysis& analysis, const experiments::Dataset& samples,
 }
 
 int run_analyze(const AnalyzeArguments& arguments) {
+    require_folder_of(arguments.column_out);
     check(arguments);
     const std::vector<Analysis> analyses =
         arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments);

@@ -124,6 +124,7 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
 }
 
 int run_bench_gpu(const BenchGpuArguments& arguments) {
+    require_folder_of(arguments.json);
     const std::vector<engine::Gpu> gpus = engine::usable_gpus();
     if (gpus.empty())
         throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");

@@ -43,19 +43,28 @@ void narrate(const std::string& what) {
     print_note(what);
 }
 
-Revision program_of(const fs::path& checkout, const std::string& revision, std::vector<std::string>& notes) {
-    if (revision == ".") return {fs::read_symlink("/proc/self/exe"), "", "this program", ""};
+// Without its program, which takes minutes to build.
+Revision resolved(const fs::path& checkout, const std::string& revision, std::vector<std::string>& notes) {
+    if (revision == ".") return {"", "", "this program", ""};
     const std::string hash = sweeps::resolve_revision(checkout, revision);
     if (sweeps::has_changes(checkout) && hash == sweeps::resolve_revision(checkout, "HEAD"))
         notes.push_back(
             fmt::format("The checkout has changes that are not in {}: the commit was measured. Give . for "
                         "the program that is running.",
                         revision));
+    return {"", hash, revision, ""};
+}
+
+void build(const fs::path& checkout, Revision& revision) {
+    if (revision.hash.empty()) {
+        revision.program = fs::read_symlink("/proc/self/exe");
+        return;
+    }
     try {
-        return {sweeps::build_revision(checkout, hash, sweeps::build_cache(), narrate), hash, revision, ""};
+        revision.program = sweeps::build_revision(checkout, revision.hash, sweeps::build_cache(), narrate);
     } catch (const sweeps::BuildFailed& failed) {
         narrate(failed.what());
-        return {"", hash, revision, failed.reason()};
+        revision.broken = failed.reason();
     }
 }
 
@@ -89,8 +98,8 @@ int check_bench(const CheckArguments& arguments) {
     const bool needs_checkout = arguments.base != "." || arguments.head != ".";
     const fs::path checkout = needs_checkout ? sweeps::checkout_of(arguments.checkout) : fs::path();
     std::vector<std::string> notes;
-    const Revision base = program_of(checkout, arguments.base, notes),
-                   head = program_of(checkout, arguments.head, notes);
+    Revision base = resolved(checkout, arguments.base, notes), head = resolved(checkout, arguments.head, notes);
+    for (Revision* revision : {&base, &head}) build(checkout, *revision);
     if (!base.broken.empty() || !head.broken.empty())
         return finish_check(report_builds(base, head, arguments.gate), arguments.gate);
     notes.push_back(

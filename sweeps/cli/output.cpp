@@ -1,8 +1,14 @@
 #include "sweeps/cli/output.h"
 
+#include <fmt/format.h>
+
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/controls.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "sweeps/driver/progress.h"
 
@@ -23,6 +29,28 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
         print(text);
     else
         write_file_atomically(file, text.empty() || text.back() == '\n' ? text : text + "\n");
+}
+
+void require_folder_of(const std::filesystem::path& file) {
+    if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path()))
+        throw Error(ErrorKind::usage, fmt::format("there is no folder {}", file.parent_path().string()),
+                    "make it, or name another file");
+}
+
+std::string with_short_home(const std::string& text) {
+    const char* home = std::getenv("HOME");
+    const std::string folder = home == nullptr ? "" : home;
+    if (folder.size() < 2 || folder.front() != '/' || folder.back() == '/') return text;
+    const auto is_of_path = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-~", c) != nullptr; };
+    std::string shortened;
+    std::size_t at = 0;
+    for (std::size_t found = text.find(folder + '/'); found != std::string::npos; found = text.find(folder + '/', found + 1)) {
+        if (found > 0 && is_of_path(text[found - 1])) continue;
+        const bool is_quoted = found > at && text[found - 1] == '\'';  // within which a shell leaves ~ as it is
+        shortened += text.substr(at, found - at - (is_quoted ? 1 : 0)) + "~/" + (is_quoted ? "'" : "");
+        at = found + folder.size() + 1;
+    }
+    return shortened + text.substr(at);
 }
 
 void print_note(const std::string& note) {

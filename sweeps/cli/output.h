@@ -14,6 +14,12 @@ void print(const reporting::Table& table);
 // To the file, or to standard output where `file` is empty.
 void print_to(const std::filesystem::path& file, const std::string& text);
 
+// Refuses a file whose folder is not there, before minutes are spent on what it is to hold. Errors: usage.
+void require_folder_of(const std::filesystem::path& file);
+
+// The text with ~ in place of the user's home folder, whose name others need not read; a shell takes the paths still.
+std::string with_short_home(const std::string& text);
+
 // A remark beside the results, on standard error; nothing where it is empty.
 void print_note(const std::string& note);
 

@@ -22,6 +22,7 @@
 #include "sweeps/cli/plan_preset.h"
 #include "sweeps/cli/plan_ranks_tables.h"
 #include "sweeps/cli/plan_tables.h"
+#include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
 #include "sweeps/driver/plan_ranks.h"
@@ -135,6 +136,7 @@ int run_plan(const PlanArguments& arguments) {
     std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
     if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
     check_columns(points, arguments.root);
+    sweeps::check_tasks(points);
     if (arguments.print_config) {
         print_configurations(points);
         return kExitOk;

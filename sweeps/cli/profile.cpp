@@ -146,6 +146,7 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
 
 int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
+    for (const std::string& file : {arguments.json, arguments.trace}) require_folder_of(file);
     const Profiled profiled = arguments.spec.file.empty() ? of_model(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
     const Roofline roofline = measured_roofline(arguments);

@@ -100,9 +100,7 @@ void require_writable(const TuneArguments& arguments) {
     if (!arguments.force && fs::exists(file))
         throw Error(ErrorKind::usage, fmt::format("{} is there already", file.string()),
                     "name another file, or overwrite it with --force", file.string());
-    if (file.has_parent_path() && !fs::is_directory(file.parent_path()))
-        throw Error(ErrorKind::usage, fmt::format("there is no folder {}", file.parent_path().string()),
-                    "make it, or name another file");
+    require_folder_of(file);
 }
 
 std::string rule_text(const experiments::ProbeSettings& settings) {

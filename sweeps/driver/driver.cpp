@@ -13,7 +13,7 @@
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
 #include "results_db/open.h"
-#include "results_db/sweep_heads.h"
+#include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/narration.h"
@@ -68,6 +68,9 @@ class Driver {
         std::vector<Point> waiting;
         for (const std::size_t point : state_.queue.waiting) {
             require_fit(points_[point], options_.slots, work_.work_of(point));
+            waiting.push_back(points_[point]);
+        }
+        check_tasks(waiting);
         try {
             prepare_data();
             loop();

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "reporting/rate_search.h"
 #include "results_db/trial_name.h"
+#include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/stored_results.h"
 #include "sweeps/spec/rate_search.h"
 
@@ -70,7 +71,10 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     if (!spec.search) return {spec, true, {}};
     const Spec searching = while_searching(spec);
     std::vector<Point> points = expand_search(spec);
-    leave_diverged(points, stored_trials(searching, options));
+    const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
+    leave_diverged(points, stored);
+    // The table's tasks too: the search asks none of them, and the table would find a mistake after it.
+    if (!options.dry_run && (stored.empty() || !found_rates(reporting::searched_rows(stored)))) check_tasks(expand(spec));
     Progress progress(options.progress, options.narration);
     progress.event(fmt::format("search of the learning rate, before the table: {}", counted(points.size(), "trial")));
     DriverOptions of_search = options;

@@ -1,0 +1,29 @@
+#include "sweeps/driver/check_tasks.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "base/score_key.h"
+#include "experiments/evaluation/check_task.h"
+
+namespace deft::sweeps {
+
+void check_tasks(const std::vector<Point>& points) {
+    std::set<std::tuple<std::string, std::optional<std::int64_t>, std::string>> seen;
+    const auto check = [&](const std::string& name, std::optional<std::int64_t> shots, const Point& point) {
+        const std::filesystem::path& folder = point.config.base_folder;
+        if (seen.emplace(name, shots, folder.string()).second)
+            experiments::check_first_records(experiments::with_shots(experiments::load_task(name, folder), shots));
+    };
+    for (const Point& point : points) {
+        if (experiments::sample_kind(point.config.data) == experiments::SampleKind::labelled)
+            check(point.config.data.corpus, {}, point);
+        for (const experiments::ScoreRequest& request : point.scores)
+            if (request.task != kValidationTask) check(request.task, request.shots, point);
+    }
+}
+
+}  // namespace deft::sweeps
