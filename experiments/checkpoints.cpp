@@ -114,34 +114,73 @@ SavedCheckpoint save_imported_checkpoint(const TrialConfig& config, const Datase
     return saved;
 }
 
-Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder) {
+namespace {
+
+// A checkpoint that can be gone on from, before anything of the trainer is changed.
+struct WholeCheckpoint {
+    engine::OpenCheckpoint open;
     Resumed resumed;
-    std::optional<engine::OpenCheckpoint> open;
+};
+
+// The last step up to a checkpoint's that its attempt logged, by log_every alone.
+std::int64_t last_logged_step(const Json& manifest) {
+    const std::int64_t step = manifest.at("counts").at("steps").get<std::int64_t>();
+    const Json local = manifest.at("about").at("config").value("local", Json::object());
+    const std::int64_t every = std::max<std::int64_t>(1, local.value("log_every", std::int64_t{1}));
+    return step - step % every;
+}
+
+WholeCheckpoint open_whole(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder,
+                           const fs::path& checkpoint, const Json& manifest) {
+    if (manifest.at("about").at("config_hash").get<std::string>() != config_hash(config))
+        throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
+    Resumed resumed;
+    resumed.progress = progress_of(manifest, config);
+    if (resumed.progress.best_step > 0) resumed.best = find_best_weights(folder, resumed.progress.best_step);
+    resumed.step = manifest.at("counts").at("steps").get<std::int64_t>();
+    resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
+    return {engine::open_checkpoint(trainer, checkpoint, manifest), std::move(resumed)};
+}
+
+}  // namespace
+
+Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const fs::path& folder,
+                     std::int64_t covered_step) {
+    std::optional<WholeCheckpoint> found, ahead;  // ahead: of the journals
+    std::string note, note_ahead;
+    const auto pass_over = [](std::string& notes, const std::string& what) { notes += (notes.empty() ? "" : "; ") + what; };
     for (const fs::path& checkpoint : newest_first(folder)) {
         try {
             const Json manifest = engine::read_manifest(checkpoint);
-            const Json& about = manifest.at("about");
-            if (about.at("config_hash").get<std::string>() != config_hash(config))
-                throw Error(ErrorKind::config, fmt::format("checkpoint {} is of another trial", checkpoint.string()));
-            const TrialProgress progress = progress_of(manifest, config);
-            std::optional<BestWeights> best;
-            if (progress.best_step > 0) best = find_best_weights(folder, progress.best_step);
-            open = engine::open_checkpoint(trainer, checkpoint, manifest);
-            resumed.progress = progress;
-            resumed.best = best;
-            resumed.checkpoint = {checkpoint, manifest.at("sha256").at(kModelFile), model_bytes(checkpoint)};
-            break;
+            WholeCheckpoint whole = open_whole(config, trainer, folder, checkpoint, manifest);
+            if (last_logged_step(manifest) <= covered_step) {
+                found.emplace(std::move(whole));
+                break;
+            }
+            pass_over(note_ahead, fmt::format("passed over {}: it is of step {}, and the trial's journals end at step {}",
+                                              checkpoint.string(), whole.resumed.step, covered_step));
+            if (!ahead) ahead.emplace(std::move(whole));
         } catch (const Json::exception&) {
-            resumed.note += fmt::format("{}passed over {}: it does not say of which trial it is, or after how long",
-                                        resumed.note.empty() ? "" : "; ", checkpoint.string());
+            pass_over(note, fmt::format("passed over {}: it does not say of which trial it is, or after how long",
+                                        checkpoint.string()));
         } catch (const Error& error) {
-            resumed.note += fmt::format("{}passed over: {}", resumed.note.empty() ? "" : "; ", first_line(error.what()));
+            pass_over(note, "passed over: " + first_line(error.what()));
         }
     }
-    if (!open) return resumed;
-    engine::restore(trainer, *open);  // a failure from here on ends the trial: the trainer would be neither old nor new
-    resumed.step = trainer.counts().steps;
-    return resumed;
+    if (found && ahead) pass_over(note, note_ahead);
+    if (!found && ahead) {
+        pass_over(note, fmt::format("the curve has a hole: no journal of the trial has the steps {} to {}",
+                                    covered_step + 1, ahead->resumed.step));
+        found = std::move(ahead);
+    }
+    if (!found) {
+        Resumed none;
+        none.note = note;
+        return none;
+    }
+    engine::restore(trainer, found->open);  // a failure from here on ends the trial: the trainer would be neither old nor new
+    found->resumed.note = note;
+    return std::move(found->resumed);
 }
 
 BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,

@@ -52,9 +52,11 @@ struct Resumed {
     std::optional<BestWeights> best;  // kept apart from that checkpoint
 };
 
-// Restores the newest checkpoint that is whole, of this configuration, and has its best weights beside it where those
-// are the result; another is passed over for the one before it, which the note tells.
-Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder);
+// Restores the newest checkpoint that is whole, of this configuration, not ahead of the journals, and has its best weights
+// beside it where those are the result. Another is passed over for the one before it; where only checkpoints ahead of the
+// journals are whole, the newest of them is restored. The note says both. covered_step: the last step in the journals.
+Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder,
+                     std::int64_t covered_step);
 
 // In place of those before. All ranks of the trainer call it. Errors: io.
 BestWeights save_best_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,

@@ -254,7 +254,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     ended.waited_seconds += add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later, ranks);
-    const Resumed resumed = places.resume ? resume_trial(config, trainer, places.checkpoint_folder) : Resumed{};
+    const Resumed resumed =
+        places.resume ? resume_trial(config, trainer, places.checkpoint_folder, places.covered_step) : Resumed{};
     std::string start_note;
     if (resumed.checkpoint.folder.empty()) {
         trainer.draw_initial_weights();

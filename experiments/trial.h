@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 #include "experiments/attempt.h"
 #include "experiments/config.h"
@@ -15,6 +16,8 @@ struct TrialPlaces {
     std::filesystem::path checkpoint_folder;  // of this configuration, shared by its attempts
     bool resume = true;                       // false: nobody knows what led to the checkpoints that are there
     std::filesystem::path start = {};         // the checkpoint of config.start; empty: weights are drawn
+    // The last step that the journals of earlier attempts have: a checkpoint of a later one is ahead of them.
+    std::int64_t covered_step = std::numeric_limits<std::int64_t>::max();
 };
 
 // Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. A model that is

@@ -271,6 +271,12 @@ std::int64_t Writer::trainings(std::int64_t experiment_id) const {
     return query.integer(0);
 }
 
+std::int64_t Writer::last_step(std::int64_t experiment_id) const {
+    Statement query(*impl_->connection, "SELECT ifnull(max(step), 0) FROM v_curve WHERE experiment_id = ?1");
+    query.bind(experiment_id).step();
+    return query.integer(0);
+}
+
 std::vector<std::string> Writer::config_hashes(std::int64_t experiment_id) const {
     Statement query(*impl_->connection, "SELECT config_hash FROM experiment WHERE id = ?1");
     if (!query.bind(experiment_id).step()) return {};

@@ -102,9 +102,9 @@ class Merge {
 
  private:
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
-    }
         fail_in_evidence(name_, line, what, fix);
 
+    }
     // What is wrong with the record is told with its line.
     template <class Action>
     void take(const EvidenceLine& line, const Action& action) const {

@@ -85,9 +85,10 @@ Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::
     const std::vector<std::string> argv = {options.trial_program.string(), "trial", child.folder.string()};
     results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
     attempt.work = assignment.work;
-    const experiments::TrialPlaces places = {child.folder, data_folder(options.root),
-                                             checkpoints_of(options.root, starter.writer.config_hashes(experiment)),
-                                             may_resume, assignment.start};
+    experiments::TrialPlaces places = {child.folder, data_folder(options.root),
+                                       checkpoints_of(options.root, starter.writer.config_hashes(experiment)),
+                                       may_resume, assignment.start};
+    if (may_resume) places.covered_step = starter.writer.last_step(experiment);
     write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
                      {slot.device, options.threads});
     child.attempt = starter.writer.begin_attempt(experiment, starter.recorded.code, starter.recorded.host, attempt);

@@ -144,6 +144,7 @@ void write_trial_file(const Point& point, const std::string& sweep, const result
                         {"data_folder", places.data_folder.string()},
                         {"checkpoint_folder", places.checkpoint_folder.string()},
                         {"resume", places.resume},
+                        {"covered_step", places.covered_step},
                         {"start", places.start.string()},
                         {"work", assignment.work == results_db::Work::score ? "score" : "train"},
                         {"checkpoint", assignment.checkpoint.string()},
@@ -169,6 +170,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.places.start = trial.value("start", std::string());
         if (trial.at("work") == "score") result.assignment.work = results_db::Work::score;
         result.assignment.checkpoint = trial.at("checkpoint").get<std::string>();
+        result.places.covered_step = trial.value("covered_step", result.places.covered_step);
         result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
