@@ -312,7 +312,7 @@ const Fields& fields_of(const TrainConfig&) {
          {.above = 0, .at_most = kMostEpochs, .by_default = "none"}},
         {"budget_fraction", at<&TrainConfig::budget_fraction>, "share of budget_tokens at which this trial stops",
          {.above = 0, .at_most = kMostBudgetFraction}},
-        {"learning_rate", at<&TrainConfig::learning_rate>, "the learning rate at its highest", {.at_least = 0}},
+        {"learning_rate", at<&TrainConfig::learning_rate>, "the learning rate at its highest", {.above = 0}},
         {"learning_rate_by_budget", at<&TrainConfig::learning_rate_by_budget>,
          "inverse: learning_rate is divided by budget_fraction, as the papers do", {.one_of = {"same", "inverse"}}},
         {"min_learning_rate", at<&TrainConfig::min_learning_rate>, "the learning rate that decay ends with",

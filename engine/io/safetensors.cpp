@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/repeated_key.h"
 
 namespace deft::engine {
 
@@ -109,6 +110,8 @@ SafetensorsFile read_safetensors(std::shared_ptr<const MappedFile> mapped) {
         malformed_safetensors(file, "header length beyond the file");
     const Json header = try_parse_json(content.substr(sizeof length, length));
     if (!header.is_object()) malformed_safetensors(file, "header is no JSON object");
+    if (const std::string twice = repeated_key(content.substr(sizeof length, length)); !twice.empty())
+        malformed_safetensors(file, fmt::format("its header names {} twice", twice));
 
     SafetensorsFile result;
     const std::string_view data = content.substr(sizeof length + length);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/repeated_key.h"
 #include "engine/io/write_weights.h"
 
 namespace deft::engine {
@@ -33,6 +34,8 @@ std::map<std::string, std::vector<std::string>> parse_shard_index(const std::str
     const Json index = try_parse_json(text);
     if (!index.is_object() || !index.contains("weight_map") || !index.at("weight_map").is_object())
         refuse_shards(file, "no JSON object with a weight_map");
+    if (const std::string twice = repeated_key(text); !twice.empty())
+        refuse_shards(file, fmt::format("it names {} twice", twice));
     std::map<std::string, std::vector<std::string>> shards;
     for (const auto& [tensor, shard] : index.at("weight_map").items()) {
         if (!shard.is_string()) refuse_shards(file, fmt::format("the file of {} is no name", tensor));

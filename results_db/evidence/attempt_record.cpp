@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/possible_values.h"
 #include "results_db/evidence/score_records.h"
 #include "results_db/evidence/setup_record.h"
 
@@ -160,6 +161,7 @@ std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, c
     require_columns(record, kAttempt,
                     {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
     require_end(record);
+    require_possible_times(record);
     const Json& setup = shared.at(record.value("setup", Json()));
     const StoredSetup stored = store_setup(connection, setup);
     const std::span<const Column> shape = shape_columns();

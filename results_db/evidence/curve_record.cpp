@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "results_db/evidence/journal_record.h"
+#include "results_db/evidence/possible_values.h"
 #include "results_db/evidence/text_lines.h"
 #include "results_db/evidence/thinned.h"
 #include "results_db/expert_load_rows.h"
@@ -226,15 +227,19 @@ void store_rows(Connection& connection, std::int64_t attempt_id, std::int64_t co
         if (const auto found = all.find(key); found != all.end())
             for (const Json& row : found->second) action(row);
     };
-    each("train", [&](const Json& row) { rows.add(journal_record<journal::TrainPoint>(row)); });
+    const auto add = [&](const auto& record) {
+        require_possible(record);
+        rows.add(record);
+    };
+    each("train", [&](const Json& row) { add(journal_record<journal::TrainPoint>(row)); });
     each("sampling", [&](Json row) {
         row["epochs"] = Json::array();  // which a thinned curve leaves out
         rows.add(journal_record<journal::Sampling>(std::move(row)));
     });
-    each("experts", [&](const Json& row) { rows.add(journal_record<journal::ExpertLoad>(row)); });
+    each("experts", [&](const Json& row) { add(journal_record<journal::ExpertLoad>(row)); });
     each("validations", [&](const Json& row) {
         if (row.at("score_key") != kWhileTraining) throw BadRecord{"a validation of its curve is a score"};
-        rows.add(journal_record<journal::Evaluation>(row));
+        add(journal_record<journal::Evaluation>(row));
     });
 }
 

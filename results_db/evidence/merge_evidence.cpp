@@ -83,6 +83,7 @@ class Merge {
             if (store_verdict(connection_, sweep_name_, line.record)) ++merged_.verdicts;
         });
         require_same_models();
+        require_baseline();
         require_all_shared_used();
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.id == sweep_) merged_.sweep = full_name(head);
@@ -103,8 +104,8 @@ class Merge {
  private:
     [[noreturn]] void fail(int line, const std::string& what, const std::string& fix = {}) const {
         fail_in_evidence(name_, line, what, fix);
-
     }
+
     // What is wrong with the record is told with its line.
     template <class Action>
     void take(const EvidenceLine& line, const Action& action) const {
@@ -126,6 +127,18 @@ class Merge {
         const std::size_t at = words.find(before);
         if (at == std::string::npos || words.find("constraint failed") == std::string::npos) return words;
         return "a value in it is none that deft writes: " + words.substr(at + before.size());
+    }
+
+    // One part of several may have none of its trials.
+    void require_baseline() const {
+        if (lines_.front().record.contains("parts")) return;
+        each("sweep", [&](const EvidenceLine& line) {
+            const std::string baseline = text_or_empty(line.record, "baseline");
+            const std::vector<KnownPlace> places = known_places(connection_, sweep_);
+            const auto is_of_it = [&](const KnownPlace& place) { return place.row.at(1).get<std::string>() == baseline; };
+            if (!baseline.empty() && std::none_of(places.begin(), places.end(), is_of_it))
+                throw BadRecord{fmt::format("its 'baseline' is {}, and no case of the sweep has that name", baseline)};
+        });
     }
 
     // Ids stand as texts in the records and values that they are shared by.
@@ -247,6 +260,7 @@ class Merge {
 
     void take_places() {
         const std::vector<KnownPlace> known = known_places(connection_, sweep_);
+        rows_before_ = rows_in_order(known);
         std::vector<const EvidenceLine*> fresh;
         std::set<Json> taken;                         // trials with their places
         each("place", [&](const EvidenceLine& line) {
@@ -259,7 +273,6 @@ class Merge {
             const auto is_it = [&](const KnownPlace& other) {
                 return other.experiment_id == trial.experiment_id && other.row == place.row;
             };
-        rows_before_ = rows_in_order(known);
             if (std::any_of(known.begin(), known.end(), is_it)) return;
             fresh.push_back(&line);
             merged_.seeds.insert(trial.seed);
@@ -401,25 +414,14 @@ class Merge {
     std::set<std::string> placed_;                   // configuration hashes
     std::size_t unfolded_bytes_ = 0;                 // of texts that a curve has once for many steps
     std::set<std::string> uids_;                     // of all its attempts
+    std::vector<Json> rows_before_;                  // of the sweep
+    std::map<std::int64_t, Json> rows_by_number_;    // as the file numbers them
     std::int64_t sweep_ = 0;
     std::string sweep_name_;
     std::map<Json, std::set<std::string>> shown_before_;  // as shown_variants(), where the sweep is known
     Merged merged_;
 };
 
-}  // namespace
-
-std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
-                                   const std::string& run_suffix) {
-    const SyncedCommits synced(connection);
-    Transaction transaction(connection);
-    Origins origins;
-    std::vector<Json> rows_before_;                  // of the sweep
-    std::map<std::int64_t, Json> rows_by_number_;    // as the file numbers them
-    std::vector<Merged> merged;
-    RowsBySweep of_parts;
-    for (const NamedEvidence& evidence : texts) {
-        Merge merge(connection, evidence, run_suffix, origins);
 void number_rows_of_parts(Connection& connection, const RowsBySweep& sweeps) {
     for (const auto& [sweep, of_parts] : sweeps) {
         if (!of_parts.agree) continue;
@@ -429,6 +431,17 @@ void number_rows_of_parts(Connection& connection, const RowsBySweep& sweeps) {
     }
 }
 
+}  // namespace
+
+std::vector<Merged> merge_evidence(Connection& connection, const std::vector<NamedEvidence>& texts,
+                                   const std::string& run_suffix) {
+    const SyncedCommits synced(connection);
+    Transaction transaction(connection);
+    Origins origins;
+    std::vector<Merged> merged;
+    RowsBySweep of_parts;
+    for (const NamedEvidence& evidence : texts) {
+        Merge merge(connection, evidence, run_suffix, origins);
         merged.push_back(merge.run());
         merge.add_rows(of_parts);
     }

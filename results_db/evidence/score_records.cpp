@@ -14,6 +14,7 @@
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/journal_record.h"
 #include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/possible_values.h"
 #include "results_db/journal_rows.h"
 #include "results_db/nonfinite.h"
 
@@ -101,7 +102,9 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
                        {"score_key", ""}};
         for (const auto& [key, item] : of.items())
             if (key != "measures") fields[key] = item;
-        rows.add(journal_record<journal::Evaluation>(std::move(fields)));
+        const auto score = journal_record<journal::Evaluation>(std::move(fields));
+        require_possible(score);
+        rows.add(score);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "results_db/evidence/local_paths.h"
+#include "results_db/evidence/possible_values.h"
 #include "results_db/evidence/text_lines.h"
 #include "results_db/host_key.h"
 
@@ -177,6 +178,7 @@ std::span<const Column> shape_columns() {
 
 StoredSetup store_setup(Connection& connection, const Json& setup) {
     require_columns(setup, kShape, {"code", "host", "dataset"});
+    require_possible_shape(setup);
     StoredSetup stored;
     stored.code_id = store_code(connection, setup.value("code", Json()));
     stored.host_id = store_host(connection, setup.value("host", Json()));

@@ -87,7 +87,8 @@ void add_compare(CLI::App& app, Context& context) {
                                    return reader.items_of_score(trial.config_hash, score);
                                });
         print_to(arguments->out,
-                 rendered(comparison, arguments->format, arguments->out.empty() ? output_width() : kPlainWidth));
+                 with_short_home(rendered(comparison, arguments->format,
+                                          arguments->out.empty() ? output_width() : kPlainWidth)));
         context.exit_code = has_numbers(comparison) ? kExitOk : kExitNothing;
     });
 }

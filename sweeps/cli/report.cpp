@@ -70,9 +70,9 @@ void print_missing(const results_db::Reader& reader, results_db::SweepResults sw
     reporting::take_search_apart(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
-    print_to(out, format == "json" ? reporting::render_missing_json(runs, data.sweep)
-                                   : render_table(reporting::missing_table(runs, data.sweep), format,
-                                                  out.empty() ? output_width() : kPlainWidth));
+    print_to(out, with_short_home(format == "json" ? reporting::render_missing_json(runs, data.sweep)
+                                                   : render_table(reporting::missing_table(runs, data.sweep), format,
+                                                                  out.empty() ? output_width() : kPlainWidth)));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/cli/output.h"
 #include "sweeps/driver/current_inputs.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
@@ -114,7 +115,9 @@ const std::vector<std::string>& report_formats() {
     return formats;
 }
 
-std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
+namespace {
+
+std::string rendered(const reporting::ReportData& data, const std::string& format, int width) {
     if (format == "html") return reporting::render_page(data);
     if (format == "json") return reporting::render_report_json(data);
     if (format == "svg") return picture_of(data);
@@ -132,6 +135,12 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
     return text;
 }
 
+}  // namespace
+
+std::string render_report(const reporting::ReportData& data, const std::string& format, int width) {
+    return with_short_home(rendered(data, format, width));
+}
+
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {
     if (format == "svg")
         throw Error(ErrorKind::usage, "svg holds the sweep's picture, and no table", "choose term, md, csv or tex");
@@ -147,7 +156,7 @@ std::string render_table(const reporting::Table& table, const std::string& forma
 std::filesystem::path write_report_page(const std::filesystem::path& root, const reporting::ReportData& data) {
     const std::filesystem::path file = root / "reports" / (page_name(data.sweep) + ".html");
     make_folder(file.parent_path());
-    write_file_atomically(file, reporting::render_page(data));
+    write_file_atomically(file, with_short_home(reporting::render_page(data)));
     return file;
 }
 

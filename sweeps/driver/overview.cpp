@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
-#include "sweeps/driver/root.h"
+#include "sweeps/driver/plan_notes.h"
+#include "sweeps/driver/stored_results.h"
 #include "sweeps/spec/select.h"
 
 namespace deft::sweeps {
@@ -69,6 +70,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     std::string cases;
     for (const Case& entry : spec.cases) cases += (cases.empty() ? "" : ", ") + entry.name;
     lines.push_back(fmt::format("  cases: {}", cases));
+    for (const std::string& note : spec.notes) lines.push_back("  " + reporting::visible(note));
+    for (const std::string& note : uneven_batch_notes(points)) lines.push_back("  " + note);
     for (const Stage& stage : spec.stages) {
         if (spec.has_stages()) lines.push_back(fmt::format("  stage {}: {}", stage.name, stage_text(stage, points)));
         for (const Axis& axis : stage.axes) {

@@ -236,8 +236,26 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
 
 }  // namespace
 
+std::vector<std::string> uneven_batch_notes(const std::vector<Point>& points) {
+    std::vector<std::string> uneven;
+    std::set<std::string> seen;
+    for (const Point& point : points) {
+        const experiments::TrainConfig& train = point.config.train;
+        if (train.budget_tokens == 0 || train.batch_size % train.micro_batch_size == 0) continue;
+        const std::string name = (point.stage.empty() ? "" : point.stage + " of ") + point.case_name;
+        if (seen.insert(name).second)
+            uneven.push_back(fmt::format("{} ({} of {})", name, train.batch_size % train.micro_batch_size,
+                                         counted(train.micro_batch_size, "sample")));
+    }
+    if (uneven.empty()) return {};
+    return {fmt::format("The last micro-batch of a step is smaller, for train.micro_batch_size does not divide "
+                        "train.batch_size: {}.",
+                        first_of(uneven, 5))};
+}
+
 std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints) {
     std::vector<std::string> notes = {total_note(plan)};
+    notes.insert(notes.end(), spec.notes.begin(), spec.notes.end());
     if (plan.device) {
         notes.push_back(hours_note(plan, spec.fitted_on));
         if (plan.counts_exchange && plan.hours) notes.push_back(beside_note(plan));
@@ -249,13 +267,15 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
         notes.push_back(
             "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
             " --draws counts the real ones.");
+    std::vector<Point> points;
+    for (const PlanRow& row : plan.rows) points.push_back(row.point);
+    for (std::string& note : uneven_batch_notes(points)) notes.push_back(std::move(note));
     add_imported_notes(plan, notes);
     add_missing_data_note(plan, notes);
     if (spec.search) notes.push_back(search_note(spec));
     if (spec.has_stages())
         for (const Stage& stage : spec.stages) notes.push_back(stage_note(plan, stage));
     if (std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) { return !stage.from.empty(); }))
-    notes.insert(notes.end(), spec.notes.begin(), spec.notes.end());
         notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.",
                                     reporting::binary_bytes(static_cast<double>(checkpoints))));
     return notes;

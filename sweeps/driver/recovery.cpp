@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
@@ -68,6 +69,8 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
     const JournalSummary journal = ingest_rest(writer, id, folder.path / "journal.jsonl");
     results_db::Outcome outcome = outcome_of(journal, "nobody saw its end");
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
+    const auto seen = read_outcome_file(folder.path);
+    if (seen && (seen->state == outcome.state || !journal.ended)) outcome = *seen;
     writer.end_attempt(id, outcome);
 }
 
@@ -119,6 +122,7 @@ JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, con
 void record_end(results_db::Writer& writer, std::int64_t attempt, const fs::path& run_folder,
                 results_db::Outcome outcome, const JournalSummary& journal) {
     outcome.own_seconds = own_seconds(journal);
+    if (outcome.ended_ms == 0) outcome.ended_ms = now_ms();
     writer.end_attempt(attempt, outcome);
     if (fs::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
 }

@@ -163,14 +163,17 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
                         "run the sweep again with this version of the program");
         TrialFile result;
         result.config = experiments::from_json(trial.at("config"));
+        if (experiments::config_hash(result.config) != trial.at("config_hash").get<std::string>())
+            throw Error(ErrorKind::config, fmt::format("{}: its configuration does not have its config_hash", file.string()),
+                        "run the sweep again, which writes the file", "the run folder");
         result.places.run_folder = run_folder;
         result.places.data_folder = trial.at("data_folder").get<std::string>();
         result.places.checkpoint_folder = trial.at("checkpoint_folder").get<std::string>();
         result.places.resume = trial.at("resume").get<bool>();
+        result.places.covered_step = trial.value("covered_step", result.places.covered_step);
         result.places.start = trial.value("start", std::string());
         if (trial.at("work") == "score") result.assignment.work = results_db::Work::score;
         result.assignment.checkpoint = trial.at("checkpoint").get<std::string>();
-        result.places.covered_step = trial.value("covered_step", result.places.covered_step);
         result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
@@ -189,6 +192,10 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
         const auto own_hash = trial.at("config_hash").get<std::string>();
         origin.config_hash = results_db::current_config_hash(trial.at("config").dump(), own_hash);
         if (own_hash != origin.config_hash) origin.former_hash = own_hash;
+        // A configuration that was changed since is of another trial.
+        const results_db::ConfigHashes hashes{own_hash, trial.value("variant_hash", std::string())};
+        if (origin.former_hash.empty() && !hashes.variant.empty() && !results_db::has_hashes(trial.at("config"), hashes))
+            return std::nullopt;
         if (trial.value("work", "train") == "score") origin.attempt.work = results_db::Work::score;
         origin.attempt.uid = trial.at("uid").get<std::string>();
         origin.attempt.number = trial.at("attempt").get<std::int64_t>();
@@ -216,10 +223,38 @@ void write_outcome_file(const std::filesystem::path& run_folder, const results_d
                  {"term_signal", nullptr},
                  {"error", outcome.error},
                  {"peak_rss_bytes", outcome.peak_rss_bytes},
-                 {"cpu_seconds", outcome.cpu_seconds}};
+                 {"cpu_seconds", outcome.cpu_seconds},
+                 {"own_seconds", nullptr},
+                 {"held_seconds", nullptr},
+                 {"ended_ms", outcome.ended_ms}};
     if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
     if (outcome.term_signal) json["term_signal"] = *outcome.term_signal;
+    if (outcome.own_seconds) json["own_seconds"] = *outcome.own_seconds;
+    if (outcome.held_seconds) json["held_seconds"] = *outcome.held_seconds;
     write_file_atomically(run_folder / "outcome.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path& run_folder) {
+    const auto maybe = [](const Json& json, const char* key, auto& value) {
+        if (json.contains(key) && json.at(key).is_number()) value = json.at(key).get<std::decay_t<decltype(*value)>>();
+    };
+    try {
+        const Json json = parse_json(read_file(run_folder / "outcome.json"));
+        results_db::Outcome outcome;
+        outcome.state = json.at("state").get<std::string>();
+        outcome.fail_class = json.at("fail_class").get<std::string>();
+        outcome.error = json.at("error").get<std::string>();
+        outcome.peak_rss_bytes = json.at("peak_rss_bytes").get<std::int64_t>();
+        outcome.cpu_seconds = json.at("cpu_seconds").get<double>();
+        outcome.ended_ms = json.at("ended_ms").get<std::int64_t>();  // which older programs left out, with the times
+        maybe(json, "exit_code", outcome.exit_code);
+        maybe(json, "term_signal", outcome.term_signal);
+        maybe(json, "own_seconds", outcome.own_seconds);
+        maybe(json, "held_seconds", outcome.held_seconds);
+        return outcome;
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
 }
 
 JournalSummary read_journal(const std::filesystem::path& journal) {

@@ -57,6 +57,9 @@ struct TrialOrigin {
 // Nothing where there is no such file, or it is none.
 std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
+// What the driver stored of the attempt's end: a database that is made again from the folders has the same times and costs.
+// Nothing where there is no such file, or an older program wrote it.
+std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path& run_folder);
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
 
 // What a journal says when read from its start. Damaged: some line is whole and yet no record; the others count.

@@ -42,6 +42,16 @@ std::string bytes_of(const void* data, std::size_t size) {
 
 }  // namespace
 
+TEST_CASE("safetensors: a tensor that the header names twice is refused") {
+    const TemporaryFolder folder;
+    const fs::path file = folder / "t.safetensors";
+    const std::string one = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+    write_file_atomically(file, safetensors_bytes("{" + one + "}", "1234"));
+    CHECK(read_safetensors(file).tensors.size() == 1);
+    write_file_atomically(file, safetensors_bytes("{" + one + "," + one + "}", "1234"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("its header names a twice"));
+}
+
 TEST_CASE("safetensors: written, read, and refused when damaged") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";

@@ -34,7 +34,8 @@ TEST_CASE("what makes no sense is refused with its place") {
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = -1\n"), ContainsSubstring("less than one step"));
     CHECK_THAT(wrong_trial("[train]\nepochs = 0\n"), ContainsSubstring("set start.from and budget_tokens = 0"));
     CHECK_THAT(wrong_trial(kPlain + "decay = \"cosin\"\n"), ContainsSubstring("did you mean \"cosine\"?"));
-    CHECK_THAT(wrong_trial(kPlain + "learning_rate = -1.0\n"), ContainsSubstring("at least 0"));
+    for (const char* rate : {"-1.0", "0", "0.0"})
+        CHECK_THAT(wrong_trial(kPlain + "learning_rate = " + rate + "\n"), ContainsSubstring("above 0"));
     CHECK_THAT(wrong_trial(kPlain + "learning_rate = nan\n"), ContainsSubstring("t.toml:3"));
     CHECK_THAT(wrong_trial("[data]\ncorpus = \"text\"\n" + kPlain), ContainsSubstring("train_files"));
     CHECK_THAT(wrong_trial(kPlain + "[random_ltd]\nmin = 16\n"), ContainsSubstring("exactly one"));

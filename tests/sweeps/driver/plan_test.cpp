@@ -45,6 +45,18 @@ std::string wrong_slots(const std::string& resources) {
 
 }  // namespace
 
+TEST_CASE("A plan names the cases whose micro-batches do not divide their batches") {
+    const auto notes = [](const std::string& more) {
+        std::string all;
+        for (const std::string& note : small_plan(more).notes) all += note + "\n";
+        return all;
+    };
+    CHECK_THAT(notes("[[case]]\nname = \"uneven\"\ntrain = { batch_size = 8, micro_batch_size = 3 }\n"),
+               ContainsSubstring("The last micro-batch of a step is smaller") && ContainsSubstring("uneven (2 of 3 samples)"));
+    CHECK_THAT(notes("[[case]]\nname = \"even\"\ntrain = { batch_size = 8, micro_batch_size = 4 }\n"),
+               !ContainsSubstring("micro-batch"));
+}
+
 TEST_CASE("A plan tells its baseline's regime beside the published one, and warns far below it") {
     const test::Folder folder;
     const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
