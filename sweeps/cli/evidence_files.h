@@ -1,5 +1,5 @@
 #pragma once
-// What `deft db merge` and --from of `deft report` and `deft check claims` read: files of evidence, and databases of other roots.
+// What `deft db merge` and --from of other commands read: files of evidence, and databases of other roots.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -318,9 +318,9 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     const ConfigNode unscaled = root;
     const bool scaled = apply_scale(root, options.scale, options.scale == kDefaultScale);
     Spec spec = read_spec(root);
+    spec.scale = scaled ? options.scale : "";
     spec.notes = replaced_notes(replaced, options.scale);
     add_case_notes(unscaled, file, spec);
-    spec.scale = scaled ? options.scale : "";
     spec.file = file;
     spec.text = text;
     if (options.seeds) {

@@ -43,9 +43,9 @@ std::string axis_name(const Stage& stage, const Axis& axis);
 struct Case {
     std::string name;
     std::string label;                           // the name where the file gives none
-    bool enabled = true;                         // else it is no case of the sweep
     std::map<std::string, ConfigNode> overlays;  // by stage: trial tables, laid over those of the stage
     Place place;
+    bool enabled = true;  // else it is left out of the sweep
 
     // Null where it has no tables of that stage.
     const ConfigNode* overlay(const std::string& stage) const;

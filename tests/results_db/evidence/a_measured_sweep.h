@@ -99,7 +99,7 @@ inline void measure(results_db::Writer& writer, const TemporaryFolder& folder, c
                 load.load = {0.1, 0.9};
                 load.entropy = 0.6;
                 journal += line(load);
-                journal::Evaluation validated = a_score(step, 5.0 - 0.125 * static_cast<double>(step));
+                journal::Evaluation validated = a_score(step, 64.0 - 0.125 * static_cast<double>(step));
                 validated.score_key = kWhileTraining;
                 journal += line(validated);
             }

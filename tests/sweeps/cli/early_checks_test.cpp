@@ -16,6 +16,7 @@ kind = "multiple_choice"
 metrics = ["acc"]
 [records]
 file = "mine.jsonl"
+format = "jsonl"
 [prompt]
 text = "{question}"
 choices = [" yes", " no"]

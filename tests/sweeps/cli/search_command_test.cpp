@@ -1,5 +1,6 @@
 // deft run on a sweep with [search].
 
+#include "results_db/schema.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -16,7 +17,8 @@ std::vector<std::string> missing_names(const TinySweep& sweep) {
     const Ran ran = sweep.deft("report", {"--missing", "--root", sweep.root.string(), "--format", "json"});
     REQUIRE(ran.exit_code == kExitOk);
     std::vector<std::string> names;
-    for (const Json& run : Json::parse(ran.out).at("runs")) names.push_back(run.at("what").get<std::string>());
+    const Json missing = Json::parse(ran.out);
+    for (const Json& run : missing.at("runs")) names.push_back(run.at("what").get<std::string>());
     return names;
 }
 
@@ -32,8 +34,12 @@ Ran run_for_table(const TinySweep& sweep) {
 TEST_CASE("A table with a search lacks none of the search's trials, and runs again by its name") {
     const TinySweep sweep(kSearched, "[1]");
     REQUIRE(sweep.run().exit_code == kExitOk);
-    const std::vector<std::string> names = missing_names(sweep);
-    CHECK(names == std::vector<std::string>{"plain: 2 more seeds", "ltd: 2 more seeds"});
+    std::size_t more_seeds = 0;
+    for (const std::string& name : missing_names(sweep)) {
+        CHECK_THAT(name, !ContainsSubstring("search"));
+        more_seeds += name == "plain: 2 more seeds" || name == "ltd: 2 more seeds";
+    }
+    CHECK(more_seeds == 2);
     const std::string attempts = sweep.value("SELECT count(*) FROM attempt");
     const Ran again = run_for_table(sweep);
     CHECK(again.exit_code == kExitOk);
