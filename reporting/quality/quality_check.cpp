@@ -12,6 +12,7 @@
 #include "reporting/numbers.h"
 #include "reporting/statistics/case_family.h"
 #include "reporting/statistics/distributions.h"
+#include "reporting/statistics/variance_choice.h"
 
 namespace deft::reporting {
 
@@ -119,14 +120,16 @@ bool comparable(const Sides& sides) {
     return sides.missing.empty() && all_finite(sides.base) && all_finite(sides.head);
 }
 
-std::optional<PooledVariance> pooled_over_cases(const std::vector<Sides>& all, const Measure& measure) {
+// Of all cases by that measure; nothing where each side's own variance is used.
+std::optional<PooledVariance> pooled_over_cases(const std::vector<Sides>& all, const Measure& measure,
+                                                std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;
     for (const Sides& sides : all) {
         if (sides.measure != measure || !comparable(sides)) continue;
         values.push_back(values_of(sides.base));
         values.push_back(values_of(sides.head));
     }
-    return pooled_variance(values);
+    return choose_variance(values, fewest_seeds).rule.pooled;
 }
 
 double margin_of(const Sides& sides, const QualityRule& rule) {
@@ -139,7 +142,7 @@ Comparison compare(const Sides& sides, const std::vector<Sides>& all, const Qual
     seed_rule.improves = sides.measure.improves;
     seed_rule.margin = margin_of(sides, rule);
     seed_rule.confidence = rule.confidence;
-    if (seeds_of(sides.base) != seeds_of(sides.head)) seed_rule.pooled = pooled_over_cases(all, sides.measure);
+    if (seeds_of(sides.base) != seeds_of(sides.head)) seed_rule.pooled = pooled_over_cases(all, sides.measure, std::min(sides.base.size(), sides.head.size()));
     Comparison result;
     result.seeds = compare_seeds(sides.base, sides.head, seed_rule);
     result.margin = seed_rule.margin;

@@ -5,6 +5,7 @@
 
 #include "reporting/numbers.h"
 #include "reporting/statistics/contrast.h"
+#include "reporting/statistics/variance_choice.h"
 
 namespace deft::reporting {
 
@@ -34,7 +35,9 @@ std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves 
         counting.begin(), counting.end(), [&](const auto& a, const auto& b) { return sign * mean(a) < sign * mean(b); });
     for (const std::vector<double>& row : rows)
         if (!counts(row) && !row.empty() && all_finite(row) && sign * mean(row) > sign * mean(best)) return marked;
-    const ContrastRule rule{ContrastMethod::pooled, pooled_variance(counting)};
+    std::size_t fewest = counting.front().size();
+    for (const std::vector<double>& row : counting) fewest = std::min(fewest, row.size());
+    const ContrastRule rule = choose_variance(counting, fewest).rule;
     const double of_each = level / static_cast<double>(counting.size() - 1);
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (!counts(rows[row])) continue;

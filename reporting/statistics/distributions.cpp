@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -38,6 +39,11 @@ double student_t_quantile(double confidence, double degrees) {
 double student_t_p_value(double t, double degrees) {
     if (std::isinf(t)) return 0;
     return 2 * cdf(complement(StudentT(degrees), std::abs(t)));
+}
+
+double f_tail(double f, double numerator_degrees, double denominator_degrees) {
+    return cdf(complement(
+        boost::math::fisher_f_distribution<double, InDouble>(numerator_degrees, denominator_degrees), f));
 }
 
 double noncentral_t_tail(double t, double degrees, double noncentrality) {

@@ -17,6 +17,9 @@ double student_t_quantile(double confidence, double degrees);
 // P(|T| >= |t|).
 double student_t_p_value(double t, double degrees);
 
+// P(F > f) of Fisher's F.
+double f_tail(double f, double numerator_degrees, double denominator_degrees);
+
 // How often so uneven a split, or a more uneven one, comes of fair coins: two-sided, exact. 1 where there is none.
 double sign_test_p_value(std::size_t heads, std::size_t tails);
 
