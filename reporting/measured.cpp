@@ -93,6 +93,9 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
             fmt::format("† Not measured: {} more; why stands with each as `flag` in CSV and JSON, and under "
                         "Provenance in HTML.",
                         counted(left, "row")));
+    if (!notes.empty())
+        notes.emplace_back(
+            "† Values of these rows are shown in grey, in plain text in parentheses, and count in no verdict.");
     return notes;
 }
 

@@ -16,6 +16,13 @@ std::string marked_text(const Cell& cell) {
            (cell.doubt.empty() ? "" : " §");
 }
 
+std::string plain_marked_text(const Cell& cell) {
+    if (cell.flag.empty() || !cell.value) return marked_text(cell);
+    Cell greyed = cell;
+    greyed.text = "(" + cell.text + ")";
+    return marked_text(greyed);
+}
+
 std::string marked_title(const Column& column) {
     return column.title + (column.caveat.empty() ? "" : "\n" + column.caveat);
 }

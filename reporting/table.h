@@ -18,6 +18,7 @@ struct Column {
     bool published = false;     // holds what a paper printed, not what was measured here
     std::string raw_unit = {};  // of the values where their texts carry a unit of their own, as in "33.1s"
     bool is_cost = false;       // a part of what a row cost, or their sum
+    std::string variances = {};  // what a test says of equal variances over its rows: "p 0.012"
     std::string caveat = {};    // a few words below the title on what all its numbers lack: "at chance"
 };
 
@@ -42,8 +43,11 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
-// The text with the marks of a flagged, stale, stated or unverified value behind it.
+// The text with the marks of a flagged, stale, stated or unverified value after it.
 std::string marked_text(const Cell& cell);
+
+// The same where a renderer has no grey: parentheses stand around a flagged number.
+std::string plain_marked_text(const Cell& cell);
 
 // The title with its caveat as a line below it.
 std::string marked_title(const Column& column);

@@ -151,7 +151,7 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
         std::optional<SizedRow> row = sized_row(variant);
         if (!row || (!traits.has_experts && !traits.is_plain)) continue;
         if (const std::string why = why_left_out(variant); !why.empty())
-            rows.left_out.push_back(fmt::format("{} ({})", row->name, why));
+            rows.left_out.push_back(fmt::format("{} (validation loss {}; {})", row->name, score(mean(row->losses)), why));
         else
             found.push_back({std::move(*row), traits, variant.case_key == base_case});
     }

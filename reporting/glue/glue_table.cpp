@@ -31,14 +31,14 @@ std::vector<Cell> row_of_rate(const GlueOfModel& model, std::size_t i, const std
     const std::string stale = counts || !model.result.chosen ? model.stale : "";
     std::vector<Cell> row = {Cell(results_db::trial_name(*model.model)), Cell(fmt::format("{:g}", at.rate), at.rate),
                              Cell(counts ? "yes" : "-"), Cell("-")};
-    row.front().flag = failure;
     row.resize(row.size() + columns.size(), Cell("-"));
-    if (!failure.empty()) return row;
     if (at.average) row[kAverage] = percent_cell(*at.average, at.spread, stale);
     for (const GlueColumn& column : at.columns) {
         const auto place = std::find(columns.begin(), columns.end(), column.name) - columns.begin();
         row[kAverage + 1 + static_cast<std::size_t>(place)] = percent_cell(column.value, column.spread, stale);
     }
+    for (std::size_t place = 0; place < row.size(); ++place)
+        if (place == 0 || (place >= kAverage && row[place].value)) row[place].flag = failure;
     return row;
 }
 

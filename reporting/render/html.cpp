@@ -164,7 +164,8 @@ td small{color:var(--muted);font-size:.9em}td{line-height:1.3}
 tbody th{font-weight:600}
 .l{text-align:left}
 .pub{background:var(--pub);font-style:italic}
-.flag,.doubt,.stale{color:var(--warn)}
+.doubt,.stale{color:var(--warn)}
+.flag{color:var(--muted)}
 .best{font-weight:700}
 td a,th a{color:inherit;text-decoration:underline;text-decoration-style:dotted;text-decoration-color:var(--muted);
 text-underline-offset:3px}

@@ -97,6 +97,7 @@ std::string escaped(std::string_view raw) {
 
 std::string latex_text(const Cell& cell) {
     const std::string text = escaped(marked_text(cell));
+    if (!cell.flag.empty()) return "\\textcolor{gray}{" + text + "}";
     return cell.is_best ? "\\textbf{" + text + "}" : text;
 }
 
@@ -155,6 +156,12 @@ std::string rows_text(const Table& table, const Block& block) {
     return out;
 }
 
+bool has_grey(const Table& table) {
+    return std::any_of(table.rows.begin(), table.rows.end(), [](const std::vector<Cell>& row) {
+        return std::any_of(row.begin(), row.end(), [](const Cell& cell) { return !cell.flag.empty(); });
+    });
+}
+
 // On one page.
 std::string float_text(const Table& table, const Block& block, const std::string& caption) {
     const Head head = head_of(table, block);
@@ -179,7 +186,8 @@ std::string long_text(const Table& table, const Block& block, const std::string&
 // One of all blocks would be taller than a page.
 std::string render_latex(const Table& table) {
     const bool is_long = table.rows.size() > kPageRows;
-    std::string out = is_long ? "% needs \\usepackage{booktabs,longtable}\n" : "% needs \\usepackage{booktabs}\n";
+    std::string out = fmt::format("% needs \\usepackage{{booktabs{}{}}}\n", is_long ? ",longtable" : "",
+                                  has_grey(table) ? ",xcolor" : "");
     if (table.columns.empty()) return out;
     std::string caption = escaped(table.caption);
     for (const Block& block : fitting_blocks(table, widths_of(table), kPageGap, kPageWidth)) {

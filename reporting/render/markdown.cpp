@@ -75,7 +75,7 @@ struct MarkdownGrid {
 };
 
 std::string markdown_text(const Cell& cell) {
-    const std::string text = escaped(marked_text(cell), "<br>");
+    const std::string text = escaped(plain_marked_text(cell), "<br>");
     return cell.is_best ? "**" + text + "**" : text;
 }
 

@@ -27,7 +27,7 @@ Lines title_lines(const std::string& title) {
 
 // An asterisk stands for bold type.
 std::string terminal_text(const Cell& cell) {
-    return printable(marked_text(cell)) + (cell.is_best ? " *" : "");
+    return printable(plain_marked_text(cell)) + (cell.is_best ? " *" : "");
 }
 
 TerminalGrid grid_of(const Table& table) {

@@ -161,16 +161,16 @@ TEST_CASE("rows that do not count, are stale, had a seed that diverged or other 
     };
     CHECK_THAT(left_out([](TrialRow&) {}), !ContainsSubstring("Left out"));
     CHECK_THAT(left_out([](TrialRow& one) { one.last_point->step = 100; }),
-               ContainsSubstring("Left out: PR-MoE (it does not count as measured)."));
+               ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it does not count as measured)."));
     CHECK_THAT(left_out([](TrialRow& one) {
                    one.state = "failed";
                    one.fail_class = "nan";
                }),
-               ContainsSubstring("Left out: PR-MoE (a seed diverged)."));
+               ContainsSubstring("Left out: PR-MoE (validation loss 2.400; a seed diverged)."));
     CHECK_THAT(left_out([](TrialRow& one) { one.stale = "data: changed"; }),
-               ContainsSubstring("Left out: PR-MoE (it is stale)."));
+               ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it is stale)."));
     CHECK_THAT(left_out([](TrialRow& one) { one.scores.front().stale = "eval: changed"; }),
-               ContainsSubstring("Left out: PR-MoE (it is stale)."));
+               ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it is stale)."));
     CHECK_THAT(left_out([](TrialRow& one) { one.last_point->layer_tokens = 1100; }),
                ContainsSubstring("Left out: PR-MoE (another amount of tokens)."));
 }

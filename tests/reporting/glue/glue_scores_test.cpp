@@ -171,13 +171,13 @@ TEST_CASE("a fine-tuning that does not count as measured, or was not scored, giv
     TrialRow unscored = tuned(model, "glue_rte", "acc", 0.7);
     unscored.scores.clear();
     CHECK(with_glue({model, unscored}).trials[0].fine_tuned->lacks == "glue_rte at 2e-05: seed 1234 is not scored");
-    // A pretraining that does not count leaves no numbers in the table either.
+    // The numbers of a pretraining that does not count are greyed.
     TrialRow untrained = pretrained("baseline", 1.0, 1);
     untrained.last_point->step = 90;
     const std::optional<Table> table = glue_table(with_glue({untrained, tuned(untrained, "glue_rte", "acc", 0.7)}));
     REQUIRE(table);
-    CHECK(table->rows[0][3].text == "-");
-    CHECK(table->rows[0][4].text == "-");
+    CHECK(table->rows[0][4].text == "70.00");
+    CHECK_FALSE(table->rows[0][4].flag.empty());
     CHECK_FALSE(table->rows[0][0].flag.empty());
     CHECK_THAT(table->notes.back(), ContainsSubstring("† The pretraining does not count"));
 }

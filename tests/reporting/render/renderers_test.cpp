@@ -86,7 +86,7 @@ TEST_CASE("LaTeX escapes what it would obey") {
     const std::string tex = render_latex(a_table());
     CHECK_THAT(tex, ContainsSubstring("\\begin{tabular}{lrrr}\n\\toprule\ncase & "
                                       "\\shortstack[r]{loss $\\downarrow$\\\\(nats)} & average & acc \\\\\n\\midrule"));
-    CHECK_THAT(tex, ContainsSubstring("cl & {-} & {-} & 0.5 $\\dagger$ \\\\\n\\bottomrule\n\\end{tabular}"));
+    CHECK_THAT(tex, ContainsSubstring("cl & {-} & {-} & \\textcolor{gray}{0.5 $\\dagger$} \\\\\n\\bottomrule\n\\end{tabular}"));
     CHECK(tex.ends_with("\\end{table}\n{\\footnotesize\\raggedright\na note\\par\n}\n"));
 }
 
@@ -160,8 +160,8 @@ TEST_CASE("a table too long for a page is a LaTeX longtable, its head on every p
 }
 
 TEST_CASE("flagged cells are marked in text as well") {
-    CHECK_THAT(render_terminal(a_table(), 0), ContainsSubstring("0.5 †"));
-    CHECK_THAT(render_markdown(a_table()), ContainsSubstring("0.5 † |"));
+    CHECK_THAT(render_terminal(a_table(), 0), ContainsSubstring("(0.5) †"));
+    CHECK_THAT(render_markdown(a_table()), ContainsSubstring("(0.5) † |"));
 }
 
 TEST_CASE("a published column stays in the block of the measured one") {
