@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/score_key.h"
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/comparable_seconds.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/glue/labelled_notes.h"
 #include "reporting/imported.h"
@@ -243,11 +243,11 @@ std::optional<double> token_rate(const TrialRow& trial) {
 }
 
 std::optional<double> cost(const TrialRow& trial) {
-    return trial.usd;
+    return slot_shapes(trial).size() > 1 ? std::nullopt : trial.usd;
 }
 
 bool is_mixed(const Variant& variant, const Resource& resource) {
-    return resource.is_speed && slot_shapes(variant).size() > 1;
+    return resource.from_seconds && slot_shapes(variant).size() > 1;
 }
 
 std::vector<double> values_of(const Variant& variant, const Resource& resource) {
@@ -270,16 +270,9 @@ Cell resource_cell(const Variant& variant, const Variant& reference, const Resou
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (!resource.with_ratio) return cell;
     const std::optional<double> base = mean_of(reference, resource);
-    if (resource.is_speed && !have_one_slot_shape(variant, reference)) {
-        cell.aside = "other slot";
-        cell.text += " " + cell.aside;
-    } else if (resource.is_speed && !were_held_up_alike(variant, reference)) {
-        cell.aside = "held up";
-        cell.text += " " + cell.aside;
-    } else if (base && *base > 0) {
-        cell.aside = ratio(*cell.value / *base);
-        cell.text += " " + cell.aside;
-    }
+    if (resource.from_seconds) cell.aside = to_text(seconds_compare(variant, reference));
+    if (cell.aside.empty() && base && *base > 0) cell.aside = ratio(*cell.value / *base);
+    if (!cell.aside.empty()) cell.text += " " + cell.aside;
     return cell;
 }
 
@@ -311,7 +304,7 @@ const std::vector<Resource>& resources() {
         {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", false, stated_flops},
         {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", true, stated_seconds},
         {"tokens\nper s", token_rate, si, false, "throughput", "", true},
-        {"cost", cost, dollars, true, "cost usd", "USD", false, stated_cost},
+        {"cost", cost, dollars, true, "cost usd", "USD", true, stated_cost},
     };
     return all;
 }

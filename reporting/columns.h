@@ -64,7 +64,7 @@ struct Resource {
     bool with_ratio;  // also as a multiple of the baseline's
     const char* quantity;  // how the quantities begin that it answers (reporting/scores/quantity.h)
     const char* raw_unit = "";
-    bool is_speed = false;  // read off a clock, and so only of trials of one slot shape (reporting/cost/slot_shapes.h)
+    bool from_seconds = false;  // time, or what follows from it: compares as reporting/cost/comparable_seconds.h says
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
 };
 

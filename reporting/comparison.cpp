@@ -197,7 +197,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     for (std::string& text : slot_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : held_up_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : held_up_notes(variants, base_case)) notes.push_back(std::move(text));
     for (std::string& text : cost_notes(variants)) notes.push_back(std::move(text));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())
@@ -244,14 +244,6 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
     return fields;
 }
 
-// Of a row that does not count: a number would be taken for a result.
-Cell not_shown(const Cell& cell) {
-    Cell dash("-");
-    dash.flag = cell.flag;
-    dash.stale = cell.stale;
-    return dash;
-}
-
 std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
     const std::string flag = not_measured(variant), stale = stale_training(variant);
     std::vector<Cell> row;
@@ -261,7 +253,6 @@ std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
             !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
         if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
-        if (i >= fields.scores && !cell.flag.empty()) cell = not_shown(cell);
         if (measured && (i == 0 || i >= fields.keys)) cell.stale = with_reasons(stale, cell.stale);
         row.push_back(std::move(cell));
     }

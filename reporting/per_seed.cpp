@@ -10,6 +10,7 @@
 #include "reporting/columns.h"
 #include "reporting/cost/cost_columns.h"
 #include "reporting/cost/slot_shapes.h"
+#include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
@@ -57,7 +58,7 @@ std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::v
         column.raw_unit = resource.raw_unit;
         fields.emplace_back(std::move(column), [&resource](const Variant& one) {
             if (const auto& model = one.trials.front()->imported) return stated_cell(*model, resource);
-            if (resource.is_speed && slot_shapes(*one.trials.front()).size() > 1) return Cell(kMixedSlots);
+            if (resource.from_seconds && slot_shapes(*one.trials.front()).size() > 1) return Cell(kMixedSlots);
             const std::optional<double> value = resource.value(*one.trials.front());
             return value ? Cell(resource.print(*value), *value) : Cell("-");
         });
@@ -113,9 +114,12 @@ Table per_seed_table(const results_db::SweepResults& sweep) {
         std::vector<Cell>& row = table.rows.emplace_back();
         for (const Field& field : fields) row.push_back(field.cell(one));
         if (one.ok.empty()) continue;
-        for (std::size_t i = 0; i < row.size(); ++i)
-            if (i == 0 || (i >= table.key_columns && row[i].value && !row[i].stated))
-                row[i].stale = with_reasons(one.ok.front()->stale, row[i].stale);
+        const std::string flag = measured_rule(*one.ok.front()).failure;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const bool is_measured = i >= table.key_columns && row[i].value && !row[i].stated;
+            if (i == 0 || is_measured) row[i].stale = with_reasons(one.ok.front()->stale, row[i].stale);
+            if (i == 0 || (is_measured && fields[i].scores)) row[i].flag = flag;
+        }
     }
     return table;
 }

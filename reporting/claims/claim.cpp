@@ -126,7 +126,7 @@ void require_fit(const TableReader& reader, const char* key, ClaimKind kind, con
     if (kind == ClaimKind::at_most_fraction && !(is_resource && better_of(quantity) == "lower"))
         reader.refuse(key, fmt::format("'{}' is nothing that training takes", to_text(quantity)),
                       "at_most_fraction needs a resource, as in \"train hours\"");
-    if (kind == ClaimKind::times_as_fast && !is_speed(quantity))
+    if (kind == ClaimKind::times_as_fast && (!is_from_seconds(quantity) || quantity.name == "cost usd"))
         reader.refuse(key, fmt::format("'{}' is no speed", to_text(quantity)),
                       "times_as_fast needs \"train hours\", a throughput, or a score read off a clock");
 }

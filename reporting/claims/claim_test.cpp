@@ -76,8 +76,14 @@ Chances chances_of(const std::vector<ClaimPart>& parts, const std::vector<Contra
 }
 
 void find_chances(ClaimTest& test) {
-    std::vector<Contrast> found, paired;
-    for (const ClaimPart& part : test.parts) found.push_back(part.found);
+    std::vector<Contrast> found, own, paired;
+    for (const ClaimPart& part : test.parts) {
+        found.push_back(part.found);
+        own.push_back(contrast(part.terms, {ContrastMethod::welch, std::nullopt, 0}));
+    }
+    const Chances by_own = chances_of(test.parts, own);
+    test.own_holds_by_chance = by_own.holds;
+    test.own_fails_by_chance = by_own.fails;
     const Chances chances = chances_of(test.parts, found);
     test.holds_by_chance = chances.holds;
     test.fails_by_chance = chances.fails;
@@ -126,7 +132,11 @@ ClaimTest test_claim(const Claim& claim, const ClaimScale& scale, const std::vec
     std::vector<std::vector<double>> recipes = table;
     for (std::vector<double>& recipe : recipes)
         for (double& value : recipe) value = sides.value(value, "a row of the table");
-    const ContrastRule by{claim.method, pooled_variance(recipes), 0};
+    std::size_t fewest = rows.front().values.size();
+    for (const ClaimValues& row : rows) fewest = std::min(fewest, row.values.size());
+    test.variance = choose_variance(recipes, fewest);
+    const ContrastRule by =
+        claim.method == ContrastMethod::paired ? ContrastRule{claim.method, std::nullopt, 0} : test.variance.rule;
     test.parts = parts_of(claim, scale, sides);
     for (ClaimPart& part : test.parts) {
         part.rule = by;

@@ -8,6 +8,7 @@
 #include "reporting/claims/claim.h"
 #include "reporting/claims/claim_values.h"
 #include "reporting/statistics/contrast.h"
+#include "reporting/statistics/variance_choice.h"
 
 namespace deft::reporting {
 
@@ -26,9 +27,11 @@ struct ClaimPart {
 };
 
 struct ClaimTest {
+    VarianceChoice variance;  // by which the parts are tested, unless the claim is judged seed by seed
     std::vector<ClaimPart> parts;  // all of them must
     bool is_logarithmic = false;   // ratios: values are compared by their logarithms
     double holds_by_chance = 1, fails_by_chance = 1;  // unadjusted
+    double own_holds_by_chance = 1, own_fails_by_chance = 1;  // by each row's own variance (Welch), whatever was chosen
     std::optional<double> paired_holds_by_chance, paired_fails_by_chance;  // seed by seed, where all rows have the same seeds
     // Of closes_gap: the share of the gap that is closed, and its interval at twice the level; none where the gap itself
     // cannot be told from nothing.

@@ -91,7 +91,7 @@ bool is_claimed(const Variant& variant, const ClaimedRow& row) {
 }
 
 std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity) {
-    if (!is_speed(quantity)) return {};
+    if (!is_from_seconds(quantity)) return {};
     const bool is_score = quantity.kind == Quantity::Kind::task;
     std::set<std::string> shapes;
     const auto score_of = [&](const TrialRow& trial) { return score_row(quantity, trial); };

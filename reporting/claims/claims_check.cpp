@@ -87,7 +87,7 @@ std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& qu
     for (const ClaimValues& row : rows)
         if (row.values.size() < kFewestSeeds)
             return fmt::format("no verdict below {} seeds: {} has {}", kFewestSeeds, row.name, row.values.size());
-    if (quantity.kind != Quantity::Kind::resource || !is_speed(quantity)) return {};
+    if (quantity.kind != Quantity::Kind::resource || !is_from_seconds(quantity)) return {};
     std::vector<const Variant*> variants;
     for (const ClaimValues& row : rows) variants.push_back(row.variant);
     return held_up_differently(variants, to_text(quantity));
@@ -178,6 +178,14 @@ std::string means_text(const Judging& one) {
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
 }
 
+// Where the scale is judged by another metric than the paper's: "Substitute metric, for suite:data_efficiency average: ".
+std::string substitute_text(const Judging& one) {
+    const ClaimScale& paper = one.claim->paper;
+    const bool is_judged = one.scale->not_judged.empty() && paper.not_judged.empty();
+    if (!is_judged || one.scale->quantity == paper.quantity) return {};
+    return fmt::format("Substitute metric, for {}: ", to_text(paper.quantity));
+}
+
 // The bound of the verdict against what it is held to, in the claim's own words.
 std::string bound_text(const Judging& one, const ClaimRule& rule) {
     const ClaimTest& test = *one.test;
@@ -203,6 +211,10 @@ std::string bound_text(const Judging& one, const ClaimRule& rule) {
                                    side(interval.low), side(interval.high), sure);
     if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
     return text;
+}
+
+bool is_pooled(const Judging& one) {
+    return one.claim->method != ContrastMethod::paired && one.test->variance.rule.method == ContrastMethod::pooled;
 }
 
 struct Settling {
@@ -376,25 +388,34 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
     for (const Claim& claim : table.claims) all.push_back(judging_of(claim, table, sweep, variants, rule));
     const std::vector<double> holds = adjusted(all, &ClaimTest::holds_by_chance);
     const std::vector<double> fails = adjusted(all, &ClaimTest::fails_by_chance);
+    const std::vector<double> own_holds = adjusted(all, &ClaimTest::own_holds_by_chance);
+    const std::vector<double> own_fails = adjusted(all, &ClaimTest::own_fails_by_chance);
     std::vector<ClaimFinding> findings;
     std::size_t judged = 0;
     for (const Judging& one : all) {
         ClaimFinding& finding = findings.emplace_back(started(one, table, sweep));
         CheckFinding& told = finding.judged.finding;
         told.outcome = one.missing.empty() ? Outcome::unclear : Outcome::missing;
-        told.text = one.claim->statement + ". " + (one.missing.empty() ? one.unclear : one.missing);
+        told.text = one.claim->statement + ". " + substitute_text(one) +
+                    (one.missing.empty() ? one.unclear : one.missing);
         if (one.test) {
             const bool does_hold = holds[judged] <= rule.level, does_fail = fails[judged] <= rule.level;
             told.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
-            const bool is_nearer_to_fail = does_fail || (!does_hold && fails[judged] < holds[judged]);
+            // Adjusted chances may be equal, as where both are 1, and then name no side.
+            const bool is_nearer_to_fail =
+                does_fail || (!does_hold && one.test->fails_by_chance < one.test->holds_by_chance);
             finding.judged.p_value = is_nearer_to_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
             finding.judged.adjusted_p = is_nearer_to_fail ? fails[judged] : holds[judged];
             const std::string side = does_hold || does_fail ? "" : is_nearer_to_fail ? " of failing" : " of holding";
-            told.text = fmt::format("{}. {}: {}; adjusted p{} {:.2g}", one.claim->statement, means_text(one),
-                                    bound_text(one, rule), side, *finding.judged.adjusted_p);
+            told.text = fmt::format("{}. {}{}: {}; adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
+                                    means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
             const auto& by_seed = is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
             if (by_seed && one.claim->method != ContrastMethod::paired)
                 told.text += fmt::format(" (seed by seed {:.2g})", *by_seed);
+            if (one.claim->method != ContrastMethod::paired) told.text += "; by " + to_text(one.test->variance);
+            const double by_own = does_hold ? own_holds[judged] : own_fails[judged];
+            if (is_pooled(one) && (does_hold || does_fail) && by_own > rule.level)
+                told.text += fmt::format("; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
             if (told.outcome == Outcome::unclear) told.text += "; " + settling_text(one, holds.size(), rule);
             tell_numbers(finding.judged, one, rule);
             ++judged;
@@ -417,7 +438,9 @@ std::string rule_json(const ClaimRule& rule) {
                                {"power", rule.power},
                                {"fewest_seeds", kFewestSeeds},
                                {"family", "Holm over the claims of a table"},
-                               {"variance", "pooled over the table and shrunk, six prior degrees of freedom"}});
+                               {"variance",
+                                "each row's own (Welch) from five seeds on, or where Brown-Forsythe rejects equal ones at "
+                                "25%; else pooled over the table and shrunk, six prior degrees of freedom"}});
 }
 
 CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,

@@ -21,6 +21,10 @@ double busy_seconds(const results_db::AttemptRow& attempt) {
     return *attempt.held_seconds - attempt.waited_seconds.value_or(0);
 }
 
+bool are_alike(double least, double most) {
+    return least >= kAlike * most;
+}
+
 std::string share_of(const Variant& variant, double share) {
     return fmt::format("{} for {:.0f}%", variant.name, 100 * share);
 }
@@ -44,7 +48,7 @@ std::optional<double> computing_share(const Variant& variant) {
 
 bool were_held_up_alike(const Variant& a, const Variant& b) {
     const std::optional<double> of_a = computing_share(a), of_b = computing_share(b);
-    return !of_a || !of_b || std::min(*of_a, *of_b) >= kAlike * std::max(*of_a, *of_b);
+    return !of_a || !of_b || are_alike(std::min(*of_a, *of_b), std::max(*of_a, *of_b));
 }
 
 std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity) {
@@ -57,24 +61,24 @@ std::string held_up_differently(const std::vector<const Variant*>& rows, const s
         }
     if (shares.empty()) return {};
     const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-    if (*least >= kAlike * *most) return {};
+    if (are_alike(*least, *most)) return {};
     return fmt::format("{} compares only trials that were held up alike, and of their time these computed: {}",
                        quantity, fmt::join(told, ", "));
 }
 
-std::vector<std::string> held_up_notes(const std::vector<Variant>& variants) {
-    double most = 0;
-    for (const Variant& variant : variants) most = std::max(most, computing_share(variant).value_or(0));
+std::vector<std::string> held_up_notes(const std::vector<Variant>& variants, const std::string& base_case) {
     std::vector<std::string> held_up;
-    for (const Variant& variant : variants)
-        if (const std::optional<double> share = computing_share(variant); share && *share < kAlike * most)
-            held_up.push_back(share_of(variant, *share));
+    for (const Variant& variant : variants) {
+        const Variant& reference = reference_of(variants, base_case, variant);
+        if (!were_held_up_alike(variant, reference))
+            held_up.push_back(share_of(variant, *computing_share(variant)) + ", against " +
+                              share_of(reference, *computing_share(reference)));
+    }
     if (held_up.empty()) return {};
     return {fmt::format(
-        "Held up: of the time that they held their thread these computed less than others, for what ran "
-        "beside them: {}; the rest up to {:.0f}%. Times compare no better than that, and a row has no ratio "
-        "of times to one that was held up otherwise.",
-        fmt::join(held_up, ", "), 100 * most)};
+        "Held up: of the time that they held their thread, these computed another share than their baseline, for what "
+        "ran beside them: {}. Such a row has no ratio of times or dollars.",
+        fmt::join(held_up, "; "))};
 }
 
 }  // namespace deft::reporting

@@ -71,7 +71,7 @@ std::vector<std::string> slot_notes(const std::vector<Variant>& variants) {
         texts.push_back(fmt::format("{} on {}", fmt::join(rows, ", "), fmt::join(shapes, " and on ")));
     return {
         fmt::format("Slots: trained {}. Times and speeds compare only within one slot shape: those of a row that has "
-                    "several are mixed, and a row has no ratio of times to one of another slot.",
+                    "several are mixed, and a row has no ratio of times or dollars to one of another slot.",
                     fmt::join(texts, "; "))};
 }
 

@@ -39,11 +39,11 @@ std::optional<double> resource_value(const Quantity& quantity, const TrialRow& t
 
 }  // namespace
 
-bool is_speed(const Quantity& quantity) {
+bool is_from_seconds(const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::task) return is_timed(quantity.metric);
     if (quantity.kind != Quantity::Kind::resource) return false;
     for (const Resource& resource : resources())
-        if (quantity.name.starts_with(resource.quantity)) return resource.is_speed;
+        if (quantity.name.starts_with(resource.quantity)) return resource.from_seconds;
     return false;
 }
 

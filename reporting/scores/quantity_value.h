@@ -21,8 +21,8 @@ const results_db::FineTuned* fine_tuned(const Quantity& quantity, const results_
 
 // The stored row that a task's value is read off; null where the trial has none.
 const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
-// Whether it is read off a clock: a time or a rate.
-bool is_speed(const Quantity& quantity);
+// Whether it follows from seconds: a time, a rate or dollars.
+bool is_from_seconds(const Quantity& quantity);
 // What the validation of that measure came to; null where the trial has none.
 const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure);
 // Whether it is the validation's, which is stored as its loss.

@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <set>
 
+#include "base/text.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/measured.h"
+#include "reporting/numbers.h"
 #include "reporting/statistics/best_rows.h"
+#include "reporting/statistics/variance_choice.h"
 #include "reporting/text.h"
 
 namespace deft::reporting {
@@ -18,6 +21,7 @@ namespace {
 
 constexpr const char* kAtChance = "at chance";
 constexpr const char* kSeveralSlots = "several slots";
+constexpr std::size_t kMostTested = 6;
 
 // What every column asks of the rows.
 struct MarkedRows {
@@ -46,6 +50,13 @@ bool is_of_several_slots(const std::vector<Variant>& variants, const FieldScores
     return shapes.size() > 1;
 }
 
+std::vector<std::string> tests_of_variances(const Table& table) {
+    std::vector<std::string> tests;
+    for (const Column& column : table.columns)
+        if (!column.variances.empty()) tests.push_back(one_line(column.title) + " " + column.variances);
+    return tests;
+}
+
 std::vector<std::string> titles_with(const Table& table, const char* caveat) {
     std::vector<std::string> titles;
     for (const Column& column : table.columns)
@@ -53,16 +64,23 @@ std::vector<std::string> titles_with(const Table& table, const char* caveat) {
     return titles;
 }
 
-// A row that does not count, of which a seed diverged, or whose score would be another today, is none.
-std::vector<bool> may_be_best(const Table& table, std::size_t column, const std::vector<Variant>& variants,
-                              const MarkedRows& rows, const FieldScores& scores) {
+// Of every row; empty of a row that does not count, of which a seed diverged, or whose score would be another today.
+std::vector<std::vector<double>> counting_values(const Table& table, std::size_t column,
+                                                 const std::vector<Variant>& variants, const MarkedRows& rows,
+                                                 const FieldScores& scores) {
     std::vector<std::vector<double>> values;
     for (std::size_t row = 0; row < variants.size(); ++row) {
         const bool counts =
             rows.count[row] && diverged_trials(variants[row]) == 0 && table.rows[row][column].stale.empty();
         values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
     }
-    return best_rows(values, scores.improves);
+    return values;
+}
+
+std::string equal_variances_text(std::vector<std::vector<double>> values) {
+    std::erase_if(values, [](const std::vector<double>& row) { return !all_finite(row); });
+    const std::optional<BrownForsythe> test = brown_forsythe(values);
+    return test ? fmt::format("p {:.2g}", test->p_value) : "";
 }
 
 }  // namespace
@@ -80,7 +98,11 @@ void mark_scores(Table& table, const std::vector<Field>& fields, const std::vect
             table.columns[column].caveat = kSeveralSlots;
             continue;
         }
-        const std::vector<bool> best = may_be_best(table, column, variants, rows, *fields[column].scores);
+        const FieldScores& scores = *fields[column].scores;
+        const auto values = counting_values(table, column, variants, rows, scores);
+        const std::vector<bool> best = best_rows(values, scores.improves);
+        if (std::find(best.begin(), best.end(), true) != best.end())
+            table.columns[column].variances = equal_variances_text(values);
         for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
     }
 }
@@ -92,8 +114,11 @@ std::vector<std::string> score_mark_notes(const Table& table) {
     });
     if (any_best)
         notes.emplace_back("Bold (* in plain text): rows that seeds cannot tell from the best of their column, which is among "
-                           "them with 95% confidence (variance pooled over the rows, one-sided tests at 5% shared among "
-                           "them).");
+                           "them with 95% confidence (one-sided tests at 5% shared among them, by each row's own variance "
+                           "from five seeds on or where equal variances are rejected at 25%, else by the pooled one).");
+    if (const auto tested = tests_of_variances(table); !tested.empty())
+        notes.push_back(fmt::format("Equal variances over seeds (Brown-Forsythe): {}.",
+                                    first_of(tested, kMostTested, "more columns")));
     if (const auto guessed = titles_with(table, kAtChance); !guessed.empty())
         notes.push_back(fmt::format("At chance: the baseline's score cannot be told from guessing (one-sided 5%, seeds and "
                                     "documents): {}. Nothing is concluded from them.",

@@ -75,8 +75,8 @@ bool is_of(const TaskAsked& task, const results_db::AskedScore& asked) {
 
 // Why a trial that has finished has no value.
 std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
-    if (const auto shapes = slot_shapes(trial); column.is_speed && shapes.size() > 1)
-        return "it was trained on several slots, and a speed is of one: " + to_text(shapes);
+    if (const auto shapes = slot_shapes(trial); column.of_one_slot && shapes.size() > 1)
+        return "it was trained on several slots, and a time or what follows from it is of one: " + to_text(shapes);
     if (column.tasks.empty())
         return trial.imported ? "the model is imported: nothing here measured its training" : "nothing recorded it";
     std::vector<std::string> waiting, unasked;
@@ -190,7 +190,7 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
         const Cell& cell = table.rows[at][*place];
         trace.cell = cell.text;
         trace.stale = cell.stale;
-        has_value = (cell.value && !cell.stated) || !cell.flag.empty();
+        has_value = cell.value && !cell.stated;
         trace.published = published_text(table, table.rows[at], *place, about);
     }
     std::vector<std::pair<const TrialRow*, double>> values;

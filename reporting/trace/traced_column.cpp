@@ -66,8 +66,7 @@ TracedColumn resource_column(const Resource& resource, const SweepAbout& about) 
             if (published.measures && published.measures->name.starts_with(resource.quantity))
                 column.names.insert(column.names.end(), {published.key, published.title, to_text(*published.measures)});
     column.unit = resource.raw_unit;
-    column.is_clocked = resource.is_speed || std::string(resource.quantity) == "cost usd";
-    column.is_speed = resource.is_speed;
+    column.is_clocked = column.of_one_slot = resource.from_seconds;
     column.value = [&resource](const TrialRow& trial) { return trial.imported ? std::nullopt : resource.value(trial); };
     column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
     return column;

@@ -29,7 +29,7 @@ struct TracedColumn {
     std::vector<std::string> names;  // by which it may be asked for; the first is told
     std::string unit;                // empty: none
     bool is_clocked = false;         // time, or what follows from it: no repetition takes the same
-    bool is_speed = false;           // read only of trials of one slot shape
+    bool of_one_slot = false;        // read only of trials of one slot shape
     bool is_median = false;          // over seeds; otherwise the mean
     std::vector<TaskAsked> tasks;    // of a score; of an average those that any trial was scored by
     std::function<std::optional<double>(const results_db::TrialRow&)> value;      // nothing: the trial has none

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "base/json.h"
+#include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scores/chance_level.h"
 #include "reporting/scores/quantity_value.h"
@@ -47,35 +46,29 @@ std::vector<Quantity> candidates(const results_db::SweepResults& sweep, const Sw
     return found;
 }
 
-// The entries of the tokenizer that a trial asked for; nothing where its configuration does not say.
-std::optional<double> vocabulary_of(const TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    if (!config.is_object() || !config.contains("data") || !config["data"].is_object()) return std::nullopt;
-    const Json& data = config["data"];
-    if (!data.contains("vocab") || !data["vocab"].is_number()) return std::nullopt;
-    const auto vocab = data["vocab"].get<double>();
-    return vocab > 1 ? std::optional(vocab) : std::nullopt;
-}
-
-// Of one trial, in the unit of the quantity: nats a token, or in bits a byte by the ratio of the trial's own two
-// scores.
-std::optional<NothingLearnt> uniform_guess(const Quantity& quantity, const TrialRow& trial) {
-    const std::optional<double> vocab = vocabulary_of(trial), loss = value_of(validation("loss"), trial);
-    if (!vocab) return std::nullopt;
-    const std::string words = fmt::format("a uniform guess over the {:g} entries of the vocabulary", *vocab);
-    if (quantity.metric == "loss") return NothingLearnt{std::log(*vocab), words};
-    const std::optional<double> bits = value_of(validation("bits_per_byte"), trial);
-    if (quantity.metric != "bits_per_byte" || !loss || !bits || !(*loss > 0)) return std::nullopt;
-    return NothingLearnt{std::log(*vocab) * *bits / *loss, words};
+// The loss of a model that knows the token frequencies of the validation text, in the unit of the quantity: nats a
+// token, or bits a byte by the ratio of the trial's own two scores.
+std::optional<NothingLearnt> unigram_model(const Quantity& quantity, const TrialRow& trial) {
+    const results_db::ScoreRow *entropy = validation_row(trial, "unigram_entropy"),
+                               *loss = validation_row(trial, "loss"), *bits = validation_row(trial, "bits_per_byte");
+    if (entropy == nullptr || entropy->unit != "nats/token") return std::nullopt;
+    NothingLearnt unigram{entropy->value, "a unigram model",
+                          "which knows only how often each token occurs in the validation text"};
+    if (quantity.metric == "loss") return unigram;
+    if (quantity.metric != "bits_per_byte" || loss == nullptr || bits == nullptr || !(loss->value > 0))
+        return std::nullopt;
+    unigram.value *= bits->value / loss->value;
+    return unigram;
 }
 
 std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const TrialRow& trial) {
     if (measure.improves == Improves::upwards) {
         const std::optional<GuessedScore> score = guessed(measure.quantity, trial);
-        return score ? NothingLearnt{score->chance, "guessing"} : NothingLearnt{0, "a score of 0"};
+        return score ? NothingLearnt{score->chance, "guessing", "which is right by chance"}
+                     : NothingLearnt{0, "a score of 0", "the least there is"};
     }
     if (measure.quantity.kind != Quantity::Kind::task || measure.quantity.name != "validation") return std::nullopt;
-    return uniform_guess(measure.quantity, trial);
+    return unigram_model(measure.quantity, trial);
 }
 
 }  // namespace

@@ -27,12 +27,12 @@ std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& varian
 // A value of each independent repeat of the row that has one; of a seed that diverged it may be no number.
 std::vector<double> quality_values(const QualityMeasure& measure, const Variant& row);
 
-// What a model that has learnt nothing would come to: of the validation one that gives every entry of the vocabulary
-// the same chance, of a score that can be guessed its chance level, of other scores that rise 0. Nothing where that is
-// unknown.
+// What a model without skill scores: on the validation text one that knows the token frequencies alone, by a score that
+// can be guessed its chance level, by other rising scores 0. Nothing where that is unknown.
 struct NothingLearnt {
     double value = 0;
-    std::string words;  // "a uniform guess over the 1024 entries of the vocabulary"
+    std::string words;       // "a unigram model"
+    std::string definition;  // "which knows only how often each token occurs in the validation text"
 };
 std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Variant& baseline);
 

@@ -12,30 +12,25 @@ struct Share {
     double value = 0, by_row = 0, by_baseline = 0;
 };
 
-Share share_of(double row, double baseline, const QualityScale& scale) {
-    if (scale.nothing) {
-        const double gain = baseline - *scale.nothing, value = (row - *scale.nothing) / gain;
-        return {value, 1 / gain, -value / gain};
-    }
-    if (scale.improves == Improves::upwards) return {row / baseline, 1 / baseline, -row / (baseline * baseline)};
-    return {baseline / row, -baseline / (row * row), 1 / row};
+Share share_of(double row, double baseline, double nothing) {
+    const double gain = baseline - nothing, value = (row - nothing) / gain;
+    return {value, 1 / gain, -value / gain};
 }
 
-// Whether the shares mean anything: the baseline has learnt more than nothing.
-bool has_gain(double baseline, const QualityScale& scale) {
-    const double nothing = scale.nothing.value_or(0);
-    if (scale.improves == Improves::upwards) return baseline > nothing;
-    return scale.nothing ? baseline < nothing : baseline > 0;
+// Whether the shares mean anything: the baseline is better than a model without skill.
+bool has_gain(double baseline, double nothing, Improves improves) {
+    return improves == Improves::upwards ? baseline > nothing : baseline < nothing;
 }
 
 }  // namespace
 
 std::optional<RelativeQuality> relative_quality(const std::vector<double>& values, const QualityScale& scale) {
-    if (values.empty() || scale.baseline.empty() || !all_finite(values) || !all_finite(scale.baseline))
+    if (!scale.nothing || values.empty() || scale.baseline.empty() || !all_finite(values) ||
+        !all_finite(scale.baseline))
         return std::nullopt;
     const double row = mean(values), baseline = mean(scale.baseline);
-    if (!has_gain(baseline, scale)) return std::nullopt;
-    const Share share = share_of(row, baseline, scale);
+    if (!has_gain(baseline, *scale.nothing, scale.improves)) return std::nullopt;
+    const Share share = share_of(row, baseline, *scale.nothing);
     RelativeQuality quality{share.value, std::nullopt};
     if (values.size() < kFewestSeeds || scale.baseline.size() < kFewestSeeds) return quality;
     Contrast spread =
@@ -47,9 +42,18 @@ std::optional<RelativeQuality> relative_quality(const std::vector<double>& value
 }
 
 double value_at_share(double share, const QualityScale& scale) {
-    const double baseline = mean(scale.baseline);
-    if (scale.nothing) return *scale.nothing + share * (baseline - *scale.nothing);
-    return scale.improves == Improves::upwards ? share * baseline : baseline / share;
+    return *scale.nothing + share * (mean(scale.baseline) - *scale.nothing);
+}
+
+std::optional<QualityDifference> quality_difference(const std::vector<double>& row,
+                                                    const std::vector<double>& baseline) {
+    if (row.empty() || baseline.empty() || !all_finite(row) || !all_finite(baseline)) return std::nullopt;
+    QualityDifference difference{mean(row) - mean(baseline), std::nullopt};
+    if (row.size() < kFewestSeeds || baseline.size() < kFewestSeeds) return difference;
+    difference.interval = interval_of(
+        contrast(std::vector{unpaired_term(1, row), unpaired_term(-1, baseline)}, {ContrastMethod::welch}),
+        kShownConfidence);
+    return difference;
 }
 
 std::optional<Interval> mean_interval(const std::vector<double>& values) {

@@ -11,8 +11,7 @@
 
 #include "base/json.h"
 #include "reporting/columns.h"
-#include "reporting/cost/held_up.h"
-#include "reporting/cost/slot_shapes.h"
+#include "reporting/cost/comparable_seconds.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
@@ -45,16 +44,12 @@ const Resource& resource_of(const CostAxis& axis) {
     std::abort();  // kCostAxes names resources that are there
 }
 
-// What is read off a clock compares with the reference on one slot shape alone, and where both were held up alike.
-bool has_comparable_time(const Variant& row, const Variant& reference) {
-    return have_one_slot_shape(row, reference) && were_held_up_alike(row, reference);
-}
-
 TradeoffPoint point_of(const Variant& row, const Variant& reference, const QualityMeasure& measure,
                        const QualityScale& scale) {
     TradeoffPoint point;
     point.name = point_name(row);
     point.budget = row.axes.budget_fraction;
+    point.flag = not_measured(row);
     const std::vector<double> values = quality_values(measure, row);
     point.seeds = values.size();
     point.asked = unit_count(row.trials);
@@ -64,7 +59,7 @@ TradeoffPoint point_of(const Variant& row, const Variant& reference, const Quali
     for (std::size_t i = 0; i < kCostAxes.size(); ++i)
         if (const auto cost = mean_of(row, resource_of(kCostAxes[i]));
             cost && *cost > 0 && std::isfinite(*cost) &&
-            (!resource_of(kCostAxes[i]).is_speed || has_comparable_time(row, reference)))
+            (!resource_of(kCostAxes[i]).from_seconds || seconds_compare(row, reference) == SecondsCompare::yes))
             point.cost[i] = cost;
     return point;
 }
@@ -80,24 +75,17 @@ std::string why_not(const Variant& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
     if (row.ok.empty()) return "no seed has finished";
     if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
-    if (!not_measured(row).empty()) return "they do not count as measured";
     if (values.empty()) return "they have no such score";
     if (diverged_trials(row) > 0 || !all_finite(values)) return "a seed diverged";
     if (!stale_value(measure.quantity, row).empty()) return "they are stale";
     return {};
 }
 
-std::string share_definition(const QualityMeasure& measure, const QualityScale& scale,
-                             const std::optional<NothingLearnt>& nothing) {
-    const std::string all = score(mean(scale.baseline));
-    if (nothing)
-        return fmt::format(
-            "100% of the quality is what the baseline on all of the data gained over {} ({} {}, against its {}); a "
-            "row's share "
-            "is what it gained of that.",
-            nothing->words, score(nothing->value), measure.title, all);
-    return fmt::format("A row's share of the quality is the ratio of its {} to the baseline's on all of the data ({}).",
-                       measure.title, all);
+std::string share_definition(const QualityMeasure& measure, const QualityScale& scale, const NothingLearnt& nothing) {
+    return fmt::format(
+        "A row's share is its gain over {0}, {1}, divided by the baseline's gain on all of the data: {0} scores {2} {3} "
+        "(0%), that baseline {4} (100%).",
+        nothing.words, nothing.definition, score(nothing.value), measure.title, score(mean(scale.baseline)));
 }
 
 std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
@@ -117,7 +105,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     const CaseStyles styles(variants);
     std::vector<TradeoffLine> lines;
     std::map<std::string, std::size_t> places, rows_of_line;
-    std::map<std::string, std::vector<std::string>> left_out;  // by reason
+    std::map<std::string, std::vector<std::string>> left_out, flagged;  // by reason
     std::vector<std::string> without_time;
     for (const Variant& row : variants) {
         if (is_imported(row) || !row.axes.has_budget) continue;
@@ -136,7 +124,8 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
         }
         lines[place->second].points.push_back(&row == &reference ? tradeoff.reference
                                                                  : point_of(row, reference, measure, tradeoff.scale));
-        if (!has_comparable_time(row, reference)) without_time.push_back(point_name(row));
+        if (const std::string flag = not_measured(row); !flag.empty()) flagged[flag].push_back(point_name(row));
+        if (seconds_compare(row, reference) != SecondsCompare::yes) without_time.push_back(point_name(row));
     }
     for (TradeoffLine& line : lines) {
         line.rows = rows_of_line[line.name];
@@ -145,12 +134,34 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     }
     for (const auto& [why, rows] : left_out)
         tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(rows, ", ")));
+    for (const auto& [why, rows] : flagged)
+        tradeoff.notes.push_back(
+            fmt::format("† In grey, and in no sentence, for they do not count as measured: {}: {}.",
+                        fmt::join(rows, ", "), why));
     if (!without_time.empty())
         tradeoff.notes.push_back(
-            fmt::format("No time, for slots of another shape than the baseline's or for trials that were "
+            fmt::format("No time and no dollars, for slots of another shape than the baseline's or for trials that were "
                         "held up otherwise than its: {}.",
                         fmt::join(without_time, ", ")));
     return lines;
+}
+
+// Of each point but the baseline's own, to the baseline's row at the same budget, where that counts as measured.
+void add_differences(const std::vector<Variant>& variants, const QualityMeasure& measure,
+                     std::vector<TradeoffLine>& lines) {
+    const auto base = std::find_if(lines.begin(), lines.end(), [](const TradeoffLine& one) { return one.is_baseline; });
+    if (base == lines.end()) return;
+    std::map<std::string, const Variant*> rows;
+    for (const Variant& row : variants) rows.emplace(point_name(row), &row);
+    for (TradeoffLine& line : lines) {
+        if (line.is_baseline) continue;
+        for (TradeoffPoint& point : line.points) {
+            const TradeoffPoint* alone = base->at_budget(point.budget);
+            if (alone == nullptr || !alone->counts()) continue;
+            point.difference = quality_difference(quality_values(measure, *rows.at(point.name)),
+                                                  quality_values(measure, *rows.at(alone->name)));
+        }
+    }
 }
 
 // How many cases are trained at two budgets or more.
@@ -167,6 +178,11 @@ const TradeoffPoint* TradeoffLine::at_budget(double wanted) const {
     return nullptr;
 }
 
+std::size_t TradeoffLine::counting() const {
+    return static_cast<std::size_t>(
+        std::count_if(points.begin(), points.end(), [](const TradeoffPoint& point) { return point.counts(); }));
+}
+
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about) {
     const std::vector<Variant> variants = variants_of(sweep);
     if (variants.empty()) return std::nullopt;
@@ -176,19 +192,24 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
     const auto base =
         std::find_if(variants.begin(), variants.end(), [&](const Variant& row) { return row.case_key == base_case; });
     const Variant& reference = reference_of(variants, base_case, *base);
-    if (!reference.axes.has_budget || !why_not(reference, *measure).empty()) return std::nullopt;
+    const bool has_place = reference.axes.has_budget && why_not(reference, *measure).empty();
+    if (!has_place || !not_measured(reference).empty()) return std::nullopt;
 
     Tradeoff tradeoff;
     tradeoff.title = measure->title;
     const std::optional<NothingLearnt> nothing = nothing_learnt(*measure, reference);
     tradeoff.scale = {measure->improves, nothing ? std::optional(nothing->value) : std::nullopt,
                       quality_values(*measure, reference)};
-    tradeoff.definition = share_definition(*measure, tradeoff.scale, nothing);
     tradeoff.reference = point_of(reference, reference, *measure, tradeoff.scale);
-    if (!tradeoff.reference.relative) return std::nullopt;
-    tradeoff.reference.relative->interval.reset();
+    if (nothing && !tradeoff.reference.relative) return std::nullopt;
+    if (nothing) {
+        tradeoff.nothing = nothing->words;
+        tradeoff.definition = share_definition(*measure, tradeoff.scale, *nothing);
+        tradeoff.reference.relative->interval.reset();
+    }
     tradeoff.lines = lines_of(variants, reference, base_case, *measure, tradeoff);
     if (cases_of_several_budgets(tradeoff.lines) < 2) return std::nullopt;
+    add_differences(variants, *measure, tradeoff.lines);
     tradeoff.published = published_of(about);
     for (std::size_t i = 0; i < kCostAxes.size(); ++i)
         if (!has_cost(tradeoff, i))

@@ -33,8 +33,12 @@ struct TradeoffPoint {
     std::size_t seeds = 0, asked = 0;  // that have a score, and that the sweep asks for
     double quality = 0;                // mean over seeds
     std::optional<Interval> interval;  // of it
+    std::optional<QualityDifference> difference;  // to the baseline at the same budget; nothing of the baseline itself
     std::optional<RelativeQuality> relative;
     std::array<std::optional<double>, kCostAxes.size()> cost;  // means over finished seeds; seconds of time
+    std::string flag;  // why it does not count as measured; empty: it does
+
+    bool counts() const { return flag.empty(); }
 };
 
 struct TradeoffLine {
@@ -45,6 +49,7 @@ struct TradeoffLine {
     std::size_t rows = 0;               // of the sweep, those that are left out among them
 
     const TradeoffPoint* at_budget(double budget) const;  // null where there is none
+    std::size_t counting() const;                         // points that count as measured
 };
 
 // What a paper printed: so much of the baseline's quality at one such part of its cost.
@@ -57,17 +62,18 @@ struct PublishedTradeoff {
 struct Tradeoff {
     std::string title;       // of the quality: "validation bits per byte"
     QualityScale scale;      // by which shares are told
-    std::string definition;  // of a share, in words
+    std::string nothing;     // what shares are gains over: "a unigram model"; empty: there are no shares
+    std::string definition;  // of a share, in words; empty: there are none
     std::vector<TradeoffLine> lines;
-    TradeoffPoint reference;  // the baseline at its largest budget: by definition 100%, without an interval
+    TradeoffPoint reference;  // the baseline at its largest budget: a share of 100%, without an interval
     std::optional<PublishedTradeoff> published;
     std::vector<std::string> notes;  // on what is not drawn, and on what does not compare
 };
 
 // Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
-// baseline has a score at its largest that is better than nothing learnt. Rows that do not count as measured, that are
-// stale, of which a seed diverged, or that go on from another model, whose cost is not theirs alone, are named and left
-// out; so are the times of rows of other slots than the baseline's, or held up otherwise.
+// baseline has a score at its largest that is better than a model without skill. Rows that do not count as measured are
+// flagged. Rows that are stale, of which a seed diverged, or that go on from another model, whose cost is not theirs
+// alone, are named and left out; so are times and dollars of rows whose seconds do not compare with the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
 // Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the data.

@@ -24,6 +24,13 @@ Cell quality_cell(const TradeoffPoint& point) {
         point.quality);
 }
 
+Cell difference_cell(const TradeoffPoint& point) {
+    if (!point.difference) return "-";
+    const auto& [value, interval] = *point.difference;
+    if (!interval) return Cell(fmt::format("{:+.4g}", value), value);
+    return Cell(fmt::format("{:+.4g} [{:+.4g}, {:+.4g}]", value, interval->low, interval->high), value);
+}
+
 Cell share_cell(const TradeoffPoint& point) {
     if (!point.relative) return "-";
     const auto& [share, interval] = *point.relative;
@@ -51,8 +58,12 @@ Cell cost_cell(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t
 Table tradeoff_table(const Tradeoff& tradeoff) {
     Table table;
     table.caption = "Quality against cost: the points of the picture";
-    table.columns = {
-        {"row", Align::left}, {"seeds"}, {tradeoff.title + "\n[95% interval]"}, {"share of the\nbaseline's quality"}};
+    table.columns = {{"row", Align::left},
+                     {"seeds"},
+                     {tradeoff.title + "\n[95% interval]"},
+                     {"above the baseline\nat the same budget"}};
+    const bool has_shares = !tradeoff.nothing.empty();
+    if (has_shares) table.columns.push_back({"share of the baseline's\ngain over " + tradeoff.nothing});
     for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
         if (has_cost(tradeoff, axis)) table.columns.push_back({kCostAxes[axis].title});
     for (const TradeoffLine& line : tradeoff.lines)
@@ -61,9 +72,11 @@ Table tradeoff_table(const Tradeoff& tradeoff) {
             row = {point.name,
                    point.seeds == point.asked ? fmt::format("{}", point.seeds)
                                               : fmt::format("{} of {}", point.seeds, point.asked),
-                   quality_cell(point), share_cell(point)};
+                   quality_cell(point), difference_cell(point)};
+            if (has_shares) row.push_back(share_cell(point));
             for (std::size_t axis = 0; axis < kCostAxes.size(); ++axis)
                 if (has_cost(tradeoff, axis)) row.push_back(cost_cell(tradeoff, point, axis));
+            for (Cell& cell : row) cell.flag = point.flag;
         }
     return table;
 }
@@ -79,9 +92,7 @@ std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbou
         "cost\">\n{}</div>\n"
         "<figcaption>{}</figcaption>\n</figure>\n",
         render_svg(*tradeoff, "tradeoff-figure" + id), html_escaped(description(*tradeoff)));
-    std::vector<std::string> notes = {tradeoff->definition};
-    notes.insert(notes.end(), tradeoff->notes.begin(), tradeoff->notes.end());
-    out += notes_html(notes);
+    if (!tradeoff->notes.empty()) out += notes_html(tradeoff->notes);
     return out + "<details><summary>Points as a table</summary>\n" + render_html(tradeoff_table(*tradeoff)) +
            "</details>\n";
 }

@@ -8,7 +8,7 @@
 
 namespace deft::reporting {
 
-// Of a quality that is kept at all: what the paper keeps, and what rows are looked for by.
+// The share that the paper keeps, and by which rows are chosen.
 inline constexpr double kKeptQuality = 0.95;
 
 // The cheapest row of the line whose lower bound keeps that much; null where none does.
@@ -23,9 +23,10 @@ std::string share_text(const TradeoffPoint& point);
 // tokens".
 std::string paid_text(const Tradeoff& tradeoff, const TradeoffPoint& point);
 
-// Of every line but the baseline's what it keeps for how much, and what the baseline alone keeps there: of the cheapest
-// row that is shown to keep enough, or else of the cheapest that does by its mean and of the cheapest of all. And what
-// was published.
+// A sentence for every line but the baseline's: first its differences to the baseline at the same budgets, then which
+// share it keeps for how much, and what the baseline alone keeps there. That share is the cheapest row's that is shown
+// to keep enough, or else the cheapest by its mean and the cheapest of all. Then what a share is, and what was
+// published.
 std::vector<std::string> tradeoff_sentences(const Tradeoff& tradeoff);
 
 }  // namespace deft::reporting

@@ -61,9 +61,14 @@ struct ChartsLayout {
     }
 };
 
+// A published share has a place only on an axis of shares.
+bool has_published_point(const Tradeoff& tradeoff) {
+    return tradeoff.published && tradeoff.scale.nothing;
+}
+
 // Where the published point stands on a chart, in the chart's cost; nothing where it stands on none.
 std::optional<double> published_cost(const Tradeoff& tradeoff, std::size_t axis) {
-    if (!tradeoff.published || !kCostAxes[axis].is_published || !tradeoff.reference.cost[axis]) return std::nullopt;
+    if (!has_published_point(tradeoff) || !kCostAxes[axis].is_published || !tradeoff.reference.cost[axis]) return std::nullopt;
     return *tradeoff.reference.cost[axis] / tradeoff.published->saving;
 }
 
@@ -89,7 +94,7 @@ Axis quality_axis(const Tradeoff& tradeoff) {
             values.push_back(point.quality);
             if (point.interval) values.insert(values.end(), {point.interval->low, point.interval->high});
         }
-    if (tradeoff.published) values.push_back(value_at_share(tradeoff.published->share, tradeoff.scale));
+    if (has_published_point(tradeoff)) values.push_back(value_at_share(tradeoff.published->share, tradeoff.scale));
     return axis_for(values, kNever);
 }
 
@@ -107,7 +112,7 @@ struct LegendItem {
 std::vector<LegendItem> legend_of(const Tradeoff& tradeoff) {
     std::vector<LegendItem> items;
     for (const TradeoffLine& line : tradeoff.lines) items.push_back({line.name, &line});
-    if (tradeoff.published) items.push_back({legend_text(*tradeoff.published)});
+    if (has_published_point(tradeoff)) items.push_back({legend_text(*tradeoff.published)});
     double x = kChartsLeft, y = kLegendTop;
     for (LegendItem& item : items) {
         const double width = kSample + svg_text_width(item.text) + 20;
@@ -163,13 +168,12 @@ std::string axes_svg(const ChartsLayout& layout, const Chart& chart, bool is_fir
                        svg_number(chart.right), labels);
 }
 
-// Right of the last chart, in shares of the baseline's quality.
+// Right of the last chart, in shares of the baseline's gain, where there are any.
 std::string share_axis_svg(const Tradeoff& tradeoff, const ChartsLayout& layout) {
+    if (!tradeoff.scale.nothing) return {};
     const double right = layout.charts.back().right;
     const auto share_at = [&](double value) { return relative_quality({value}, tradeoff.scale)->share; };
-    // A ratio has no end at 0, where an axis may begin.
-    const double from = layout.y.from + 0.02 * (layout.y.to - layout.y.from);
-    Axis shares{false, share_at(from), share_at(layout.y.to)};
+    Axis shares{false, share_at(layout.y.from), share_at(layout.y.to)};
     if (shares.from > shares.to) std::swap(shares.from, shares.to);
     std::string out;
     for (const Tick& tick : ticks(shares, 5)) {
@@ -180,8 +184,9 @@ std::string share_axis_svg(const Tradeoff& tradeoff, const ChartsLayout& layout)
     }
     return out + fmt::format(
                      "<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
-                     "of the baseline's quality</text>\n",
-                     svg_number(kChartsWidth - 16), svg_number((layout.top + layout.bottom()) / 2));
+                     "of the baseline's gain over {}</text>\n",
+                     svg_number(kChartsWidth - 16), svg_number((layout.top + layout.bottom()) / 2),
+                     html_escaped(tradeoff.nothing));
 }
 
 bool is_open(const TradeoffPoint& point) {
@@ -196,7 +201,9 @@ std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, cons
                            svg_number(high), svg_number(low), svg_number(x - 4));
     }
     const std::string marker = marker_svg(line.style, x, layout.py(point.quality), 4);
-    return out + (is_open(point) ? "<g class=\"mark\">" + marker + "</g>" : marker);
+    out += is_open(point) ? "<g class=\"mark\">" + marker + "</g>" : marker;
+    if (point.counts()) return out;
+    return "<g class=\"flag\">" + out + text_svg(x + 6, layout.py(point.quality) - 4, "start", "†") + "</g>";
 }
 
 // Lines that were trained at one budget have paid the same tokens: there they stand side by side.
@@ -212,12 +219,14 @@ std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& c
     for (const TradeoffPoint& point : line.points) {
         if (!point.cost[chart.cost]) continue;
         const double x = chart.px(*point.cost[chart.cost]) + sideways(tradeoff, chart, index);
-        path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(x), svg_number(layout.py(point.quality)));
+        if (point.counts())
+            path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(x), svg_number(layout.py(point.quality)));
         points += point_svg(line, point, layout, x);
     }
-    if (path.empty()) return {};
-    return fmt::format("<g class=\"s{}\"><path class=\"line\" d=\"{}\"{}/>{}</g>\n", line.style % kLineColours, path,
-                       dash_svg(line.dash), points);
+    if (points.empty()) return {};
+    const std::string drawn =
+        path.empty() ? "" : fmt::format("<path class=\"line\" d=\"{}\"{}/>", path, dash_svg(line.dash));
+    return fmt::format("<g class=\"s{}\">{}{}</g>\n", line.style % kLineColours, drawn, points);
 }
 
 std::string star_svg(double x, double y) {
@@ -248,11 +257,12 @@ std::string legend_svg(const std::vector<LegendItem>& items) {
 }  // namespace
 
 std::string description(const Tradeoff& tradeoff) {
-    std::vector<std::string> open;
+    std::vector<std::string> open, flagged;
     bool any_interval = false;
     for (const TradeoffLine& line : tradeoff.lines)
         for (const TradeoffPoint& point : line.points) {
             any_interval = any_interval || point.interval;
+            if (!point.counts()) flagged.push_back(point.name);
             if (is_open(point)) open.push_back(fmt::format("{} ({} of {})", point.name, point.seeds, point.asked));
         }
     std::string text = fmt::format("Up is better: {} against what training cost, {}. Points are means over seeds",
@@ -261,11 +271,12 @@ std::string description(const Tradeoff& tradeoff) {
                          : ", without intervals, for no row has three.";
     text += " By tokens, lines that were trained at one budget stand side by side.";
     if (!open.empty()) text += fmt::format(" Open markers have fewer seeds than asked: {}.", fmt::join(open, ", "));
-    if (tradeoff.published)
+    if (!flagged.empty())
+        text += fmt::format(" Grey points with a dagger do not count as measured: {}.", fmt::join(flagged, ", "));
+    if (has_published_point(tradeoff))
         text +=
-            " The star is published, not measured here: it stands where the paper's share of the baseline's quality, "
-            "by its own "
-            "measure, and of its cost are.";
+            " The star is published, not measured here: it marks the paper's share of the baseline's quality, "
+            "by its own measure, and of its cost.";
     return text;
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
     CHECK(measured_rule(trial).failure == "there is no validation loss");
 }
 
-TEST_CASE("a row that is not measured shows no score, and says why") {
+TEST_CASE("a row that is not measured keeps its values, greyed in every renderer, and says why") {
     TrialRow short_one = a_finished_trial("cl", "{}", 2, 3);
     short_one.last_point->seqlen = 56;
     const auto sweep =
@@ -91,11 +91,22 @@ TEST_CASE("a row that is not measured shows no score, and says why") {
     CHECK(table.rows[0][0].flag.empty());
     CHECK(table.rows[1][0].flag == "the length schedule ended at 56 of 64 (seed 2)");
     CHECK(table.rows[1].back().flag == table.rows[1][0].flag);
-    CHECK(table.rows[1].back().text == "-");
-    CHECK(!table.rows[1].back().value);
+    CHECK(table.rows[1].back().value == Approx(3));
+    CHECK(table.rows[1].back().is_best == false);
+    const std::string value = table.rows[1].back().text;
+    CHECK_THAT(render_terminal(table, 0), ContainsSubstring("(" + value + ") †"));
+    CHECK_THAT(render_markdown(table), ContainsSubstring("(" + value + ") †"));
+    CHECK_THAT(render_csv(table), ContainsSubstring(",the length schedule ended at 56 of 64 (seed 2)\r\n"));
+    CHECK_THAT(render_latex(table), ContainsSubstring("\\textcolor{gray}{cl $\\dagger$}") && ContainsSubstring("xcolor"));
+    CHECK_THAT(render_html(table), ContainsSubstring("class=\"flag\" title=\"the length schedule ended at 56 of 64"));
+    CHECK_THAT(render_json(table), ContainsSubstring("\"flag\": \"the length schedule ended at 56 of 64 (seed 2)\""));
+    const Table seeds = per_seed_table(sweep);
+    CHECK(seeds.rows[1].back().flag.empty());
+    CHECK(seeds.rows[2].back().flag == "the length schedule ended at 56 of 64");
     CHECK(cell(table, 1, "steps") == "1000");  // which were run
     CHECK_THAT(all_notes(table),
                ContainsSubstring("† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
+                                 "† Values of these rows are shown in grey, in plain text in parentheses, and count in no verdict.\n"
                                  "Other rows: at least 200 steps, schedules reached their ends; unigram entropy unknown.\n"));
 }
 
@@ -108,7 +119,7 @@ TEST_CASE("two hundred rows that are not measured take a few notes") {
     const Table table = comparison_table(a_sweep_of(trials), {"base", "smoke", "", ""});
     std::size_t notes = 0;
     for (const std::string& note : table.notes) notes += note.starts_with("† Not measured") ? 1 : 0;
-    CHECK(notes == 7);
+    CHECK(notes == 7);  // six reasons and the rest
     CHECK_THAT(all_notes(table), ContainsSubstring("cl0, cl1, cl2, cl3, cl4, cl5 and 96 more rows: the length schedule "
                                                    "ended at 56 of 64 (seed 1)."));
     CHECK(table.rows[150][0].flag == "the length schedule ended at 29 of 64 (seed 1)");

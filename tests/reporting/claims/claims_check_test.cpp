@@ -531,6 +531,81 @@ TEST_CASE("a claim on time is unclear where its rows were held up differently") 
                                                        "tech[budget_fraction=0.5] for 99%, base[budget_fraction=1.0] for 50%"));
 }
 
+TEST_CASE("a claim on dollars is judged by the rule of the seconds that they follow from") {
+    Claim claim = a_claim_on_time(0.9);
+    claim.proxy.quantity = parse_quantity("cost usd", {});
+    claim.proxy.unit = "USD";
+    const std::vector<Row> rows = rows_of_half_the_time();
+    const auto outcome = [&](const char* processor, double of_base) {
+        SweepResults sweep = sweep_of(rows);
+        for (TrialRow& trial : sweep.trials) {
+            const bool is_base = trial.case_key == "base";
+            auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_base ? processor : "Example CPU");
+            attempt.cpu_seconds = is_base ? 10 * of_base : 9.9;
+            add_attempt(trial, attempt);
+            trial.usd = 0.001 * static_cast<double>(trial.last_point->wall_ms);
+        }
+        return judged(claim, sweep).outcome;
+    };
+    CHECK(outcome("Example CPU", 0.95) == Outcome::holds);
+    CHECK(outcome("Example CPU", 0.5) == Outcome::unclear);
+    CHECK(outcome("Another CPU", 0.95) == Outcome::missing);
+}
+
+TEST_CASE("a claim that a proxy judges by another metric than the paper's says so in its line") {
+    Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
+    const SweepResults sweep = sweep_of(quiet_rows(2, 2.5, 1.9, 2.004));
+    CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring("ubstitute metric"));
+    claim.paper = claim.proxy;
+    CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring("ubstitute metric"));
+    claim.paper.quantity = parse_quantity("suite:data_efficiency average", {});
+    CHECK_THAT(judged(claim, sweep).text,
+               ContainsSubstring("One is as the other. Substitute metric, for suite:data_efficiency average: "
+                                 "task:validation loss: tech at 50% 2.004"));
+    CHECK_THAT(judged(claim, sweep_of({{kBase, {2, 2.1}}, {kTechHalf, {2, 2.1}}})).text,
+               ContainsSubstring("Substitute metric, for suite:data_efficiency average: no verdict below 3 seeds"));
+    SweepResults at_paper_scale = sweep;
+    at_paper_scale.scale = "paper";
+    CHECK_THAT(judged(claim, at_paper_scale).text, !ContainsSubstring("ubstitute metric"));
+}
+
+// Among claims whose adjusted chances are all 1, the unadjusted one names the side of the mean.
+TEST_CASE("an unclear claim is described from the side of its mean, however many claims there are") {
+    std::vector<Claim> claims;
+    for (int i = 0; i < 8; ++i) {
+        claims.push_back(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02));
+        claims.back().id += std::to_string(i);
+    }
+    const auto text = [&](double tech_half) {
+        return check_claims(table_of(claims), sweep_of(quiet_rows(2, 2.5, 1.9, tech_half)), {}).front().judged.finding.text;
+    };
+    CHECK_THAT(text(2.021), ContainsSubstring("adjusted p of failing 1"));
+    CHECK_THAT(text(2.019), ContainsSubstring("adjusted p of holding 1"));
+}
+
+TEST_CASE("a claim's line says by which variance it is judged, and each row's own decides where they differ") {
+    const Claim claim = a_claim(ClaimKind::better, kTech, kBase, 0);
+    CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.95, 2))).text,
+               ContainsSubstring("; by the variance pooled over rows (no test of equal variances)"));
+    // Of the claim's rows alone, each by two degrees of its own, half of the bound is as wide again.
+    CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.984, 2))).text,
+               ContainsSubstring("; the verdict rests on pooling alone: adjusted p 0.0") && ContainsSubstring(" by each row's own variance"));
+    CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.9, 2))).text, !ContainsSubstring("rests on pooling"));
+    // The two rows of the claim spread by 0.1, the others by 0.001: pooled, a difference of 0.15 would hold.
+    const auto around = [](double mean, double spread) {
+        return std::vector<double>{mean - spread, mean + 0.1 * spread, mean + 0.9 * spread};
+    };
+    const CheckFinding own = judged(claim, sweep_of({{kBase, around(2, 0.1)},
+                                                     {kBaseHalf, around(2.5, 0.001)},
+                                                     {kTech, around(1.85, 0.1)},
+                                                     {kTechHalf, around(2, 0.001)}}));
+    CHECK_THAT(own.text, ContainsSubstring("; by each row's own variance (Welch; Brown-Forsythe p 0.") &&
+                             ContainsSubstring(" over 4 rows)"));
+    // Variances 0.0091 and 0.0091 over three seeds: 4 degrees, t(95%) 2.1318 times 0.077889 is 0.16604.
+    CHECK(own.outcome == Outcome::unclear);
+    CHECK(*own.lower == Approx(0.15 - 0.16604).epsilon(1e-3));
+}
+
 TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {
     const Claim claim = a_claim_on_time(0.9);
     const std::vector<Row> rows = rows_of_half_the_time();

@@ -63,22 +63,28 @@ TEST_CASE("of several threads, of ranks, of a GPU and of what was not measured n
     CHECK_FALSE(share_of_one({}));
 }
 
-TEST_CASE("a row that was held up otherwise than its baseline has its time and no ratio, and a note says so") {
-    const auto table_of = [](double plain, double cl) {
-        return comparison_table(a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)})}),
-                                {"plain", "", "", ""});
+TEST_CASE("a row that was held up otherwise than its baseline has no ratio of times or dollars, and the note names it") {
+    const auto table_of = [](double plain, double cl, double other) {
+        SweepResults sweep = a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)}),
+                                         having("other", 1, {computing(other)})});
+        for (TrialRow& trial : sweep.trials) trial.usd = 0.5;
+        return comparison_table(sweep, {"plain", "", "", ""});
     };
     for (const auto& [plain, cl] : {std::pair{9.9, 5.0}, {5.0, 9.9}}) {
-        const Table table = table_of(plain, cl);
+        const Table table = table_of(plain, cl, plain);
         CHECK(cell(table, 0, "train\ntime") == "2.00s 1.00x");
         CHECK(cell(table, 1, "train\ntime") == "2.00s held up");
+        CHECK(cell(table, 1, "cost") == "$0.50 held up");
+        CHECK(cell(table, 2, "train\ntime") == "2.00s 1.00x");
+        CHECK(cell(table, 2, "cost") == "$0.50 1.00x");
         CHECK_THAT(all_notes(table),
-                   ContainsSubstring("Held up: of the time that they held their thread these computed less "
-                                     "than others, for what ran beside them: ") &&
-                       ContainsSubstring(plain < cl ? "plain for 50%;" : "cl for 50%;") &&
-                       ContainsSubstring("the rest up to 99%"));
+                   ContainsSubstring(plain < cl ? ": cl for 99%, against plain for 50%." : ": cl for 50%, against plain for 99%."));
     }
-    const Table alike = table_of(9.9, 9.0);
+    // A row that computed less than the most of the others, and as much as its baseline, is not marked, and not named.
+    const Table alike = table_of(9.0, 9.0, 9.9);
     CHECK(cell(alike, 1, "train\ntime") == "2.00s 1.00x");
     CHECK_THAT(all_notes(alike), !ContainsSubstring("Held up"));
+    const Table beyond = table_of(8.8, 8.5, 9.9);
+    CHECK(cell(beyond, 2, "train\ntime") == "2.00s held up");
+    CHECK_THAT(all_notes(beyond), ContainsSubstring(": other for 99%, against plain for 88%.") && !ContainsSubstring("cl for"));
 }

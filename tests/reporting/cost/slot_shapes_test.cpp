@@ -108,7 +108,7 @@ TEST_CASE("a slot is told by device, share, ranks, and kind of GPU and processor
     CHECK(slot_shapes(on_two).size() == 2);
 }
 
-TEST_CASE("a claim on time over several slots is missing, with the slots; one on cost is judged") {
+TEST_CASE("a claim on time, rate or cost over several slots is missing, with the slots") {
     const auto slots = [](const char* quantity, const std::vector<std::vector<AttemptRow>>& rows) {
         SweepResults sweep = a_sweep_of({trained_on("plain", 1, rows[0]), trained_on("cl", 1, rows[1])});
         const std::vector<Variant> variants = variants_of(sweep);
@@ -122,7 +122,8 @@ TEST_CASE("a claim on time over several slots is missing, with the slots; one on
                    ContainsSubstring("2 threads of Example CPU (8 cores) and on 4 threads"));
     CHECK(slots("throughput samples/s", {{on_threads(2), on_threads(4)}, {on_threads(2)}}) != "");
     CHECK(slots("train hours", {{on_threads(2)}, {on_threads(2)}}) == "");
-    CHECK(slots("cost usd", {{on_threads(2)}, {on_threads(4)}}) == "");
+    CHECK(slots("cost usd", {{on_threads(2)}, {on_threads(4)}}) != "");
+    CHECK(slots("cost usd", {{on_threads(2)}, {on_threads(2)}}) == "");
     CHECK(slots("train steps", {{on_threads(2)}, {on_threads(4)}}) == "");
 }
 

@@ -126,14 +126,14 @@ TEST_CASE("a row that does not count, or is stale, is traced all the same, and i
             trial.stale = "data: the training data has changed";
         }
     const Trace trace = trace_cell(sweep, about(), question("CL at 50%", "validation loss"));
-    CHECK(trace.cell == "-");
+    CHECK(trace.cell == "0.150 ± 0.071");
     CHECK_THAT(trace.flag, ContainsSubstring("fewer than 200"));
     CHECK(trace.stale == "data: the training data has changed");
     REQUIRE(trace.value);
     CHECK(*trace.value == (0.1 + 0.2) / 2);
     CHECK(*trace.spread == Approx(std::sqrt(0.005)));
     CHECK(trace.repeat.size() == 3);
-    CHECK_THAT(render_trace(trace), ContainsSubstring("- † ¶") && ContainsSubstring("¶ stale") &&
+    CHECK_THAT(render_trace(trace), ContainsSubstring("0.150 ± 0.071 † ¶") && ContainsSubstring("¶ stale") &&
                                         ContainsSubstring("0.15000000000000002 nats/token"));
     CHECK(Json::parse(render_trace_json(trace)).at("stale") == "data: the training data has changed");
 }

@@ -29,17 +29,22 @@ TEST_CASE("a share is what a row gained over nothing, of what the baseline gaine
     CHECK_FALSE(accuracy->interval);
 }
 
-TEST_CASE("where nothing learnt has no known value, a share is the ratio of the two, the better above 1") {
-    const auto loss = relative_quality(kRow, {Improves::downwards, std::nullopt, kBaseline});
-    REQUIRE(loss);
-    CHECK(loss->share == Approx(2 / 2.4));
-    REQUIRE(loss->interval);
-    CHECK(loss->interval->low == Approx(2 / 2.4 - 0.141981).epsilon(1e-5));
-    const auto score = relative_quality(kRow, {Improves::upwards, std::nullopt, kBaseline});
-    REQUIRE(score);
-    CHECK(score->share == Approx(1.2));
-    REQUIRE(score->interval);
-    CHECK(score->interval->high == Approx(1.2 + 0.204453).epsilon(1e-5));
+TEST_CASE("where the value of a model without skill is unknown, there is no share") {
+    CHECK_FALSE(relative_quality(kRow, {Improves::downwards, std::nullopt, kBaseline}));
+    CHECK_FALSE(relative_quality(kRow, {Improves::upwards, std::nullopt, kBaseline}));
+}
+
+// Variances 0.04 and 0.01 over three seeds: standard error sqrt(0.05 / 3) = 0.1290994 on 2.941 degrees of freedom.
+TEST_CASE("a difference to the baseline at the same budget has Welch's interval from three seeds on") {
+    const auto difference = quality_difference(kRow, kBaseline);
+    REQUIRE(difference);
+    CHECK(difference->value == Approx(0.4));
+    REQUIRE(difference->interval);
+    CHECK(difference->interval->high - 0.4 == Approx(0.4 - difference->interval->low));
+    CHECK(difference->interval->high == Approx(0.4 + 0.415604).epsilon(1e-4));
+    CHECK_FALSE(quality_difference({2.2, 2.4}, kBaseline)->interval);
+    CHECK_FALSE(quality_difference({}, kBaseline));
+    CHECK_FALSE(quality_difference({std::numeric_limits<double>::quiet_NaN()}, kBaseline));
 }
 
 TEST_CASE("no interval below three seeds on either side, and no share without a baseline that learnt") {
@@ -49,7 +54,6 @@ TEST_CASE("no interval below three seeds on either side, and no share without a 
     CHECK_FALSE(relative_quality(kRow, {Improves::downwards, 4.0, {}}));
     CHECK_FALSE(relative_quality(kRow, {Improves::downwards, 2.0, kBaseline}));
     CHECK_FALSE(relative_quality(kRow, {Improves::upwards, 2.0, kBaseline}));
-    CHECK_FALSE(relative_quality(kRow, {Improves::downwards, std::nullopt, {0.0}}));
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK_FALSE(relative_quality({2.2, nan, 2.4}, {Improves::downwards, 4.0, kBaseline}));
     CHECK_FALSE(relative_quality(kRow, {Improves::downwards, 4.0, {nan}}));
@@ -57,8 +61,7 @@ TEST_CASE("no interval below three seeds on either side, and no share without a 
 
 TEST_CASE("the value at a share is the inverse of the share of a value") {
     for (const QualityScale& scale :
-         {QualityScale{Improves::downwards, 4.0, kBaseline}, QualityScale{Improves::downwards, std::nullopt, kBaseline},
-          QualityScale{Improves::upwards, std::nullopt, kBaseline}, QualityScale{Improves::upwards, 0.5, kBaseline}})
+         {QualityScale{Improves::downwards, 4.0, kBaseline}, QualityScale{Improves::upwards, 0.5, kBaseline}})
         CHECK(value_at_share(relative_quality({2.4}, scale)->share, scale) == Approx(2.4));
     CHECK(value_at_share(0.95, {Improves::downwards, 4.0, kBaseline}) == Approx(2.1));
 }

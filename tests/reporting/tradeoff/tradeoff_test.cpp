@@ -25,11 +25,11 @@ using deft::results_db::TrialRow;
 
 namespace {
 
-// Half a bit a byte of every nat a token, and a vocabulary of 256: a uniform guess has ln(256) / 2 = 2.772589.
+// Half a bit a byte of every nat a token, and a unigram entropy of 5.545177 nats: a unigram model has 2.772589 bits.
 TrialRow trial(const char* case_key, double budget, std::int64_t seed, double bits, std::int64_t wall_ms) {
     const std::string axes = fmt::format(R"({{"train.budget_fraction":{}}})", budget);
     TrialRow row = a_finished_trial(case_key, axes.c_str(), seed, 2 * bits, wall_ms);
-    row.config_json = R"({"model":{"seqlen":64},"data":{"vocab":256}})";
+    row.scores.insert(row.scores.begin(), a_validation("unigram_entropy", 5.545177));
     row.last_point->layer_tokens = static_cast<std::int64_t>(1e6 * budget);
     row.last_point->flops = 1e12 * budget;
     row.scores.push_back(a_validation("bits_per_byte", bits));
@@ -115,14 +115,18 @@ TEST_CASE("the sentence names the cheapest row that is shown to keep enough, and
     const auto tradeoff = tradeoff_of(six_rows(), low_budget());
     REQUIRE(tradeoff);
     const std::vector<std::string> sentences = tradeoff_sentences(*tradeoff);
-    REQUIRE(sentences.size() == 2);
+    REQUIRE(sentences.size() == 3);
     CHECK(sentences[0] ==
-          "both at 50% keeps 98.9% [97.6%, 100.1%] of the baseline's quality at 1/2 of its tokens, 1/2 of its "
-          "FLOPs and 1/4 "
-          "of its training time; the baseline alone keeps 94.4% [93.1%, 95.6%] there: the cheapest of its 3 rows whose "
-          "95% "
-          "interval begins at 95% or above.");
-    CHECK_THAT(sentences[1],
+          "both, validation bits per byte above the baseline at the same budget (less is better; 95% intervals): -0.200 "
+          "[-0.223, -0.177] at 10%, -0.080 [-0.103, -0.057] at 50%, -0.010 [-0.033, +0.013] at 100%. both at 50% keeps "
+          "98.9% [97.6%, 100.1%] of the baseline's gain over a unigram model at 1/2 of its tokens, 1/2 of its FLOPs and "
+          "1/4 of its training time; the baseline alone keeps 94.4% [93.1%, 95.6%] there: the cheapest of its 3 rows "
+          "whose 95% interval begins at 95% or above.");
+    CHECK(sentences[1] ==
+          "A row's share is its gain over a unigram model, which knows only how often each token occurs in the validation "
+          "text, divided by the baseline's gain on all of the data: a unigram model scores 2.773 validation bits per byte "
+          "(0%), that baseline 1.000 (100%).");
+    CHECK_THAT(sentences[2],
                ContainsSubstring("Published (arXiv:2212.03597, abstract; GPT-3 1.3B") &&
                    ContainsSubstring("CL+random-LTD at 8% keeps 95% of the baseline's quality at 1/12.5 of its data"));
 }
@@ -133,10 +137,12 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
     const std::string sentence = tradeoff_sentences(*tradeoff).at(0);
     CHECK_THAT(
         sentence,
-        ContainsSubstring("No row of both is shown to keep 95% of the baseline's quality: 0 of its 3 rows have an "
-                          "interval. By its mean alone, both at 50% keeps") &&
+        ContainsSubstring("(less is better; no interval below three seeds): -0.200 [-0.223, -0.177] at 10%, -0.080 "
+                          "[-0.103, -0.057] at 50%") &&
+            ContainsSubstring("No row is shown to keep 95% of the baseline's gain: 0 of its 3 rows have an interval. By "
+                              "its mean alone, both at 50% keeps") &&
             ContainsSubstring("(no interval below three seeds). Its cheapest row: both at 10% keeps 82.8% of the "
-                              "baseline's quality at 1/10 of its tokens") &&
+                              "baseline's gain over a unigram model at 1/10 of its tokens") &&
             ContainsSubstring("1/12.5 of its training time"));
     // The baseline at 100% stands for 100% by definition.
     auto only_all = six_rows();
@@ -182,9 +188,12 @@ TEST_CASE("a row short of seeds has an open marker and no bar, and is told") {
     CHECK(cell(table, 4, "row") == "both at 50%");
     CHECK(cell(table, 4, "seeds") == "2 of 3");
     CHECK(cell(table, 4, "training time") == "0.250s 0.25x");
-    CHECK(cell(table, 1, "share of the\nbaseline's quality") == "94.4% [93.1%, 95.6%]");
-    CHECK(cell(table, 2, "share of the\nbaseline's quality") == "100.0%");
-    CHECK(table.columns.size() == 7);
+    const char* const share = "share of the baseline's\ngain over a unigram model";
+    CHECK(cell(table, 1, share) == "94.4% [93.1%, 95.6%]");
+    CHECK(cell(table, 2, share) == "100.0%");
+    CHECK(cell(table, 2, "above the baseline\nat the same budget") == "-");
+    CHECK(cell(table, 4, "above the baseline\nat the same budget") == "-0.085");
+    CHECK(table.columns.size() == 8);
 }
 
 TEST_CASE("the published point stands at its share and part of the cost, where the paper tells of that cost") {
@@ -242,7 +251,7 @@ TEST_CASE("dollars have a chart where there is a price") {
     CHECK_THAT(tradeoff_sentences(*tradeoff)[0], ContainsSubstring("1/4 of its training time and 1/4 of its dollars"));
 }
 
-TEST_CASE("rows that do not count, that diverged or that have no score are named and left out") {
+TEST_CASE("a row that does not count is drawn in grey, and one that diverged is left out; both are named") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials) {
         const bool is_small = row.axes_json.find("0.1") != std::string::npos;
@@ -253,10 +262,22 @@ TEST_CASE("rows that do not count, that diverged or that have no score are named
     const auto tradeoff = tradeoff_of(sweep, {});
     REQUIRE(tradeoff);
     CHECK(tradeoff->lines[0].points.size() == 2);
-    CHECK(tradeoff->lines[1].points.size() == 2);
+    REQUIRE(tradeoff->lines[1].points.size() == 3);
+    CHECK_FALSE(tradeoff->lines[1].points[0].counts());
+    CHECK(tradeoff->lines[1].points[1].counts());
+    const std::string svg = render_svg(*tradeoff, "x");
+    CHECK(count_of(svg, "<g class=\"flag\">") == 3);
+    CHECK_THAT(svg, ContainsSubstring(">†</text></g>"));
+    CHECK_THAT(description(*tradeoff), ContainsSubstring("Grey points with a dagger do not count as measured: both at 10%."));
+    CHECK_THAT(tradeoff_sentences(*tradeoff)[0],
+               ContainsSubstring("the 2 of its 3 rows that can be compared") && !ContainsSubstring("both at 10%"));
+    const Table table = tradeoff_table(*tradeoff);
+    CHECK_FALSE(table.rows[2][2].flag.empty());
+    CHECK(table.rows[3][2].flag.empty());
     REQUIRE(tradeoff->notes.size() == 3);
     CHECK(tradeoff->notes[0] == "Not drawn, for a seed diverged: baseline at 10%.");
-    CHECK(tradeoff->notes[1] == "Not drawn, for they do not count as measured: both at 10%.");
+    CHECK(tradeoff->notes[1] == "† In grey, and in no sentence, for they do not count as measured: both at 10%: it ran 100 "
+                                "steps, fewer than 200 (seeds 1, 2, 3).");
 }
 
 TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps nothing") {
@@ -295,6 +316,7 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
             auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_other ? processor : "Example CPU");
             attempt.cpu_seconds = is_other ? computed : 9.9;
             add_attempt(row, attempt);
+            row.usd = 0.001 * static_cast<double>(row.last_point->wall_ms);
         }
         return tradeoff_of(sweep, {});
     };
@@ -305,12 +327,15 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
     for (const auto& other : {with("Another CPU", 9.9), with("Example CPU", 5)}) {
         REQUIRE(other);
         CHECK_FALSE(other->lines[1].at_budget(0.5)->cost[2]);
+        CHECK_FALSE(other->lines[1].at_budget(0.5)->cost[3]);
+        CHECK(other->lines[1].at_budget(1)->cost[3]);
         CHECK(other->lines[1].at_budget(0.5)->cost[1]);
         CHECK(other->lines[1].at_budget(1)->cost[2]);
-        CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") && !ContainsSubstring("training time"));
+        CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") && !ContainsSubstring("training time") &&
+                                                       !ContainsSubstring("dollars"));
         CHECK(other->notes.front() ==
-              "No time, for slots of another shape than the baseline's or for trials that were held up otherwise than "
-              "its: both at 50%.");
+              "No time and no dollars, for slots of another shape than the baseline's or for trials that were held up "
+              "otherwise than its: both at 50%.");
     }
 }
 
@@ -348,9 +373,9 @@ TEST_CASE("the page has the section, and the picture is a file of its own that n
     data.sweep = six_rows();
     data.about = low_budget();
     const std::string page = render_page(data);
-    CHECK_THAT(page, ContainsSubstring("<h2 id=\"tradeoff\">Quality against cost</h2>\n<p>both at 50% keeps 98.9%") &&
-                         ContainsSubstring(
-                             "a uniform guess over the 256 entries of the vocabulary (2.773 validation bits per byte"));
+    CHECK_THAT(page, ContainsSubstring("<h2 id=\"tradeoff\">Quality against cost</h2>\n<p>both, validation bits per byte above the "
+                                           "baseline at the same budget") &&
+                         ContainsSubstring("a unigram model scores 2.773 validation bits per byte (0%)"));
     const auto file = result_picture(data.sweep, data.about);
     REQUIRE(file);
     CHECK(file->starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="));
@@ -359,38 +384,32 @@ TEST_CASE("the page has the section, and the picture is a file of its own that n
     CHECK(file->ends_with("</svg>\n"));
 }
 
-TEST_CASE("without a known vocabulary the share is the ratio of the values, and the note says so") {
+TEST_CASE("without the unigram model's loss there are differences and no shares") {
     SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials) row.config_json = R"({"model":{"seqlen":64}})";
-    const auto tradeoff = tradeoff_of(sweep, {});
+    for (TrialRow& row : sweep.trials) row.scores.erase(row.scores.begin());
+    const auto tradeoff = tradeoff_of(sweep, low_budget());
     REQUIRE(tradeoff);
     CHECK_FALSE(tradeoff->scale.nothing);
-    CHECK(tradeoff->lines[1].points[1].relative->share == Approx(1 / 1.02));
-    CHECK_THAT(tradeoff->definition, ContainsSubstring("is the ratio of its validation bits per byte"));
-}
-
-TEST_CASE("a ratio's axis that begins at 0 has finite ticks") {
-    std::vector<TrialRow> trials;
-    add_row(trials, "baseline", 1.0, 1.0, 1000);
-    add_row(trials, "baseline", 0.5, 9.0, 500);
-    add_row(trials, "both", 1.0, 0.5, 1000);
-    add_row(trials, "both", 0.5, 8.0, 500);
-    for (TrialRow& row : trials) row.config_json = R"({"model":{"seqlen":64}})";
-    const auto tradeoff = tradeoff_of(a_sweep_of(trials), {});
-    REQUIRE(tradeoff);
+    CHECK_FALSE(tradeoff->lines[1].points[1].relative);
+    CHECK(tradeoff->lines[1].points[1].difference->value == Approx(-0.08));
+    CHECK(tradeoff->definition.empty());
+    const std::vector<std::string> sentences = tradeoff_sentences(*tradeoff);
+    CHECK_THAT(sentences[0], ContainsSubstring("-0.080 [-0.103, -0.057] at 50%") &&
+                                 ContainsSubstring("both at 10% takes 1/10 of its tokens") && !ContainsSubstring("keeps"));
     const std::string svg = render_svg(*tradeoff, "x");
-    CHECK_THAT(svg, !ContainsSubstring("inf") && !ContainsSubstring("nan") && ContainsSubstring(">200%<"));
+    CHECK_THAT(svg, !ContainsSubstring("baseline's gain") && !ContainsSubstring("class=\"published\""));
+    CHECK(tradeoff_table(*tradeoff).columns.size() == 7);
 }
 
 TEST_CASE("rows that go on from other models have no place, for they did not pay for all of their quality") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials)
         if (row.case_key == "both")
-            row.config_json = R"({"model":{"seqlen":64},"data":{"vocab":256},"start":{"trial":"0123"}})";
+            row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
     CHECK_FALSE(tradeoff_of(sweep, {}));
     for (TrialRow& row : sweep.trials)
         if (row.case_key == "both" && row.axes_json.find("0.1") == std::string::npos)
-            row.config_json = R"({"model":{"seqlen":64},"data":{"vocab":256}})";
+            row.config_json = R"({"model":{"seqlen":64}})";
     const auto tradeoff = tradeoff_of(sweep, {});
     REQUIRE(tradeoff);
     CHECK(tradeoff->lines[1].points.size() == 2);
