@@ -93,6 +93,8 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
     note_losses(rows, row_a, row_b, rows.notes);
     if (const std::size_t shared = shared_trainings(row_a, row_b); shared > 0) {
         for (EqualCostRow& row : rows.losses.rows) row.interval.reset();
+        for (std::optional<Reached>* reached : {&rows.losses.of_a, &rows.losses.of_b})
+            if (*reached) (*reached)->range.reset();
         rows.notes.push_back(fmt::format("{} on both sides: the two are not independent, and have no interval.",
                                          shared == 1 ? "One training is" : fmt::format("{} trainings are", shared)));
     }

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "reporting/compare/equal_cost.h"
+#include "reporting/cost/comparable_seconds.h"
+#include "reporting/cost/held_up.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/numbers.h"
 
@@ -64,13 +66,40 @@ double without_balance(const TrainPoint& point) {
     return loss;
 }
 
+// Between two logged steps linear in the step, as where the curve is thinned; nothing before the first.
+std::optional<double> paid_by_step(const TrialCurve& curve, std::int64_t step, const TrialRow& trial, Cost by) {
+    const TrainPoint* before = newest_point(curve, step);
+    if (before == nullptr) return std::nullopt;
+    const auto paid = paid_at(*before, trial, by);
+    const auto after = std::find_if(curve.points.begin(), curve.points.end(),
+                                    [&](const TrainPoint& point) { return point.step > step; });
+    if (!paid || before->step == step || after == curve.points.end()) return paid;
+    const auto paid_after = paid_at(*after, trial, by);
+    if (!paid_after) return paid;
+    const double share = static_cast<double>(step - before->step) / static_cast<double>(after->step - before->step);
+    return *paid + share * (*paid_after - *paid);
+}
+
+// Whether steps are left out. A whole curve has every multiple of its first step that no validation asked for.
+bool is_thinned(const TrialCurve& curve) {
+    const auto is_validated = [&](std::int64_t step) {
+        return std::any_of(curve.validation_losses.begin(), curve.validation_losses.end(),
+                           [&](const auto& validation) { return validation.first == step; });
+    };
+    const auto first = std::find_if(curve.points.begin(), curve.points.end(),
+                                    [&](const TrainPoint& point) { return !is_validated(point.step); });
+    if (first == curve.points.end()) return false;
+    for (std::size_t i = 1; i < curve.points.size(); ++i)
+        if (curve.points[i].step - curve.points[i - 1].step > first->step) return true;
+    return false;
+}
+
 TrialCurves trial_curves(const TrialCurve& curve, const TrialRow& trial, Cost by) {
     TrialCurves result;
     for (const TrainPoint& point : curve.points)
         if (const auto paid = paid_at(point, trial, by)) add_point(result.training, *paid, without_balance(point));
     for (const auto& [step, loss] : curve.validation_losses)
-        if (const TrainPoint* point = newest_point(curve, step))
-            if (const auto paid = paid_at(*point, trial, by)) add_point(result.validation, *paid, loss);
+        if (const auto paid = paid_by_step(curve, step, trial, by)) add_point(result.validation, *paid, loss);
     return result;
 }
 
@@ -96,6 +125,13 @@ std::vector<TrialCurves> of_trials(const Variant& variant, const Curves& curves,
         else
             result.emplace_back();
     return result;
+}
+
+bool any_thinned(const Variant& variant, const Curves& curves) {
+    return std::any_of(variant.ok.begin(), variant.ok.end(), [&](const TrialRow* trial) {
+        const auto found = curves.find(trial->config_hash);
+        return found != curves.end() && is_thinned(found->second);
+    });
 }
 
 bool all_have(const std::vector<TrialCurves>& seeds, LossCurve TrialCurves::*curve, std::size_t fewest) {
@@ -130,6 +166,23 @@ std::set<std::string> data_of(const Variant& variant) {
     std::set<std::string> data;
     for (const TrialRow* trial : variant.ok) data.insert(trial->dataset_sha256);
     return data;
+}
+
+// Why seconds of training, and dollars that follow from them, do not compare; empty: they do.
+std::string why_seconds_differ(const Variant& a, const Variant& b, const std::string& quantity) {
+    switch (seconds_compare(a, b)) {
+        case SecondsCompare::other_slot: {
+            std::set<std::string> shapes = slot_shapes(a);
+            shapes.merge(slot_shapes(b));
+            return fmt::format("{} compare only within one slot shape, and these were trained on several: {}", quantity,
+                               to_text(shapes));
+        }
+        case SecondsCompare::held_up:
+            return held_up_differently({&a, &b}, quantity);
+        case SecondsCompare::yes:
+            break;
+    }
+    return {};
 }
 
 double shorter(const std::vector<TrialCurves>& a, const std::vector<TrialCurves>& b) {
@@ -171,15 +224,18 @@ ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, cons
         result.missing = "the two were trained on other data, and losses of other texts say nothing of each other";
         return result;
     }
-    if (by == Cost::seconds && !have_one_slot_shape(a, b)) {
-        std::set<std::string> shapes = slot_shapes(a);
-        shapes.merge(slot_shapes(b));
-        result.missing =
-            "seconds compare only within one slot shape, and these were trained on several: " + to_text(shapes);
-        return result;
-    }
+    if (by == Cost::seconds || by == Cost::usd) result.missing = why_seconds_differ(a, b, words_of(by).title);
+    if (!result.missing.empty()) return result;
     result.is_validation = all_have(of_a, &TrialCurves::validation, 2) && all_have(of_b, &TrialCurves::validation, 2);
     if (!result.is_validation) {
+        for (const auto& [row, curves] : {std::pair(&a, &curves_of_a), std::pair(&b, &curves_of_b)})
+            if (any_thinned(*row, *curves)) {
+                result.missing = fmt::format(
+                    "the training curves of {} are thinned, as an export keeps them, and means over the points that are "
+                    "left say little of those between",
+                    row->name);
+                return result;
+            }
         const double span = kAveragedShare * shorter(of_a, of_b);
         for (auto* side : {&of_a, &of_b})
             for (TrialCurves& one : *side) one.training = averaged(one.training, span);

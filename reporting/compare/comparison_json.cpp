@@ -15,7 +15,10 @@ OrderedJson reached_json(const std::optional<Reached>& reached) {
     if (!reached) return nullptr;
     return {{"loss", json_number(reached->loss)},
             {"paid_by_it", json_number(reached->paid_by_it)},
-            {"paid_by_other", json_number(reached->paid_by_other)}};
+            {"paid_by_other", json_number(reached->paid_by_other)},
+            {"range", reached->range ? OrderedJson::array({json_number(reached->range->from),
+                                                           json_number(reached->range->to)})
+                                     : OrderedJson()}};
 }
 
 OrderedJson losses_json(const EqualCost& losses) {
@@ -53,6 +56,8 @@ OrderedJson score_json(const ScoreDifference& one) {
                         {"difference", both ? json_number(one.difference) : OrderedJson()},
                         {"interval", interval_json(one.interval)},
                         {"method", one.method == ContrastMethod::pooled ? "pooled" : "welch"},
+                        {"p_equal_variances",
+                         one.equal_variances ? json_number(one.equal_variances->p_value) : OrderedJson()},
                         {"p", json_number(one.p_value)},
                         {"p_holm", one.p_value ? json_number(one.adjusted_p) : OrderedJson()},
                         {"verdict", name(one.verdict)}};

@@ -32,6 +32,15 @@ Cell interval_cell(const std::optional<Interval>& interval, double beside) {
         fmt::format("{} to {}", difference_text(interval->low, beside), difference_text(interval->high, beside)));
 }
 
+// "+0.012 [-0.003, +0.027]".
+Cell bounded_cell(const ItemTest& test, double beside) {
+    Cell cell = difference_cell(test.difference, beside);
+    if (test.interval)
+        cell.text += fmt::format(" [{}, {}]", difference_text(test.interval->low, beside),
+                                 difference_text(test.interval->high, beside));
+    return cell;
+}
+
 std::string chance_text(double p) {
     return p < 0.001 ? "<0.001" : fmt::format("{:.3f}", p);
 }
@@ -57,14 +66,25 @@ std::string paid_text(double paid, const CostWords& words) {
     return words.print(paid) + (says_unit ? "" : std::string(" ") + words.title);
 }
 
-// "The loss 3.214 with which A ends takes A 2.40M and B 1.20M layer-averaged tokens: 0.50 of it."
+// " (95% interval 0.40 to 0.61)", as parts of what the side pays that ends with the loss.
+std::string range_text(const Reached& reached, const char* other) {
+    if (!reached.range) return " (no interval below three seeds)";
+    const auto& [from, to] = *reached.range;
+    if (!from) return fmt::format(" (95% interval: {} stays above it)", other);
+    const std::string least = fmt::format("{:.2f}", *from / reached.paid_by_it);
+    if (!to) return fmt::format(" (95% interval from {} to beyond its end)", least);
+    return fmt::format(" (95% interval {} to {:.2f})", least, *to / reached.paid_by_it);
+}
+
+// "The loss 3.214 with which A ends takes A 2.40M and B 1.20M layer-averaged tokens: 0.50 of it (...)."
 std::string reached_text(const Reached& reached, Cost by, const char* it, const char* other) {
     const CostWords& words = words_of(by);
     const std::string loss = fmt::format("The loss {} with which {} ends takes {} {}", score(reached.loss), it, it,
                                          paid_text(reached.paid_by_it, words));
-    if (!reached.paid_by_other) return fmt::format("{}; {} never gets there.", loss, other);
-    return fmt::format("{} and {} {}: {:.2f} of it.", loss, other, words.print(*reached.paid_by_other),
-                       *reached.paid_by_other / reached.paid_by_it);
+    const std::string range = range_text(reached, other);
+    if (!reached.paid_by_other) return fmt::format("{}; the mean of {} never gets there{}.", loss, other, range);
+    return fmt::format("{} and {} {}: {:.2f} of it{}.", loss, other, words.print(*reached.paid_by_other),
+                       *reached.paid_by_other / reached.paid_by_it, range);
 }
 
 Table loss_table(const RowComparison& rows) {
@@ -94,8 +114,11 @@ std::vector<std::string> reasons(const std::vector<ScoreDifference>& scores) {
     return notes;
 }
 
-Cell score_cell(const std::vector<double>& values) {
-    return values.empty() ? Cell("-") : Cell(mean_and_spread(values), mean(values));
+Cell score_cell(const std::vector<double>& values, const std::string& flag) {
+    if (values.empty()) return "-";
+    Cell cell(mean_and_spread(values), mean(values));
+    cell.flag = flag;
+    return cell;
 }
 
 Table score_table(const RowComparison& rows) {
@@ -104,19 +127,28 @@ Table score_table(const RowComparison& rows) {
     table.columns = {{"score", Align::left},  {"A"}, {"B"}, {"B - A"}, {"95% interval\nof B - A"}, {"p (Holm)"},
                      {"verdict", Align::left}};
     bool pooled = false, welch = false;
+    std::vector<std::string> equal;  // tests of equal variances
     for (const ScoreDifference& one : rows.scores) {
         const bool both = one.is_of_both();
         table.rows.push_back(
-            {one.title, score_cell(one.a), score_cell(one.b),
+            {one.title, score_cell(one.a, one.flag_of_a), score_cell(one.b, one.flag_of_b),
              both ? difference_cell(one.difference, mean(one.a)) : Cell("-"), interval_cell(one.interval, mean(one.a)),
              one.p_value ? Cell(chance_text(one.adjusted_p), one.adjusted_p) : Cell("-"), name(one.verdict)});
+        if (one.p_value && one.equal_variances)
+            equal.push_back(fmt::format("{} p {:.2g}", one.title, one.equal_variances->p_value));
         if (one.p_value) (one.method == ContrastMethod::pooled ? pooled : welch) = true;
     }
     table.notes = reasons(rows.scores);
     if (pooled || welch)
         table.notes.push_back(
             fmt::format("The unit is the seed. Two-sided tests by {}, at 5% over all verdicts of this comparison.",
-                        pooled ? "the variance pooled over the sweep's rows" : "Welch's t"));
+                        pooled && welch ? "the variance pooled over the sweep's rows or Welch's t"
+                        : pooled        ? "the variance pooled over the sweep's rows"
+                                        : "Welch's t"));
+    if (!equal.empty())
+        table.notes.push_back(fmt::format("Equal variances over the sweep's rows (Brown-Forsythe): {}. Welch's t below "
+                                          "{}, and from {} seeds on.",
+                                          first_of(equal, 4), kEqualVarianceLevel, kSeedsOfOwnVariance));
     return table;
 }
 
@@ -129,12 +161,12 @@ Table item_table(const RowComparison& rows) {
     table.caption = "Two checkpoints, document by document";
     table.columns = {
         {"task", Align::left}, {"documents"},           {"right\nA"},           {"right\nB"},
-        {"only A\nright"},     {"only B\nright"},       {"p, McNemar\n(Holm)"}, {"gold log-likelihood\nB - A"},
-        {"p, paired t"},       {"verdict", Align::left}};
+        {"only A\nright"},     {"only B\nright"},       {"right, B - A\n[95% interval]"}, {"p, McNemar\n(Holm)"},
+        {"gold log-likelihood\nB - A [95% interval]"}, {"p, paired t"},       {"verdict", Align::left}};
     for (const ItemDifference& one : rows.items) {
         const std::string task = task_text(one);
         if (!one.why.empty()) {
-            table.rows.push_back({task, "-", "-", "-", "-", "-", "-", "-", "-", "-"});
+            table.rows.push_back({task, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"});
             table.notes.push_back(fmt::format("No verdict on {}: {}.", task, one.why));
             continue;
         }
@@ -142,8 +174,8 @@ Table item_table(const RowComparison& rows) {
         table.rows.push_back(
             {task, count(one.right.documents), Cell(fmt::format("{:.1f}%", 100 * one.a), one.a),
              Cell(fmt::format("{:.1f}%", 100 * one.b), one.b), count(one.only_a), count(one.only_b),
-             Cell(chance_text(one.adjusted_p), one.adjusted_p),
-             one.gold ? difference_cell(one.gold->difference, 1) : Cell("-"),
+             bounded_cell(one.right, 1), Cell(chance_text(one.adjusted_p), one.adjusted_p),
+             one.gold ? bounded_cell(*one.gold, 1) : Cell("-"),
              one.gold && one.gold->interval ? Cell(chance_text(one.gold->p_value), one.gold->p_value) : Cell("-"),
              name(one.verdict)});
     }

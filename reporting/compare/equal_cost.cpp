@@ -16,7 +16,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr double kCurveConfidence = 0.95;
-constexpr std::size_t kTableCosts = 10, kDrawnCosts = 80;
+constexpr std::size_t kTableCosts = 10, kDrawnCosts = 80, kSearchedCosts = 200;
 
 // Each curve's loss there. All of them reach that far.
 std::vector<double> losses_at(const std::vector<LossCurve>& curves, double paid) {
@@ -54,9 +54,43 @@ double place_of(const Overlap& overlap, std::size_t i, std::size_t n) {
     return overlap.from + (overlap.to - overlap.from) * static_cast<double>(i) / static_cast<double>(n - 1);
 }
 
-Reached reached(const LossCurve& mean_of_it, const LossCurve& mean_of_other) {
+// The first cost on the overlap at which that holds, between the places by bisection; nothing: it never does.
+template <class Holds>
+std::optional<double> first_cost(const Overlap& overlap, const Holds& holds) {
+    double before = overlap.from;
+    for (std::size_t i = 0; i < kSearchedCosts; ++i) {
+        double at = place_of(overlap, i, kSearchedCosts);
+        if (!holds(at)) {
+            before = at;
+            continue;
+        }
+        for (int step = 0; step < 30 && before < at; ++step) {
+            const double middle = (before + at) / 2;
+            (holds(middle) ? at : before) = middle;
+        }
+        return at;
+    }
+    return std::nullopt;
+}
+
+// `ends`: the losses with which one side's seeds end.
+std::optional<Reached::Range> range_of(const std::vector<double>& ends, const std::vector<LossCurve>& other) {
+    const Overlap own = overlap_of(other, {});
+    if (std::min(ends.size(), other.size()) < kFewestSeeds || own.from > own.to) return std::nullopt;
+    const auto above = [&](double paid) {
+        const std::vector<double> losses = losses_at(other, paid);
+        const double difference = mean(losses) - mean(ends);
+        return welch_interval(ends, losses).value_or(Interval{difference, difference});
+    };
+    return Reached::Range{first_cost(own, [&](double paid) { return above(paid).low <= 0; }),
+                          first_cost(own, [&](double paid) { return above(paid).high <= 0; })};
+}
+
+Reached reached(const std::vector<LossCurve>& it, const LossCurve& mean_of_it, const std::vector<LossCurve>& other,
+                const LossCurve& mean_of_other) {
     const double loss = mean_of_it.back().loss;
-    return {loss, consumed_for(mean_of_it, loss).value(), consumed_for(mean_of_other, loss)};
+    return {loss, consumed_for(mean_of_it, loss).value(), consumed_for(mean_of_other, loss),
+            range_of(losses_at(it, mean_of_it.back().consumed), other)};
 }
 
 }  // namespace
@@ -81,8 +115,8 @@ EqualCost at_equal_cost(const std::vector<LossCurve>& a, const std::vector<LossC
     }
     const LossCurve mean_a = mean_curve(a), mean_b = mean_curve(b);
     if (mean_a.empty() || mean_b.empty()) return result;
-    result.of_a = reached(mean_a, mean_b);
-    result.of_b = reached(mean_b, mean_a);
+    result.of_a = reached(a, mean_a, b, mean_b);
+    result.of_b = reached(b, mean_b, a, mean_a);
     return result;
 }
 
@@ -101,7 +135,7 @@ namespace {
 
 CurvePoint drawn_point(double paid, const std::vector<double>& losses) {
     const double middle = mean(losses);
-    if (losses.size() < 2) return {paid, middle, middle, middle};
+    if (losses.size() < kFewestSeeds) return {paid, middle, middle, middle};
     const auto n = static_cast<double>(losses.size());
     const double half = student_t_quantile(kCurveConfidence, n - 1) * standard_deviation(losses) / std::sqrt(n);
     return {paid, middle, middle - half, middle + half};
@@ -111,7 +145,7 @@ Series drawn_series(const std::vector<LossCurve>& curves, const std::string& nam
     Series series;
     series.name = name;
     series.style = style;
-    series.seeds = curves.size();
+    series.seeds = curves.size() < kFewestSeeds ? 1 : curves.size();  // below three there is no band
     const Overlap own = overlap_of(curves, {});
     if (own.from > own.to) return series;
     for (std::size_t i = 0; i < kDrawnCosts; ++i) {

@@ -43,6 +43,12 @@ struct Reached {
     double loss = 0;
     double paid_by_it = 0;                // by the side that ends with it
     std::optional<double> paid_by_other;  // nothing where the other's mean never gets there
+    // The costs between which the other's loss cannot be told from it at 95%, by Welch's test at each cost: from the
+    // first at which it is not surely higher to the first at which it is surely lower. Nothing of an end: never.
+    struct Range {
+        std::optional<double> from, to;
+    };
+    std::optional<Range> range;  // of paid_by_other; nothing below three seeds on a side
 };
 
 struct EqualCost {
@@ -67,14 +73,15 @@ struct ComparedCurves {
 // Of the validation losses, where every finished trial was validated twice or more at what it paid; else of the
 // training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in all,
 // without what experts are balanced by. Missing too where the two read other data, for then their losses are of other
-// texts.
+// texts, and where training losses are of thinned curves, whose means have few points.
 ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, const Variant& b, const Curves& curves_of_b,
                                Cost by);
 
 // At ten costs.
 EqualCost at_equal_cost(const ComparedCurves& curves);
 
-// Both sides' mean losses with the 95% interval of each mean over its seeds (Student's) as its band.
+// Both sides' mean losses with the 95% interval of each mean over its seeds (Student's) as its band, from three seeds
+// on.
 Figure equal_cost_figure(const ComparedCurves& curves, const std::string& name_a, const std::string& name_b);
 
 }  // namespace deft::reporting

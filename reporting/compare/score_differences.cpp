@@ -77,7 +77,7 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
 }
 
 // Over the sweep's rows of that stage which count and have two seeds or more.
-std::optional<PooledVariance> pooled_over(const ScoredSide& side, const ScoreColumn& column) {
+VarianceChoice variance_of(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;
     for (const Variant& row : *side.rows) {
         if (row.stage != side.row->stage || !not_measured(row).empty() ||
@@ -85,13 +85,18 @@ std::optional<PooledVariance> pooled_over(const ScoredSide& side, const ScoreCol
             continue;
         if (std::vector<double> own = column.scores.values(row); all_finite(own)) values.push_back(std::move(own));
     }
-    return pooled_variance(values);
+    return choose_variance(values, fewest_seeds);
 }
 
-void test_scores(const ScoredSide& a, const ScoreColumn& column, ScoreDifference& scores) {
+void test_scores(const ScoredSide& a, const ScoreColumn& column, bool is_one_table, ScoreDifference& scores) {
     const std::vector<ContrastTerm> terms = {unpaired_term(1, scores.b), unpaired_term(-1, scores.a)};
-    ContrastRule rule{scores.method};
-    if (scores.method == ContrastMethod::pooled) rule.pooled = pooled_over(a, column);
+    ContrastRule rule{ContrastMethod::welch, std::nullopt, 0};
+    if (is_one_table) {
+        const VarianceChoice choice = variance_of(a, column, std::min(scores.a.size(), scores.b.size()));
+        rule = choice.rule;
+        scores.equal_variances = choice.test;
+    }
+    scores.method = rule.method;
     const Contrast found = contrast(terms, rule);
     if (found.standard_error == 0) {
         scores.why = "no seed differs from another, so nothing tells how far they would";
@@ -151,10 +156,11 @@ std::vector<ScoreDifference> score_differences(const ScoredSide& a, const Scored
         scores.improves = column.scores.improves;
         scores.a = column.scores.values(*a.row);
         scores.b = column.scores.values(*b.row);
-        scores.method = share_a_table(a, b) ? ContrastMethod::pooled : ContrastMethod::welch;
+        scores.flag_of_a = not_measured(*a.row);
+        scores.flag_of_b = not_measured(*b.row);
         if (scores.is_of_both()) scores.difference = mean(scores.b) - mean(scores.a);
         scores.why = why_none(a, b, column, scores);
-        if (scores.why.empty()) test_scores(a, column, scores);
+        if (scores.why.empty()) test_scores(a, column, share_a_table(a, b), scores);
         differences.push_back(std::move(scores));
     }
     return differences;

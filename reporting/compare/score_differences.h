@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reporting/statistics/contrast.h"
+#include "reporting/statistics/variance_choice.h"
 #include "reporting/variants.h"
 #include "results_db/store.h"
 
@@ -30,10 +31,12 @@ struct ScoreDifference {
     double difference = 0;             // b - a, of means; 0 where a side has none
     std::optional<Interval> interval;  // of it, at 95%; nothing where seeds give none
     ContrastMethod method = ContrastMethod::welch;
+    std::optional<BrownForsythe> equal_variances;  // over the sweep's rows; nothing of two sweeps
     std::optional<double> p_value;  // two-sided, of no difference, unadjusted; nothing without a verdict
     double adjusted_p = 1;
     ScoreVerdict verdict = ScoreVerdict::none;
     std::string why;  // there is none; empty: there is
+    std::string flag_of_a = {}, flag_of_b = {};  // why the side does not count as measured; empty: it does
 
     bool is_of_both() const { return !a.empty() && !b.empty(); }
 };
@@ -45,8 +48,8 @@ struct ScoredSide {
     const Variant* row = nullptr;
 };
 
-// Every score that either side has, in the order of the tables' columns. Rows of one sweep are told apart by the
-// variance pooled over its rows of that stage, rows of two sweeps by each row's own (Welch).
+// Every score that either side has, in the order of the tables' columns. Rows of one sweep are compared by the variance
+// that choose_variance() finds over its rows of that stage, rows of two sweeps by each row's own (Welch).
 std::vector<ScoreDifference> score_differences(const ScoredSide& a, const ScoredSide& b);
 
 // Adjusts the p-values of all of them together, and gives the verdicts at `level`.

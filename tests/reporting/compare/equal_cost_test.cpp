@@ -91,6 +91,57 @@ TEST_CASE("what either side pays for the loss with which one ends is read off bo
     CHECK(*itself.of_a->paid_by_other == itself.of_a->paid_by_it);
 }
 
+// By hand: A ends with 2.9, 3.0 and 3.1. B falls by 1 from 1 to 10 in the logarithm, with 3.9, 4.0 and 4.1 at 1: it has
+// A's mean at 10, and Welch's half width is 0.2267 of 4 degrees, so that the range is 10^0.7733 to beyond 10.
+TEST_CASE("what a side pays for the other's loss has the interval of Welch's test, from three seeds on") {
+    const auto side = [](double first, double last, double at) {
+        std::vector<LossCurve> curves;
+        for (const double seed : {-0.1, 0.0, 0.1}) curves.push_back({{1, first + seed}, {at, last + seed}});
+        return curves;
+    };
+    const EqualCost at = at_equal_cost(side(5, 3, 10), side(4, 3, 10), 4);
+    REQUIRE(at.of_a->range);
+    CHECK(*at.of_a->paid_by_other == Approx(10));
+    CHECK(*at.of_a->range->from == Approx(std::pow(10, 1 - 0.226696)).epsilon(1e-3));
+    CHECK_FALSE(at.of_a->range->to);
+    const EqualCost beyond = at_equal_cost(side(5, 3, 10), side(4, 2, 100), 4);
+    CHECK(*beyond.of_a->range->to == Approx(std::pow(10, 1 + 0.226696)).epsilon(1e-3));
+    const EqualCost never = at_equal_cost(side(5, 1, 10), side(4, 3, 10), 4);
+    CHECK_FALSE(never.of_a->paid_by_other);
+    REQUIRE(never.of_a->range);
+    CHECK_FALSE(never.of_a->range->from);
+    auto two = side(5, 3, 10);
+    two.pop_back();
+    CHECK_FALSE(at_equal_cost(two, side(4, 3, 10), 4).of_a->range);
+    CHECK_FALSE(at_equal_cost(side(4, 3, 10), two, 4).of_a->range);
+}
+
+TEST_CASE("thinned training curves are not compared, and validations of them stand at their own step") {
+    TrialCurve whole = a_curve(std::vector<double>(40, 2.0), 100), thinned = whole;
+    std::erase_if(thinned.points, [](const journal::TrainPoint& point) { return point.step % 4 == 2; });
+    const auto compared = [](const TrialCurve& one, const TrialCurve& other) {
+        const Rows a("a", {one}), b("b", {other});
+        return compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+    };
+    CHECK(compared(whole, whole).missing.empty());
+    CHECK_THAT(compared(whole, thinned).missing, ContainsSubstring("the training curves of b are thinned"));
+    CHECK_THAT(compared(thinned, whole).missing, ContainsSubstring("the training curves of a are thinned"));
+    for (TrialCurve* curve : {&whole, &thinned}) curve->validation_losses = {{10, 3}, {40, 2}};
+    const ComparedCurves validated = compared(whole, thinned);
+    CHECK(validated.is_validation);
+    CHECK(validated.a[0].front().consumed == 1000);
+    CHECK(validated.b[0].front().consumed == 1000);  // between the logged steps 9 and 11
+    // A validation between two logged steps thins nothing.
+    TrialCurve every_ten;
+    for (const std::int64_t step : {10, 20, 25, 30, 40, 45}) {
+        every_ten.points.push_back(whole.points[static_cast<std::size_t>(std::min<std::int64_t>(step, 40)) - 1]);
+        every_ten.points.back().step = step;
+        every_ten.points.back().layer_tokens = 100 * step;
+    }
+    every_ten.validation_losses = {{25, 3}};
+    CHECK(compared(every_ten, every_ten).missing.empty());
+}
+
 TEST_CASE("curves that have no cost in common are not compared, those that meet are compared there") {
     CHECK_THAT(at_equal_cost({{{1, 3}, {2, 2}}}, {{{3, 3}, {4, 2}}}, 10).missing,
                ContainsSubstring("end before others begin"));
@@ -221,19 +272,19 @@ TEST_CASE("what experts are kept even by is no part of a loss that is compared")
     CHECK(curves.b[0].back().loss == Approx(2));
 }
 
-// By hand: 1 and 3 at the end: mean 2, deviation sqrt(2), t(97.5%, 1) = 12.7062: 2 +- 12.7062.
-TEST_CASE("the picture's bands are Student's intervals of the means over seeds") {
+// By hand: 1, 2 and 3 at the end: mean 2, deviation 1, t(97.5%, 2) = 4.302653: 2 +- 2.484138.
+TEST_CASE("the picture's bands are Student's intervals of the means over three seeds or more") {
     ComparedCurves curves;
-    curves.a = {{{0, 2}, {10, 1}}, {{0, 4}, {10, 3}}};
-    curves.b = {{{0, 2}, {5, 1}}};
+    curves.a = {{{0, 2}, {10, 1}}, {{0, 4}, {10, 3}}, {{0, 3}, {10, 2}}};
+    curves.b = {{{0, 2}, {5, 1}}, {{0, 2}, {5, 3}}};
     const Figure figure = equal_cost_figure(curves, "one", "two");
     REQUIRE(figure.series.size() == 2);
     const CurvePoint& last = figure.series[0].points.back();
     CHECK(last.x == 10);
     CHECK(last.y == Approx(2));
-    CHECK(last.low == Approx(2 - 12.7062).epsilon(1e-5));
-    CHECK(last.high == Approx(2 + 12.7062).epsilon(1e-5));
+    CHECK(last.low == Approx(2 - 2.484138).epsilon(1e-5));
+    CHECK(last.high == Approx(2 + 2.484138).epsilon(1e-5));
     CHECK(figure.series[1].points.back().x == 5);
-    CHECK(figure.series[1].points.back().low == 1);
+    CHECK(figure.series[1].points.back().low == figure.series[1].points.back().high);  // two seeds have no band
     CHECK_THAT(description(figure), ContainsSubstring("with the 95% interval of the mean as a band"));
 }

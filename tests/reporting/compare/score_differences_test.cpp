@@ -80,8 +80,10 @@ TEST_CASE("rows of two sweeps are told apart by their own spreads") {
     // Two copies of one sweep are one sweep.
     SweepResults copy = one;
     const std::vector<Variant> copied = variants_of(copy);
-    CHECK(loss_of(score_differences({&one, &rows, &rows[0]}, {&copy, &copied, &copied[1]})).method ==
-          ContrastMethod::pooled);
+    CHECK_FALSE(loss.equal_variances);
+    const ScoreDifference of_copy = loss_of(score_differences({&one, &rows, &rows[0]}, {&copy, &copied, &copied[1]}));
+    REQUIRE(of_copy.equal_variances);
+    CHECK(of_copy.equal_variances->recipes == 2);
 }
 
 TEST_CASE("verdicts follow the measure's direction, and stand up to how many there are") {
