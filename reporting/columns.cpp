@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -323,8 +324,9 @@ Field resource_field(const Resource& resource, const std::vector<Variant>& varia
     Column column;
     column.title = resource.title;
     column.raw_unit = resource.raw_unit;
-    return Field(std::move(column), [&resource, &variants, base_case](const Variant& variant) {
-        return resource_cell(variant, reference_of(variants, base_case, variant), resource);
+    const auto references = std::make_shared<const References>(variants, base_case);
+    return Field(std::move(column), [&resource, references](const Variant& variant) {
+        return resource_cell(variant, references->of(variant), resource);
     });
 }
 

@@ -133,22 +133,45 @@ std::string baseline_case(const std::vector<Variant>& variants, const std::strin
                 fmt::format("choose one of: {}", fmt::join(known, ", ")));
 }
 
+namespace {
+
+// Equal for rows of one stage that is_like() finds alike.
+std::string key_of_others(const Axes& axes) {
+    std::string key;
+    for (const auto& [name, value] : axes.others)
+        if (!axes.follow_budget.contains(name)) key += name + '\0' + value + '\0';
+    return key;
+}
+
+}  // namespace
+
+References::References(const std::vector<Variant>& variants, const std::string& case_key) {
+    for (const Variant& variant : variants) {
+        if (variant.case_key != case_key) continue;
+        Stage& stage = stages_[variant.stage];
+        const double budget = variant.axes.budget_fraction;
+        if (stage.largest == nullptr || budget > stage.largest->axes.budget_fraction) {
+            stage.largest = &variant;
+            stage.is_only = true;
+        } else if (budget == stage.largest->axes.budget_fraction) {
+            stage.is_only = false;
+        }
+        const Variant*& like = stage.like[key_of_others(variant.axes)];
+        if (like == nullptr || budget > like->axes.budget_fraction) like = &variant;
+    }
+}
+
+const Variant& References::of(const Variant& row) const {
+    const auto stage = stages_.find(row.stage);
+    if (stage == stages_.end()) return row;
+    const auto& [largest, is_only, likes] = stage->second;
+    if (is_only && largest->axes.trains_like(row.axes)) return *largest;
+    const auto like = likes.find(key_of_others(row.axes));
+    return like == likes.end() ? *largest : *like->second;
+}
+
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row) {
-    std::vector<const Variant*> of_case;
-    for (const Variant& variant : variants)
-        if (variant.case_key == case_key && variant.stage == row.stage) of_case.push_back(&variant);
-    if (of_case.empty()) return row;
-    double largest = 0;
-    for (const Variant* variant : of_case) largest = std::max(largest, variant->axes.budget_fraction);
-    const auto at_largest = [&](const Variant* variant) { return variant->axes.budget_fraction == largest; };
-    const Variant* only = *std::find_if(of_case.begin(), of_case.end(), at_largest);
-    if (std::count_if(of_case.begin(), of_case.end(), at_largest) == 1 && only->axes.trains_like(row.axes))
-        return *only;
-    const auto rank = [&](const Variant* variant) {
-        return std::pair(variant->axes.is_like(row.axes), variant->axes.budget_fraction);
-    };
-    return **std::max_element(of_case.begin(), of_case.end(),
-                              [&](const Variant* a, const Variant* b) { return rank(a) < rank(b); });
+    return References(variants, case_key).of(row);
 }
 
 namespace {

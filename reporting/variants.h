@@ -64,4 +64,19 @@ std::string baseline_case(const std::vector<Variant>& variants, const std::strin
 // alone, as where a smaller budget was trained at several rates, that one.
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row);
 
+// The same for many rows: what decides it is gathered once. The variants must outlive it.
+class References {
+ public:
+    References(const std::vector<Variant>& variants, const std::string& case_key);
+    const Variant& of(const Variant& row) const;
+
+ private:
+    struct Stage {
+        const Variant* largest = nullptr;  // the first of the largest budget
+        bool is_only = false;              // the only one of that budget
+        std::map<std::string, const Variant*> like;  // the first of the largest budget by the other axes
+    };
+    std::map<std::string, Stage> stages_;
+};
+
 }  // namespace deft::reporting

@@ -77,12 +77,14 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::i
                                              " CROSS JOIN evaluation v ON v.attempt_id = a.id"
                                              " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
                                              " AND m.name = 'loss' AND m.unit = 'nats/token'"
-                                             // Of the training that is the result, and of its scorings.
-                                             " AND EXISTS (SELECT 1 FROM v_kept k WHERE"
-                                             "  CASE a.kind WHEN 'train' THEN k.attempt_id = a.id AND v.step BETWEEN"
-                                             "   k.after_step AND ifnull(k.last_step, 9223372036854775807)"
-                                             "  ELSE k.experiment_id = e.id AND k.is_result AND a.number > (SELECT"
-                                             "   r.number FROM attempt r WHERE r.id = k.attempt_id) END)"
+                                             // Of the training that is the result, and of its scorings: each by
+                                             // its own condition, so that neither reads all of the view.
+                                             " AND (a.kind IS 'train' AND EXISTS (SELECT 1 FROM v_kept k WHERE"
+                                             "   k.attempt_id = a.id AND v.step BETWEEN"
+                                             "   k.after_step AND ifnull(k.last_step, 9223372036854775807))"
+                                             "  OR a.kind IS NOT 'train' AND EXISTS (SELECT 1 FROM v_kept k WHERE"
+                                             "   k.experiment_id = e.id AND k.is_result AND a.number > (SELECT"
+                                             "   r.number FROM attempt r WHERE r.id = k.attempt_id)))"
                                              " ORDER BY e.id, v.step, a.number")
                                      .c_str());
     losses.bind(sweep_id);

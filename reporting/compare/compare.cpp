@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -78,7 +79,7 @@ std::string row_name(const CompareSide& side, const Variant& row) {
 }
 
 RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const CompareSide& b, const Variant& row_b,
-                           Cost by, const ItemsOf& items) {
+                           Cost by, const ItemsOf& items, std::map<std::string, VarianceChoice>& variances) {
     RowComparison rows;
     rows.a = row_name(a, row_a);
     rows.b = row_name(b, row_b);
@@ -86,7 +87,7 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
         configuration_differences(row_a.trials.front()->config_json, row_b.trials.front()->config_json);
     rows.curves = compared_curves(row_a, *a.curves, row_b, *b.curves, by);
     rows.losses = at_equal_cost(rows.curves);
-    rows.scores = score_differences({a.sweep, a.rows, &row_a}, {b.sweep, b.rows, &row_b});
+    rows.scores = score_differences({a.sweep, a.rows, &row_a, &variances}, {b.sweep, b.rows, &row_b});
     if (a.kind == Kind::trial && b.kind == Kind::trial)
         rows.items = item_differences(*row_a.trials.front(), *row_b.trials.front(), items);
     for (const Variant* row : {&row_a, &row_b}) note_trials(*row, rows.notes);
@@ -129,13 +130,13 @@ bool are_the_same(const Variant& a, const Variant& b) {
 }
 
 void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items,
-                          Comparison& comparison) {
+                          std::map<std::string, VarianceChoice>& variances, Comparison& comparison) {
     for (const Variant& row : a.chosen)
         if (const Variant* other = counterpart(row, b.chosen, a.kind)) {
             if (are_the_same(row, *other))
                 comparison.same.push_back(row.name);
             else
-                comparison.rows.push_back(compare_rows(a, row, b, *other, by, items));
+                comparison.rows.push_back(compare_rows(a, row, b, *other, by, items, variances));
         }
     comparison.only_a = without_counterpart(a, b);
     comparison.only_b = without_counterpart(b, a);
@@ -151,12 +152,13 @@ void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, c
 Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items) {
     require_comparable(a, b);
     Comparison comparison{a.name, b.name, {}, {}, {}, {}};
+    std::map<std::string, VarianceChoice> variances;  // of the sweep of A
     const bool is_one_pair = a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1;
     if (is_one_pair && are_the_same(a.chosen.front(), b.chosen.front())) refuse_the_same(a.name, b.name);
     if (is_one_pair)
-        comparison.rows.push_back(compare_rows(a, a.chosen.front(), b, b.chosen.front(), by, items));
+        comparison.rows.push_back(compare_rows(a, a.chosen.front(), b, b.chosen.front(), by, items, variances));
     else
-        compare_counterparts(a, b, by, items, comparison);
+        compare_counterparts(a, b, by, items, variances, comparison);
     std::vector<ScoreDifference*> family;
     for (RowComparison& rows : comparison.rows)
         for (ScoreDifference& one : rows.scores) family.push_back(&one);

@@ -77,7 +77,7 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
 }
 
 // Over the sweep's rows of that stage which count and have two seeds or more.
-VarianceChoice variance_of(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
+VarianceChoice find_variance(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;
     for (const Variant& row : *side.rows) {
         if (row.stage != side.row->stage || !not_measured(row).empty() ||
@@ -86,6 +86,17 @@ VarianceChoice variance_of(const ScoredSide& side, const ScoreColumn& column, st
         if (std::vector<double> own = column.scores.values(row); all_finite(own)) values.push_back(std::move(own));
     }
     return choose_variance(values, fewest_seeds);
+}
+
+// Kept by column, for it is of all rows of the sweep.
+VarianceChoice variance_of(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
+    if (side.variances == nullptr) return find_variance(side, column, fewest_seeds);
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", side.row->stage, column.task, column.measure, column.split, column.unit,
+                    column.shots, column.under_capacity, fewest_seeds >= kSeedsOfOwnVariance);
+    const auto [found, is_new] = side.variances->try_emplace(key);
+    if (is_new) found->second = find_variance(side, column, fewest_seeds);
+    return found->second;
 }
 
 void test_scores(const ScoredSide& a, const ScoreColumn& column, bool is_one_table, ScoreDifference& scores) {

@@ -3,6 +3,7 @@
 // family (Holm 1979).
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct ScoredSide {
     const results_db::SweepResults* sweep = nullptr;
     const std::vector<Variant>* rows = nullptr;  // of the sweep
     const Variant* row = nullptr;
+    std::map<std::string, VarianceChoice>* variances = nullptr;  // found for the sweep so far; null: none are kept
 };
 
 // Every score that either side has, in the order of the tables' columns. Rows of one sweep are compared by the variance

@@ -67,9 +67,10 @@ std::string held_up_differently(const std::vector<const Variant*>& rows, const s
 }
 
 std::vector<std::string> held_up_notes(const std::vector<Variant>& variants, const std::string& base_case) {
+    const References references(variants, base_case);
     std::vector<std::string> held_up;
     for (const Variant& variant : variants) {
-        const Variant& reference = reference_of(variants, base_case, variant);
+        const Variant& reference = references.of(variant);
         if (!were_held_up_alike(variant, reference))
             held_up.push_back(share_of(variant, *computing_share(variant)) + ", against " +
                               share_of(reference, *computing_share(reference)));

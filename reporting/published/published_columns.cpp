@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -192,8 +193,9 @@ Cell published_difference(const PublishedCell* own, const PublishedCell* base) {
 // "against 100% baseline", with the budget of the rows that the differences really refer to, where it is one.
 std::string reference_title(const PublishedContext& context) {
     std::set<std::string> budgets;
+    const References references(context.variants, context.base_case);
     for (const Variant& variant : context.variants)
-        budgets.insert(reference_of(context.variants, context.base_case, variant).axes.budget_text());
+        budgets.insert(references.of(variant).axes.budget_text());
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
@@ -230,6 +232,7 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
         fields.emplace_back(std::move(head), std::move(cell));
     };
     const bool is_suite = column.measures->kind == Quantity::Kind::suite;
+    const auto references = std::make_shared<const References>(context.variants, context.base_case);
     add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
         [=](const Variant& variant) { return score_cell(variant, column, decimals, tasks); });
     fields.back().scores = scores_of(column);
@@ -239,8 +242,7 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
         add(title_of(column, "measured against", "(published)"), false,
             [=](const Variant& variant) { return against_published(context, variant, column, tasks); });
     add(title_of(column, reference_title(context), "measured, " + points), false, [=](const Variant& variant) {
-        return measured_difference(variant, reference_of(context.variants, context.base_case, variant), column,
-                                   decimals);
+        return measured_difference(variant, references->of(variant), column, decimals);
     });
     add(title_of(column, "against 100% baseline", "(published), " + points), true,
         [=](const Variant& variant) { return published_difference(cell_of(row_of(context, variant), column), base); });

@@ -29,9 +29,10 @@ struct MarkedRows {
     std::set<const Variant*> references{};  // of the baseline, those that count
 
     MarkedRows(const std::vector<Variant>& variants, const std::string& base_case) {
+        const References all(variants, base_case);
         for (const Variant& variant : variants) count.push_back(not_measured(variant).empty());
         for (const Variant& variant : variants) {
-            const Variant& reference = reference_of(variants, base_case, variant);
+            const Variant& reference = all.of(variant);
             if (count[static_cast<std::size_t>(&reference - variants.data())]) references.insert(&reference);
         }
     }

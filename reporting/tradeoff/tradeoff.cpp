@@ -103,6 +103,7 @@ std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
 std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const Variant& reference,
                                    const std::string& base_case, const QualityMeasure& measure, Tradeoff& tradeoff) {
     const CaseStyles styles(variants);
+    const References references(variants, base_case);
     std::vector<TradeoffLine> lines;
     std::map<std::string, std::size_t> places, rows_of_line;
     std::map<std::string, std::vector<std::string>> left_out, flagged;  // by reason
@@ -110,7 +111,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     for (const Variant& row : variants) {
         if (is_imported(row) || !row.axes.has_budget) continue;
         ++rows_of_line[line_name(row)];
-        const bool has_reference = &reference_of(variants, base_case, row) == &reference;
+        const bool has_reference = &references.of(row) == &reference;
         const std::string why = has_reference ? why_not(row, measure) : "their baseline is another row";
         if (!why.empty()) {
             left_out[why].push_back(point_name(row));
