@@ -195,7 +195,7 @@ class Merge {
         if (const Json& told = lines_.front().record.at("sweep"); told != name)
             throw BadRecord{fmt::format("its sweep is {}, and the first line's 'sweep' is {}", name, told.dump())};
         for (const SweepHead& head : read_sweeps(connection_))
-            if (head.name == sweep_name_ && head.spec_sha256 == record.at("spec_sha256")) sweep_ = head.id;
+            if (head.name == sweep_name_ && head.spec_sha256 == text_at(record, "spec_sha256")) sweep_ = head.id;
         if (sweep_ != 0) require_same_sweep(record);
         if (sweep_ == 0) join(record);
         if (sweep_ == 0) {
@@ -237,7 +237,7 @@ class Merge {
     // The newest sweep of that name that is this one but for its seeds.
     void join(const Json& record) {
         for (const SweepHead& head : read_sweeps(connection_))
-            if (sweep_ == 0 && head.name == record.at("name") &&
+            if (sweep_ == 0 && head.name == text_at(record, "name") &&
                 differ_in_seeds_alone(sweep_record(connection_, head.id), record) && has_same_rows(head.id)) {
                 sweep_ = head.id;
                 merged_.is_joined = true;
