@@ -77,7 +77,7 @@ std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::i
                                              " CROSS JOIN evaluation v ON v.attempt_id = a.id"
                                              " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
                                              " AND m.name = 'loss' AND m.unit = 'nats/token'"
-                                             // Of the training that is the result, and of its scorings: each by
+                                             // From the training that is the result, and its scorings: each by
                                              // its own condition, so that neither reads all of the view.
                                              " AND (a.kind IS 'train' AND EXISTS (SELECT 1 FROM v_kept k WHERE"
                                              "   k.attempt_id = a.id AND v.step BETWEEN"

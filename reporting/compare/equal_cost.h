@@ -43,7 +43,7 @@ struct Reached {
     double loss = 0;
     double paid_by_it = 0;                // by the side that ends with it
     std::optional<double> paid_by_other;  // nothing where the other's mean never gets there
-    // The costs between which the other's loss cannot be told from it at 95%, by Welch's test at each cost: from the
+    // The costs between which the other's loss is not surely another at 95%, by Welch's test at each cost: from the
     // first at which it is not surely higher to the first at which it is surely lower. Nothing of an end: never.
     struct Range {
         std::optional<double> from, to;

@@ -12,7 +12,7 @@ enum class SecondsCompare { yes, other_slot, held_up };
 // Seconds compare within one slot shape, and between trials that were held up alike.
 SecondsCompare seconds_compare(const Variant& row, const Variant& reference);
 
-// What stands in a cell instead of a ratio: "other slot", "held up"; empty: they compare.
+// Instead of a ratio in a cell: "other slot", "held up"; empty: they compare.
 std::string to_text(SecondsCompare compare);
 
 }  // namespace deft::reporting

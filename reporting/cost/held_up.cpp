@@ -62,7 +62,7 @@ std::string held_up_differently(const std::vector<const Variant*>& rows, const s
     if (shares.empty()) return {};
     const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
     if (are_alike(*least, *most)) return {};
-    return fmt::format("{} compares only trials that were held up alike, and of their time these computed: {}",
+    return fmt::format("{}: compared only where trials were held up alike, and of their time these computed: {}",
                        quantity, fmt::join(told, ", "));
 }
 

@@ -17,7 +17,7 @@ std::optional<double> computing_share(const Variant& variant);
 // Whether those of both are within a tenth of each other, as far as they are known.
 bool were_held_up_alike(const Variant& a, const Variant& b);
 
-// "train hours compares only trials that were held up alike, and of their time these computed: A for 50%, B for 99%";
+// "train hours: compared only where trials were held up alike, and of their time these computed: A for 50%, B for 99%";
 // empty: they were, as far as is known.
 std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity);
 

@@ -120,7 +120,7 @@ bool comparable(const Sides& sides) {
     return sides.missing.empty() && all_finite(sides.base) && all_finite(sides.head);
 }
 
-// Of all cases by that measure; nothing where each side's own variance is used.
+// Pooled over all cases by that measure; nothing where each side's own variance is used.
 std::optional<PooledVariance> pooled_over_cases(const std::vector<Sides>& all, const Measure& measure,
                                                 std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;

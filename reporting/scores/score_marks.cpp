@@ -65,7 +65,7 @@ std::vector<std::string> titles_with(const Table& table, const char* caveat) {
     return titles;
 }
 
-// Of every row; empty of a row that does not count, of which a seed diverged, or whose score would be another today.
+// Every row's values; empty where the row does not count, a seed diverged, or the score would be another today.
 std::vector<std::vector<double>> counting_values(const Table& table, std::size_t column,
                                                  const std::vector<Variant>& variants, const MarkedRows& rows,
                                                  const FieldScores& scores) {

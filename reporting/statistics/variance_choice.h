@@ -1,5 +1,5 @@
 #pragma once
-// By which variance over seeds the recipes of one table are compared: pooled over them where one variance is plausible,
+// The variance over seeds by which recipes of one table are compared: pooled over them where one variance is plausible,
 // each recipe's own (Welch) where it is not, or where the seeds suffice for that.
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct BrownForsythe {
 // Over recipes of two seeds or more. Nothing below two recipes, or without a spread of the distances from the medians.
 std::optional<BrownForsythe> brown_forsythe(std::span<const std::vector<double>> values_by_recipe);
 
-// Of every compared recipe: each recipe's own variance is used from here on.
+// Seeds of every compared recipe from which on each recipe's own variance is used.
 inline constexpr std::size_t kSeedsOfOwnVariance = 5;
 // Equal variances are rejected below it: the level of a preliminary test, whose missed rejections cost more than false
 // ones (Bancroft 1964).

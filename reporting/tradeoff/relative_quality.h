@@ -1,5 +1,5 @@
 #pragma once
-// What share of the baseline's gain a row keeps, and how sure that is. The unit is the seed.
+// The share of the baseline's gain that a row keeps, and how sure that is. The unit is the seed.
 
 #include <optional>
 #include <vector>

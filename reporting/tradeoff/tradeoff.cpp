@@ -147,7 +147,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     return lines;
 }
 
-// Of each point but the baseline's own, to the baseline's row at the same budget, where that counts as measured.
+// The difference of each point but the baseline's own to the baseline's row at the same budget, where that counts as measured.
 void add_differences(const std::vector<Variant>& variants, const QualityMeasure& measure,
                      std::vector<TradeoffLine>& lines) {
     const auto base = std::find_if(lines.begin(), lines.end(), [](const TradeoffLine& one) { return one.is_baseline; });

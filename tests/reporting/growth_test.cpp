@@ -1,4 +1,4 @@
-// What is asked of every row takes time in proportion to the rows.
+// Filling cells and comparing pairs take time in proportion to the rows.
 
 #include <fmt/format.h>
 

@@ -587,7 +587,7 @@ TEST_CASE("a claim's line says by which variance it is judged, and each row's ow
     const Claim claim = a_claim(ClaimKind::better, kTech, kBase, 0);
     CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.95, 2))).text,
                ContainsSubstring("; by the variance pooled over rows (no test of equal variances)"));
-    // Of the claim's rows alone, each by two degrees of its own, half of the bound is as wide again.
+    // Two degrees of each of the claim's rows alone make the bound wider.
     CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.984, 2))).text,
                ContainsSubstring("; the verdict rests on pooling alone: adjusted p 0.0") && ContainsSubstring(" by each row's own variance"));
     CHECK_THAT(judged(claim, sweep_of(quiet_rows(2, 2.5, 1.9, 2))).text, !ContainsSubstring("rests on pooling"));

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
+#include "tests/reporting/attempts.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -91,9 +92,9 @@ TEST_CASE("what either side pays for the loss with which one ends is read off bo
     CHECK(*itself.of_a->paid_by_other == itself.of_a->paid_by_it);
 }
 
-// By hand: A ends with 2.9, 3.0 and 3.1. B falls by 1 from 1 to 10 in the logarithm, with 3.9, 4.0 and 4.1 at 1: it has
+// Worked out by hand: A ends with 2.9, 3.0 and 3.1. B falls by 1 from 1 to 10 in the logarithm, with 3.9, 4.0 and 4.1 at 1: it has
 // A's mean at 10, and Welch's half width is 0.2267 of 4 degrees, so that the range is 10^0.7733 to beyond 10.
-TEST_CASE("what a side pays for the other's loss has the interval of Welch's test, from three seeds on") {
+TEST_CASE("the cost of the other's loss has the interval of Welch's test, from three seeds on") {
     const auto side = [](double first, double last, double at) {
         std::vector<LossCurve> curves;
         for (const double seed : {-0.1, 0.0, 0.1}) curves.push_back({{1, first + seed}, {at, last + seed}});
@@ -216,6 +217,26 @@ TEST_CASE("validations on the way are compared where every seed has them, at wha
     CHECK_FALSE(compared_curves(c.variant, c.curves, a.variant, a.curves, Cost::layer_tokens).is_validation);
 }
 
+TEST_CASE("seconds and dollars are not compared across slots, or where trials were held up differently") {
+    const TrialCurve curve = a_curve({4, 3, 2}, 100);
+    const auto missing = [&](Cost by, const char* processor, double computed) {
+        Rows a("a", {curve}), b("b", {curve});
+        for (Rows* rows : {&a, &b}) {
+            auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, rows == &b ? processor : "Example CPU");
+            attempt.cpu_seconds = rows == &b ? computed : 9.9;
+            add_attempt(rows->trials[0], attempt);
+            rows->trials[0].usd = 6.0;
+        }
+        return compared_curves(a.variant, a.curves, b.variant, b.curves, by).missing;
+    };
+    for (const Cost by : {Cost::seconds, Cost::usd}) {
+        CHECK(missing(by, "Example CPU", 9.9).empty());
+        CHECK_THAT(missing(by, "Another CPU", 9.9), ContainsSubstring("compare only within one slot shape"));
+        CHECK_THAT(missing(by, "Example CPU", 5), ContainsSubstring("held up alike"));
+    }
+    CHECK(missing(Cost::flops, "Another CPU", 5).empty());
+}
+
 TEST_CASE("losses that are no numbers are no points, and a side without a curve is missing") {
     TrialCurve broken = a_curve({4, NAN, 2, INFINITY, 1}, 100);
     const Rows a("a", {broken}), none("none", {a_curve({4}, 100)});
@@ -272,7 +293,7 @@ TEST_CASE("what experts are kept even by is no part of a loss that is compared")
     CHECK(curves.b[0].back().loss == Approx(2));
 }
 
-// By hand: 1, 2 and 3 at the end: mean 2, deviation 1, t(97.5%, 2) = 4.302653: 2 +- 2.484138.
+// Worked out by hand: 1, 2 and 3 at the end: mean 2, deviation 1, t(97.5%, 2) = 4.302653: 2 +- 2.484138.
 TEST_CASE("the picture's bands are Student's intervals of the means over three seeds or more") {
     ComparedCurves curves;
     curves.a = {{{0, 2}, {10, 1}}, {{0, 4}, {10, 3}}, {{0, 3}, {10, 2}}};

@@ -1,4 +1,4 @@
-// By which variance recipes are compared, and how often its bounds are wrong.
+// The variance by which recipes are compared, and how often its bounds are wrong.
 
 #include "reporting/statistics/variance_choice.h"
 
@@ -20,7 +20,7 @@ using Rows = std::vector<std::vector<double>>;
 const std::vector<double> kShort = {0.007586, 0.006334, 0.001251, 0.003155, 0.002422, 0.001188, 0.002458, 0.002246},
                           kProxy = {0.014624, 0.011172, 0.010062, 0.013643, 0.003074, 0.004096, 0.008707, 0.005853};
 
-// Of rows whose means are equal, how often a bound at 95% puts one above another.
+// How often a bound at 95% puts one of two rows above the other, whose means are equal.
 struct Wrong {
     double mean = 0, worst = 0;  // over the pairs of rows
 };
@@ -64,7 +64,7 @@ TEST_CASE("Brown-Forsythe's test by hand") {
     CHECK(test->within == 6);
     CHECK(test->p_value == Approx(student_t_p_value(std::sqrt(2.4), 6)));
     CHECK(test->recipes == 2);
-    // The median's distance from itself is no part of it: 1, 2 and 3, 5 leave two distances a recipe.
+    // The median's distance from itself is left out: 1, 2 and 3, 5 leave two distances a recipe.
     const auto odd = brown_forsythe(Rows{{0, 1, 3}, {0, 3, 8}, {7}});
     REQUIRE(odd);
     CHECK(odd->recipes == 2);
