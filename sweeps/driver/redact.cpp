@@ -51,14 +51,16 @@ std::size_t known_token_length(std::string_view rest) {
 
 // "user:password" of a URL from its "//" on, or the path of a webhook, whose address is its password.
 TextSpan secret_of_url(std::string_view rest) {
-    constexpr std::size_t kSlashes = 2, kMostUrl = 2048;
-    const std::string_view url = rest.substr(0, std::min(rest.find_first_of(kUrlEnd), kMostUrl));
+    constexpr std::size_t kSlashes = 2, kEnough = 512;
+    std::string_view url = rest.substr(0, kEnough);
+    url = url.substr(0, url.find_first_of(kUrlEnd));
     const std::size_t host_end = std::min(url.find_first_of("@/", kSlashes), url.size());
     const std::size_t colon = url.find(':', kSlashes);
     if (host_end < url.size() && url[host_end] == '@')
         return colon < host_end ? TextSpan{kSlashes, host_end - kSlashes} : TextSpan{};
     const bool is_webhook = url.find("webhook") != std::string_view::npos || url.substr(kSlashes).starts_with("hooks.");
-    return is_webhook && host_end + 1 < url.size() ? TextSpan{host_end + 1, url.size() - host_end - 1} : TextSpan{};
+    if (!is_webhook || host_end + 1 >= url.size()) return {};
+    return {host_end + 1, std::min(rest.find_first_of(kUrlEnd), rest.size()) - host_end - 1};
 }
 
 // "user:password" of a line with curl in it, from the end of that option on.

@@ -9,6 +9,7 @@ namespace deft::sweeps {
 namespace {
 
 constexpr std::size_t kLeastAssigned = 4;
+constexpr std::string_view kEndsWord = " \t\r\"',;)}";
 
 std::string_view skip_blanks(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -53,11 +54,15 @@ TextSpan value_at(std::string_view whole, std::string_view at, NameOf name, std:
             name == NameOf::a_secret ? text.size() >= least && !text.starts_with('$') : looks_random(text);
         return is_secret ? TextSpan{begin + 1, text.size()} : TextSpan{};
     }
-    const std::string_view word = at.substr(0, at.find_first_of(" \t\r\"',;)}"));
-    if (name == NameOf::a_secret && word.size() >= least && !is_code(word)) return {begin, word.size()};
-    std::size_t length = 0;
-    while (length < at.size() && is_token_character(at[length])) ++length;
-    return looks_random(at.substr(0, length)) ? TextSpan{begin, length} : TextSpan{};
+    // A line may be one word of a megabyte with many names in it: its start decides, and all of it is the value.
+    constexpr std::size_t kEnough = 128;
+    const std::string_view start = at.substr(0, kEnough);
+    const std::string_view word = start.substr(0, start.find_first_of(kEndsWord));
+    if (name == NameOf::a_secret && word.size() >= least && !is_code(word))
+        return {begin, std::min(at.find_first_of(kEndsWord), at.size())};
+    const auto token_end = [](std::string_view text) { return std::ranges::find_if_not(text, is_token_character); };
+    if (!looks_random({start.begin(), token_end(start)})) return {};
+    return {begin, static_cast<std::size_t>(token_end(at) - at.begin())};
 }
 
 // "str = x" of "password: str = x": what follows the type.
