@@ -80,9 +80,13 @@ class FakeSweep {
             point.seed = point.config.seed = 1;
             point.seeds = {1};
             point.config.data.embedded_bytes = 2000;
+            point.config.train.budget_tokens = 1000;  // none would be an imported model
+            point.config.train.micro_batch_size = point.config.train.batch_size;
+            experiments::resolve_data(point.config);
             point.config.checkpoint.grace_seconds = 0.3;
-            point.config_hash = sha256("config of " + name);
-            point.variant_hash = sha256("variant of " + name);
+            point.config.train.learning_rate = 1e-3 * static_cast<double>(1 + points.size());  // each its own hash
+            point.config_hash = experiments::config_hash(point.config);
+            point.variant_hash = experiments::variant_hash(point.config);
             point.projection.flops = 1e9;
             points.push_back(point);
         }

@@ -407,7 +407,7 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK(after.state == "ok");
     CHECK(after.workdir == before.workdir);
     CHECK(after.last_point->loss == before.last_point->loss);
-    CHECK(after.ended_ms == 2000);  // as its journal says
+    CHECK(after.ended_ms == before.ended_ms);
     CHECK(after.device_seconds == before.device_seconds);
     CHECK(after.code.git_sha == before.code.git_sha);
     CHECK(after.host.cpu_model == before.host.cpu_model);
