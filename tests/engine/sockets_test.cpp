@@ -9,8 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -434,6 +438,30 @@ TEST_CASE("a door opens to those who know its number, once for each") {
                   "rank 5 cannot be reached at 127.0.0.1:") != "accepted");
 }
 
+namespace {
+
+// Whether a socket of this process listens at another address than the loopback.
+bool listens_to_others() {
+    std::set<std::string> own;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+        own.insert(std::filesystem::read_symlink(entry.path(), ignored).string());
+    for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+        std::ifstream lines(file);
+        for (std::string line; std::getline(lines, line);) {
+            std::istringstream words(line);
+            std::string number, address, peer, state, skipped, inode;
+            words >> number >> address >> peer >> state >> skipped >> skipped >> skipped >> skipped >> skipped >> inode;
+            const bool is_loopback = address.starts_with("0100007F:") || address.starts_with("0200007F:") ||
+                                     address.starts_with("00000000000000000000000001000000:");
+            if (state == "0A" && own.contains("socket:[" + inode + "]") && !is_loopback) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
 TEST_CASE("ranks of one machine listen at its loopback alone, and groups of them too") {
     const auto is_open_at = [](const std::string& host, std::uint16_t port) {
         std::string problem;
@@ -441,9 +469,12 @@ TEST_CASE("ranks of one machine listen at its loopback alone, and groups of them
         return tcp::connect_to(address, port, Clock::now() + std::chrono::seconds(5), problem).number() >= 0;
     };
     // 127.0.0.2 is this machine too, and another address.
-    const Door here("127.0.0.1"), everywhere;
-    CHECK((is_open_at("127.0.0.1", here.port()) && !is_open_at("127.0.0.2", here.port())));
-    CHECK((is_open_at("127.0.0.1", everywhere.port()) && is_open_at("127.0.0.2", everywhere.port())));
+    {
+        const Door here("127.0.0.1"), everywhere;
+        CHECK((is_open_at("127.0.0.1", here.port()) && !is_open_at("127.0.0.2", here.port())));
+        CHECK((is_open_at("127.0.0.1", everywhere.port()) && is_open_at("127.0.0.2", everywhere.port())));
+        CHECK(listens_to_others());
+    }
     for (const char* host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
         const FreePort port;
         std::vector<std::function<void()>> bodies;
@@ -451,8 +482,13 @@ TEST_CASE("ranks of one machine listen at its loopback alone, and groups of them
             bodies.push_back([&, rank] {
                 Meeting meeting = meeting_at(port, rank, 3);
                 meeting.host = host;
-                const Ranks ranks = sockets::join(meeting), part = ranks->split(0);
-                part->barrier();
+                const Ranks ranks = sockets::join(meeting);
+                ranks->barrier();
+                if (rank == 2) {  // the others listen, and wait for it
+                    std::this_thread::sleep_for(milliseconds(300));
+                    require(meeting.host == "127.0.0.2" || !listens_to_others(), "all listen at the loopback");
+                }
+                ranks->split(0)->barrier();
             });
         CHECK(together(bodies) == all_well(3));
     }
