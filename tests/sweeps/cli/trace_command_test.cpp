@@ -237,3 +237,13 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     sweep.folder.write("tiny.toml", "title = \"of another title\"\n" + text);
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
 }
+
+TEST_CASE("A note that quotes an error keeps the error's lines") {
+    const TinySweep sweep(test::kPlain);
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    std::filesystem::remove(sweep.file);
+    const Ran report = sweep.deft("report", {"--missing", "--root", sweep.root.string()});
+    CHECK(report.exit_code == kExitOk);
+    CHECK_THAT(report.err, ContainsSubstring("deft: nothing is planned: the file of sweep tiny@") &&
+                               ContainsSubstring("\n  to mend: ") && !ContainsSubstring("?"));
+}
