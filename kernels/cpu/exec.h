@@ -1,5 +1,5 @@
 #pragma once
-// How CPU kernels run: a number of OpenMP threads and one scratch buffer. Results never depend on the thread count.
+// How CPU kernels run: a number of threads and one scratch buffer. Results never depend on the thread count.
 
 #include <cstddef>
 #include <cstdint>

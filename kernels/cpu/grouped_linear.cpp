@@ -15,8 +15,11 @@ namespace {
 // The packing of an expert's weight costs about as much as so many rows.
 constexpr std::int64_t kRowsOfPacking = 16;
 
-// body(e, item, thread) for every item of every expert. Items of an expert cost about the same; a thread takes those that
-// begin in its share of the whole cost. items(e) may be 0.
+// Shares of a thread: a thread that is done takes some of another's.
+constexpr std::int64_t kSharesPerThread = 4;
+
+// body(e, item, thread) for every item of every expert. Items of an expert cost about the same; a share takes those that
+// begin in its part of the whole cost. items(e) may be 0.
 template <class Items, class Body>
 void parallel_experts(int threads, const std::int32_t* start, std::int64_t E, const Items& items, const Body& body) {
     const auto cost = [&](std::int64_t e) {  // of all its items
@@ -25,8 +28,9 @@ void parallel_experts(int threads, const std::int32_t* start, std::int64_t E, co
     };
     std::int64_t whole = 0;
     for (std::int64_t e = 0; e < E; ++e) whole += cost(e);
-    parallel_items(threads, threads, [&](std::int64_t share, int thread) {
-        const std::int64_t from = whole * share / threads, to = whole * (share + 1) / threads;
+    const std::int64_t shares = threads == 1 ? 1 : kSharesPerThread * threads;
+    parallel_items(threads, shares, [&](std::int64_t share, int thread) {
+        const std::int64_t from = whole * share / shares, to = whole * (share + 1) / shares;
         std::int64_t before = 0;
         for (std::int64_t e = 0; e < E; ++e) {
             const std::int64_t count = items(e);
