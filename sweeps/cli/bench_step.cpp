@@ -17,6 +17,7 @@
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_records.h"
+#include "sweeps/gate/competitors.h"
 #include "sweeps/gate/first_loss.h"
 #include "sweeps/gate/preset_steps.h"
 #include "sweeps/gate/pytorch_step.h"
@@ -32,6 +33,7 @@ struct BenchStepArguments {
     std::vector<std::string> presets;
     std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_step() has them
     bool padding = false;
+    int beside = 0;  // competing processes
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
@@ -169,6 +171,23 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
     return times;
 }
 
+BesideTimes time_beside(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
+    engine::Trainer trainer(engine::trainer_config_of(bench), engine::random_training_data(bench), arguments.threads);
+    sweeps::require_first_loss("baseline", trainer.step().loss, bench);
+    const sweeps::Competitors competitors(arguments.beside);
+    const sweeps::Contestant quiet = contestant_of("quiet", trainer);
+    const sweeps::Contestant busy{"beside", [&](long steps) {
+                                      competitors.thaw();
+                                      const double seconds = quiet.run(steps);
+                                      competitors.freeze();
+                                      return seconds;
+                                  }};
+    const std::string name = fmt::format("{} beside {} processes", model_text(bench), arguments.beside);
+    auto seconds = sweeps::time_in_rounds({quiet, busy}, arguments.rounds, [&](double done) { progress(name, done); });
+    return {model_text(bench), engine::step_flops(engine::trainer_config_of(bench)), std::move(seconds[0]),
+            std::move(seconds[1])};
+}
+
 LayerTimes time_layers(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
     const std::int64_t T = bench.model.max_seqlen;
     engine::InnerLayers full(bench.model, bench.batch_size, T, arguments.threads);
@@ -201,6 +220,8 @@ void record(sweeps::BenchRecorder& recorder, const StepReport& report, const Ben
         add(fmt::format("inner_layers/{}/full", times.model), "cpu", times.full_flops, times.full);
         add(fmt::format("inner_layers/{}/random-LTD", times.model), "cpu", times.half_flops, times.half);
     }
+    for (const BesideTimes& times : report.beside)
+        add(fmt::format("step/{}/beside_{}", times.model, arguments.beside), "cpu", times.flops, times.beside);
     recorder.record(rows, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds}, report.peaks,
                     sweeps::describe_code());
 }
@@ -229,6 +250,7 @@ int run_bench_step(BenchStepArguments arguments) {
     report.peaks = kernels::measure_peaks(arguments.threads);
     for (const engine::StepBench& bench : models) {
         report.steps.push_back(time_model(bench, arguments, progress));
+        if (arguments.beside > 0) report.beside.push_back(time_beside(bench, arguments, progress));
         if (bench.model.layers() > 2 && bench.model.is_causal()) report.layers.push_back(time_layers(bench, arguments, progress));
     }
     const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
@@ -238,6 +260,7 @@ int run_bench_step(BenchStepArguments arguments) {
     record(recorder, report, arguments);
     print(step_table(report, arguments.threads, arguments.rounds));
     if (!report.layers.empty()) print(layer_table(report));
+    if (!report.beside.empty()) print(beside_table(report, arguments.beside));
     print(fmt::format("raw rounds: {}", recorder.file().string()));
     return kExitOk;
 }
@@ -266,6 +289,8 @@ void add_bench_step(CLI::App& bench, Context& context) {
         ->allow_extra_args(false);
     step->add_flag("--padding", arguments->padding,
                    "Time BERT's models with padded samples too, beside packed ones, and with as many tokens without padding");
+    step->add_option("--beside", arguments->beside, "Time the baseline's step beside that many competing processes too")
+        ->check(CLI::Range(0, 1024));
     add_threads(*step, arguments->threads);
     add_rounds(*step, arguments->rounds);
     step->add_option("--pytorch", arguments->pythons,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/median.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 
 namespace deft::cli {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kMostTimePerFlop = 1.08;  // of the baseline's: what a technique's step may cost
 constexpr double kMostLayerTime = 0.55;    // of a full layer's
+constexpr double kMostTimeBeside = 2.2;    // of a quiet step's, beside one process on two processors
 
 bool shows_avx512(const StepReport& report) {
     return report.peaks.fma.avx512_flops > 0 && !report.is_avx2;
@@ -128,6 +130,20 @@ reporting::Table layer_table(const StepReport& report) {
         fmt::format("half: random-LTD, choosing, gathering and scattering included; the update, which "
                     "is the same for both, is not. Target: a time share of at most {}.",
                     kMostLayerTime));
+    return table;
+}
+
+reporting::Table beside_table(const StepReport& report, int processes) {
+    reporting::Table table;
+    table.caption = fmt::format("The baseline's step beside {}", counted(processes, "competing process", "competing processes"));
+    table.columns = {{"L,width,heads,V,T,B", reporting::Align::left}, {"quiet, ms"}, {"beside, ms"}, {"time ratio"}};
+    for (const BesideTimes& times : report.beside)
+        table.rows.push_back({times.model, fmt::format("{:.1f}", median(times.quiet) * 1e3),
+                              fmt::format("{:.1f}", median(times.beside) * 1e3),
+                              to_text(sweeps::time_ratio(times.beside, times.quiet))});
+    table.notes.push_back(fmt::format("Each process computes all the time. Target for one of them on two processors: a ratio "
+                                      "of at most {}.",
+                                      kMostTimeBeside));
     return table;
 }
 

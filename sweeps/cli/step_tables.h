@@ -47,14 +47,23 @@ struct LayerTimes {
     std::vector<double> full, half;
 };
 
+// The baseline's step alone on the machine and beside competing processes, in the same rounds.
+struct BesideTimes {
+    std::string model;
+    double flops = 0;
+    std::vector<double> quiet, beside;  // seconds of a step, of each round
+};
+
 struct StepReport {
     std::vector<StepTimes> steps;
     std::vector<LayerTimes> layers;
+    std::vector<BesideTimes> beside;
     kernels::Peaks peaks;
     bool is_avx2 = false;  // libraries were held to AVX2
 };
 
 reporting::Table step_table(const StepReport& report, int threads, const sweeps::RoundSettings& rounds);
 reporting::Table layer_table(const StepReport& report);
+reporting::Table beside_table(const StepReport& report, int processes);
 
 }  // namespace deft::cli
