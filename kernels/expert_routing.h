@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/decimal_rounding.h"
 #include "kernels/philox.h"
 
 namespace deft::kernels {
@@ -80,11 +81,12 @@ struct CapacitySpec {
     bool operator==(const CapacitySpec&) const = default;
 };
 
-// max(least, ceil(rows k factor / E)); rows: those that are there (Lepikhin et al. 2020, section 2.2).
+// max(least, ceil(rows k factor / E)), with the factor as its decimal digits say; rows: those that are there (Lepikhin et
+// al. 2020, section 2.2).
 DEFT_HOST_DEVICE inline std::int64_t expert_capacity(const CapacitySpec& capacity, std::int64_t rows, std::int64_t E,
                                                      std::int64_t k) {
     const double share =
-        std::ceil(static_cast<double>(rows * k) * capacity.factor / static_cast<double>(E));
+        ceil_of_decimal(static_cast<double>(rows * k) * capacity.factor / static_cast<double>(E));
     const auto most = static_cast<double>(rows);  // no row chooses an expert twice
     const auto own = static_cast<std::int64_t>(share < most ? share : most);
     return own > capacity.least ? own : capacity.least;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "experiments/size_limits.h"
+#include "kernels/decimal_rounding.h"
 
 namespace deft::experiments {
 
@@ -53,11 +54,9 @@ std::int64_t validations_due(const ValidationSchedule& schedule, const engine::C
         case ValidationSchedule::Unit::steps:
             return counts.steps / schedule.steps;
         case ValidationSchedule::Unit::share:
-            // A quotient that is whole comes out whole: both sides are integers below 2^53, but for fractions of a
-            // percent.
-            return static_cast<std::int64_t>(
-                std::floor(static_cast<double>(counts.layer_tokens) * schedule.numerator /
-                           (static_cast<double>(budget_layer_tokens) * schedule.denominator)));
+            return static_cast<std::int64_t>(kernels::floor_of_decimal(
+                static_cast<double>(counts.layer_tokens) * schedule.numerator /
+                (static_cast<double>(budget_layer_tokens) * schedule.denominator)));
     }
     return 0;
 }

@@ -37,6 +37,9 @@ TEST_CASE("step pacing climbs a stair of equal rises") {
     // Rises of 10 at t = 3, 6, 9 and 12.
     const std::int64_t expected[] = {10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40, 50, 50};
     for (std::int64_t t = 0; t < 14; ++t) CHECK(paced_value(pacing, t) == expected[t]);
+    // Stages that begin at the very step, although 29 / 100 x 100 is below 29 in binary.
+    const Pacing fine{0, 100, 1, 100, 1, PacingKind::step, 100};
+    for (std::int64_t t = 0; t <= 100; ++t) CHECK(paced_value(fine, t) == t);
     pacing.stages = 1;  // the least until the end
     CHECK(paced_value(pacing, 11) == 10);
     CHECK(paced_value(pacing, 12) == 50);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
@@ -88,6 +90,21 @@ TEST_CASE("capacity counts the rows that are there") {
     CHECK(expert_capacity({1.5, 0, false}, 10, 3, 1) == 5);  // 5, not the 6 of a product that was rounded up
     CHECK(expert_capacity({1, 4, false}, 10, 5, 1) == 4);
     CHECK(expert_capacity({1e300, 0, false}, 10, 5, 1) == 10);
+}
+
+TEST_CASE("capacity is the ceiling of the decimal product, whatever the factor is in binary") {
+    CHECK(expert_capacity({1.1, 0, false}, 100, 2, 1) == 55);
+    for (std::int64_t percent = 1; percent <= 300; ++percent) {
+        const double factor = std::strtod((std::to_string(percent) + "e-2").c_str(), nullptr);
+        for (std::int64_t k = 1; k <= 2; ++k)
+            for (const std::int64_t rows : {1, 2, 7, 50, 96, 100, 1000, 32'760, 1'048'576})
+                for (const std::int64_t E : {1, 2, 3, 7, 10, 64, 100, 128}) {
+                    const std::int64_t exact = std::min(rows, (rows * k * percent + 100 * E - 1) / (100 * E));
+                    if (expert_capacity({factor, 0, false}, rows, E, k) == exact) continue;
+                    INFO(rows << " rows, " << k << " choices, " << E << " experts, factor " << factor);
+                    CHECK(expert_capacity({factor, 0, false}, rows, E, k) == exact);
+                }
+    }
 }
 
 TEST_CASE("random selection keeps the largest draws, whatever the order of rows") {

@@ -26,8 +26,11 @@ double grown_value(const Pacing& p, std::int64_t t) {
     switch (p.kind) {
         case PacingKind::root:
             return (p.root_degree == 1 ? fraction : std::pow(fraction, 1 / p.root_degree)) * rise + min;
-        case PacingKind::step:
-            return std::floor(fraction * static_cast<double>(p.stages)) / static_cast<double>(p.stages) * rise + min;
+        case PacingKind::step: {
+            // Products before quotients: t / duration times the stages may be just below the stage that begins at t.
+            const auto stages = static_cast<double>(p.stages);
+            return std::floor(static_cast<double>(t) * stages / static_cast<double>(p.duration)) * rise / stages + min;
+        }
         case PacingKind::exponential:
             return min * std::pow(static_cast<double>(p.max) / min, fraction);
         case PacingKind::discrete:
