@@ -7,8 +7,8 @@
 
 namespace deft {
 
-// Whether a child would act elsewhere because of a variable that this process inherited: git in another repository (a hook
-// sets GIT_DIR), mpirun as a process of the launch that started this one, Python as a session at its prompt.
+// Whether a variable that this process inherited would make a child act elsewhere. A hook's GIT_DIR moves git to another
+// repository; variables of a launch make mpirun one of its processes; PYTHONINSPECT leaves Python at its prompt.
 bool redirects_children(std::string_view name);
 
 // This process's own "NAME=value" entries without those that redirect children, with `changed` in place of, or beside,

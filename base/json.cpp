@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -62,6 +64,66 @@ std::string json_text(const Json& value, int indent) {
         require_utf8(value);
         throw;
     }
+}
+
+Json try_parse_object(std::string_view text, std::string& problem) {
+    try {
+        Json value = parse_json(text);
+        if (value.is_object()) return value;
+        problem = std::string("a JSON ") + value.type_name() + ", not an object";
+    } catch (const Json::exception& error) {
+        // "[json.exception.parse_error.101] parse error at line 1, column 5: reason"
+        const std::string what = error.what();
+        const std::size_t place = what.find(" at line ");
+        problem = place == std::string::npos ? "not valid JSON: " + what.substr(what.find("] ") + 2)
+                                             : "not valid JSON" + what.substr(place);
+    }
+    return Json(Json::value_t::discarded);
+}
+
+namespace {
+
+// A \uXXXX escape at `at`, or nothing.
+std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
+    if (text.substr(at, 2) != "\\u" || at + 6 > text.size()) return {};
+    unsigned unit = 0;
+    const auto [end, error] = std::from_chars(text.data() + at + 2, text.data() + at + 6, unit, 16);
+    if (error != std::errc() || end != text.data() + at + 6) return {};
+    return unit;
+}
+
+bool is_high(std::optional<unsigned> unit) { return unit && *unit >= 0xD800 && *unit < 0xDC00; }
+bool is_low(std::optional<unsigned> unit) { return unit && *unit >= 0xDC00 && *unit < 0xE000; }
+
+}  // namespace
+
+std::string tolerant_json(std::string_view text) {
+    std::string json;
+    json.reserve(text.size());
+    bool in_text = false;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t taken = 1;
+        std::string_view written = text.substr(at, 1);
+        if (in_text && text[at] == '\\') {
+            const auto unit = escaped_unit(text, at);
+            taken = unit ? 6 : 2;
+            if (is_high(unit) && is_low(escaped_unit(text, at + 6))) taken = 12;
+            written = text.substr(at, taken);
+            if (taken == 6 && (is_high(unit) || is_low(unit))) written = kHalfCharacter;
+        } else if (text[at] == '"') {
+            in_text = !in_text;
+        } else if (!in_text) {
+            for (const std::string_view name : {"NaN", "-Infinity", "Infinity"})
+                if (text.substr(at, name.size()) == name) {
+                    taken = name.size();
+                    written = "null";
+                    break;
+                }
+        }
+        json += written;
+        at += taken;
+    }
+    return json;
 }
 
 std::string canonical_json(const Json& value) {

@@ -5,7 +5,7 @@
 
 namespace deft {
 
-// The first key that an object of a JSON text has twice, of which a parsed object keeps one. Empty: none.
+// The first key that appears twice in an object of a JSON text; parsing keeps one value. Empty: none.
 std::string repeated_key(std::string_view text);
 
 }  // namespace deft

@@ -152,7 +152,7 @@ std::size_t TextStream::read(char* out, std::size_t size) {
     return s.read_plain(out, size);
 }
 
-bool TextStream::read_line(std::string& line) {
+bool TextStream::read_line(std::string& line, std::size_t most) {
     State& s = *state_;
     line.clear();
     s.line_feed_seen = false;
@@ -170,6 +170,7 @@ bool TextStream::read_line(std::string& line) {
         line.append(start, count);
         s.line_start += count + (end != nullptr ? 1 : 0);
         if (end != nullptr) return s.line_feed_seen = true;
+        if (line.size() > most) return true;
     }
 }
 

@@ -130,7 +130,17 @@ void IndexedDatasetWriter::end_document() {
 }
 
 void IndexedDatasetWriter::add_sequence(std::span<const std::int32_t> tokens) {
-    if (tokens.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    add_tokens(tokens);
+    end_sequence();
+}
+
+void IndexedDatasetWriter::end_sequence() {
+    lengths_.push_back(static_cast<std::int32_t>(std::exchange(open_, 0)));
+}
+
+void IndexedDatasetWriter::add_tokens(std::span<const std::int32_t> tokens) {
+    open_ += static_cast<std::int64_t>(tokens.size());
+    if (open_ > std::numeric_limits<std::int32_t>::max())
         throw Error(ErrorKind::io, "a document of more than 2^31 - 1 tokens does not fit the format", "split it");
     const void* data = tokens.data();
     if (width_ == 2) {
@@ -143,7 +153,6 @@ void IndexedDatasetWriter::add_sequence(std::span<const std::int32_t> tokens) {
             ErrorKind::io,
             fmt::format("cannot write {}: {}", bin_file(prefix_).string(), std::generic_category().message(errno)),
             "free some space, or choose another folder");
-    lengths_.push_back(static_cast<std::int32_t>(tokens.size()));
     tokens_ += static_cast<std::int64_t>(tokens.size());
 }
 

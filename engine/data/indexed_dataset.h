@@ -60,6 +60,9 @@ class IndexedDatasetWriter {
     void add_document(std::span<const std::int32_t> tokens);
     // A sequence of the document that end_document() closes.
     void add_sequence(std::span<const std::int32_t> tokens);
+    // The same piece by piece: tokens of the sequence that end_sequence() closes.
+    void add_tokens(std::span<const std::int32_t> tokens);
+    void end_sequence();
     void end_document();
     void finish();
 
@@ -73,6 +76,7 @@ class IndexedDatasetWriter {
     std::vector<std::int32_t> lengths_;     // (S)
     std::vector<std::int64_t> borders_{0};  // (D)
     std::vector<std::uint16_t> narrow_;
+    std::int64_t open_ = 0;  // tokens of the sequence that is not closed yet
     std::int64_t tokens_ = 0;
 };
 

@@ -277,7 +277,7 @@ constexpr Family kFamilies[] = {{"gpt2", WeightNames::gpt2, parse_gpt2},
 
 HuggingFaceModel parse_huggingface_config(const Json& json, const std::filesystem::path& file) {
     if (!json.is_object() || !json.contains("model_type") || !json.at("model_type").is_string())
-        throw Error(ErrorKind::io, fmt::format("{}: no JSON object with a model_type", file.string()),
+        throw Error(ErrorKind::io, fmt::format("{}: it has no model_type, a JSON text", file.string()),
                     "name a folder as Hugging Face's save_pretrained() leaves it", "everything");
     const auto type = json.at("model_type").get<std::string>();
     const auto* family =

@@ -31,9 +31,11 @@ void add_file(const fs::path& file, std::map<std::string, FileTensor>& tensors,
 }  // namespace
 
 std::map<std::string, std::vector<std::string>> parse_shard_index(const std::string& text, const fs::path& file) {
-    const Json index = try_parse_json(text);
-    if (!index.is_object() || !index.contains("weight_map") || !index.at("weight_map").is_object())
-        refuse_shards(file, "no JSON object with a weight_map");
+    std::string problem;
+    const Json index = try_parse_object(text, problem);
+    if (index.is_discarded()) refuse_shards(file, problem);
+    if (!index.contains("weight_map") || !index.at("weight_map").is_object())
+        refuse_shards(file, "it has no weight_map, a JSON object of file names");
     if (const std::string twice = repeated_key(text); !twice.empty())
         refuse_shards(file, fmt::format("it names {} twice", twice));
     std::map<std::string, std::vector<std::string>> shards;

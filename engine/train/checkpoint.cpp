@@ -249,8 +249,9 @@ std::string write_weights_into(const fs::path& folder, Exec& exec, const Transfo
 }
 
 Json read_manifest(const fs::path& folder) {
-    const Json manifest = try_parse_json(read_file(folder / kManifest));
-    if (!manifest.is_object()) damaged(folder, fmt::format("{} is no JSON object", kManifest));
+    std::string problem;
+    const Json manifest = try_parse_object(read_file(folder / kManifest), problem);
+    if (manifest.is_discarded()) damaged(folder, fmt::format("{}: {}", kManifest, problem));
     try {
         const auto schema = manifest.at("schema").get<std::string>();
         if (schema != kSchema && schema != kFormerSchema)

@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <optional>
 
-#include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/text_stream.h"
 #include "experiments/datasets/catalogue.h"
 #include "experiments/datasets/embedded_corpus.h"
 #include "experiments/datasets/file_hashes.h"
+#include "experiments/datasets/file_reader.h"
 #include "experiments/datasets/find_file.h"
+#include "experiments/datasets/split_text.h"
 #include "experiments/datasets/text_files.h"
 
 namespace deft::experiments {
@@ -70,126 +71,16 @@ CorpusSource catalogue_source(const DataConfig& data, const fs::path& base_folde
                 "supply the file's text, or take it out of [data]");
 }
 
-// The documents of a file, one after the other; hashed on the way.
-class FileReader {
- public:
-    explicit FileReader(const SourceFile& file) : file_(file), stream_(file.path) {}
-
-    double fraction() const {
-        return static_cast<double>(stream_.stored_bytes_read()) /
-               static_cast<double>(std::max<std::int64_t>(1, stream_.stored_bytes()));
-    }
-
-    bool next(std::string& document) {
-        document.clear();
-        switch (file_.reader) {
-            case DocumentReader::text:
-                return next_text(document);
-            case DocumentReader::jsonl:
-                return next_record(document);
-            case DocumentReader::lines:
-                return next_line(document);
-            case DocumentReader::paragraphs:
-                return next_paragraph(document);
-            case DocumentReader::wikitext:
-                return next_article(document);
-        }
-        return false;
-    }
-
-    // Call it at the file's end.
-    void verify() {
-        if (file_.sha256.empty()) return;
-        const std::string found = hash_.hex();
-        if (found != file_.sha256)
-            throw Error(ErrorKind::io,
-                        fmt::format("{} has hash {}..., and {}... is expected of {}", file_.path.string(),
-                                    short_hash(found), short_hash(file_.sha256), file_.name),
-                        "get the file again, or name it under [data] train_files as a text of your own");
-    }
-
- private:
-    // Into line_, without its line feed.
-    bool read_line() {
-        if (!stream_.read_line(line_)) return false;
-        ++number_;
-        hash_.add(line_);
-        if (stream_.line_feed_seen()) hash_.add("\n");
-        return true;
-    }
-
-    bool line_is_blank() const { return line_.find_first_not_of(" \t\r") == std::string::npos; }
-
-    void append_line(std::string& document) const { document.append(line_).append("\n"); }
-
-    bool next_text(std::string& document) {
-        if (number_++ > 0) return false;
-        std::vector<char> buffer(1 << 18);
-        while (const std::size_t count = stream_.read(buffer.data(), buffer.size()))
-            document.append(buffer.data(), count);
-        hash_.add(document);
-        return true;
-    }
-
-    bool next_line(std::string& document) {
-        do {
-            if (!read_line()) return false;
-        } while (line_is_blank());
-        document = line_;
-        return true;
-    }
-
-    bool next_record(std::string& document) {
-        do {
-            if (!read_line()) return false;
-        } while (line_.empty());
-        const Json record = try_parse_json(line_);
-        if (!record.is_object() || !record.contains("text") || !record["text"].is_string())
-            throw Error(ErrorKind::io, Place{file_.path.string(), number_, 0}, "no JSON object with a \"text\"",
-                        "mend or remove the line");
-        document = record["text"].get<std::string>();
-        return true;
-    }
-
-    bool next_paragraph(std::string& document) {
-        while (read_line()) {
-            if (!line_is_blank())
-                append_line(document);
-            else if (!document.empty())
-                return true;
-        }
-        return !document.empty();
-    }
-
-    bool next_article(std::string& document) {
-        if (at_heading_) append_line(document);
-        at_heading_ = false;
-        while (read_line()) {
-            at_heading_ = line_.starts_with(" = ") && !line_.starts_with(" = = ");
-            if (at_heading_ && document.find_first_not_of(" \n") != std::string::npos) return true;
-            append_line(document);
-        }
-        at_heading_ = false;
-        return !document.empty();
-    }
-
-    const SourceFile& file_;
-    TextStream stream_;
-    Sha256 hash_;
-    std::string line_;
-    bool at_heading_ = false;  // line_ begins the next article
-    int number_ = 0;
-};
-
 // False where `take` wanted no more; the file is read to its end all the same, for its hash.
-bool each_of_file(const SourceFile& file, const std::function<bool(std::string_view)>& take,
+bool each_of_file(const SourceFile& file, std::int64_t most_bytes, const std::function<bool(const DocumentPart&)>& take,
                   const std::function<void(double)>& progress) {
-    FileReader reader(file);
-    std::string text;
+    FileReader reader(file, most_bytes);
+    DocumentPart part;
     bool any = false, wanted = true;
-    while (reader.next(text)) {
-        any = any || !text.empty();
-        wanted = wanted && take(text);
+    while (reader.next(part)) {
+        part.split = file.split;
+        any = any || !part.text.empty();
+        wanted = wanted && take(part);
         if (progress) progress(reader.fraction());
     }
     if (!any) fail_empty(file.path);
@@ -197,33 +88,22 @@ bool each_of_file(const SourceFile& file, const std::function<bool(std::string_v
     return wanted;
 }
 
+bool begins_with_mark(const fs::path& path) {
+    std::string begin(3, '\0');
+    std::size_t read = 0;
+    for (TextStream stream(path); read < begin.size();) {
+        const std::size_t count = stream.read(begin.data() + read, begin.size() - read);
+        if (count == 0) return false;
+        read += count;
+    }
+    return begin == "\xEF\xBB\xBF";
+}
+
 std::string text_sha256(const fs::path& path) {
     require_text(path);
     const TextDigest digest = text_digest(path);
     if (digest.bytes == 0) fail_empty(path);
     return digest.sha256;
-}
-
-// Where the share before `size` * `share` ends: behind a line, or between characters where no line ends later.
-std::size_t border_at(std::string_view text, double share) {
-    auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * share);
-    const std::size_t line_feed = text.find('\n', at);
-    if (line_feed + 1 < text.size() && line_feed != std::string_view::npos) return line_feed + 1;
-    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
-    return at;
-}
-
-// A text that is the whole corpus, by the shares of [data] split: each part is a document.
-bool take_in_parts(std::string_view text, const DataConfig& data,
-                   const std::function<bool(Split, std::string_view)>& take) {
-    if (data.max_bytes > 0) text = text.substr(0, static_cast<std::size_t>(data.max_bytes));
-    const auto all = static_cast<double>(data.split[0] + data.split[1] + data.split[2]);
-    const std::size_t valid = border_at(text, static_cast<double>(data.split[0]) / all);
-    const std::size_t rest =
-        data.split[2] == 0 ? text.size()
-                           : std::max(valid, border_at(text, static_cast<double>(data.split[0] + data.split[1]) / all));
-    return take(Split::train, text.substr(0, valid)) && take(Split::valid, text.substr(valid, rest - valid)) &&
-           take(Split::test, text.substr(rest));
 }
 
 EmbeddedCorpus embedded(const DataConfig& data) {
@@ -279,20 +159,21 @@ std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFile
         // text and jsonl follow from what a file is; the others read one text in several ways.
         if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));
         if (file.in_parts) digests += " in parts";
+        if (!file.path.empty() && begins_with_mark(file.path)) digests += " without its mark";  // which was text once
         digests += "\n";
     }
     return sha256(digests);
 }
 
 void for_each_document(const CorpusSource& source, const DataConfig& data,
-                       const std::function<bool(Split, std::string_view)>& take,
+                       const std::function<bool(const DocumentPart&)>& take,
                        const std::function<void(double)>& progress) {
     if (source.embedded) {
         const EmbeddedCorpus documents = embedded(data);
         for (const std::string& text : documents.train)
-            if (!take(Split::train, text)) return;
+            if (!take({Split::train, text})) return;
         for (const std::string& text : documents.valid)
-            if (!take(Split::valid, text)) return;
+            if (!take({Split::valid, text})) return;
     }
     for (std::size_t f = 0; f < source.files.size(); ++f) {
         const SourceFile& file = source.files[f];
@@ -301,11 +182,13 @@ void for_each_document(const CorpusSource& source, const DataConfig& data,
         const auto within = [&](double fraction) {
             progress((static_cast<double>(f) + fraction) / static_cast<double>(source.files.size()));
         };
+        // Enough for the cut at the end of a line or of a character.
+        const bool is_limited = data.max_bytes > 0 && file.split != Split::valid && file.split != Split::test;
+        const std::int64_t most_bytes = is_limited ? data.max_bytes + 4 : 0;
+        std::optional<SplitText> divided;
+        if (file.in_parts) divided.emplace(file.path, data);
         const bool wanted = each_of_file(
-            file,
-            [&](std::string_view text) {
-                return file.in_parts ? take_in_parts(text, data, take) : take(file.split, text);
-            },
+            file, most_bytes, [&](const DocumentPart& part) { return divided ? divided->give(part.text, take) : take(part); },
             progress ? std::function<void(double)>(within) : nullptr);
         if (!wanted) return;
     }

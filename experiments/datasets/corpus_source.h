@@ -54,11 +54,20 @@ CorpusSource training_source(const DataConfig& data, const std::filesystem::path
 // text_files(); config, for what is no text or empty.
 std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFiles* seen = nullptr);
 
-// Calls `take` for every document until it returns false. `progress` gets the fraction read, now and then.
-// Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a line
-// that is no JSON object with a text, for an empty file.
+// A document, or a part of a long one: parts are cut where no byte-pair encoding joins what they cut.
+struct DocumentPart {
+    Split split = Split::divided;
+    std::string_view text;
+    bool begins = true, ends = true;
+
+    bool is_empty_document() const { return begins && ends && text.empty(); }
+};
+
+// Calls `take` for every document, part by part, until it returns false. `progress` gets the fraction read, now and then.
+// Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a
+// line without a JSON object that has a text, for a line longer than kMostLineBytes, and for an empty file.
 void for_each_document(const CorpusSource& source, const DataConfig& data,
-                       const std::function<bool(Split, std::string_view)>& take,
+                       const std::function<bool(const DocumentPart&)>& take,
                        const std::function<void(double)>& progress = {});
 
 }  // namespace deft::experiments

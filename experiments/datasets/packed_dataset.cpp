@@ -36,9 +36,9 @@ engine::Tokenizer train_on_training_text(const CorpusSource& source, const DataC
                                          const PrepareProgress& progress) {
     std::int64_t documents = 0;
     bool divided = false;
-    for_each_wanted(source, data, progress, "counting documents", [&](Split split, std::string_view) {
-        divided = divided || split == Split::divided;
-        ++documents;
+    for_each_wanted(source, data, progress, "counting documents", [&](const DocumentPart& part) {
+        divided = divided || part.split == Split::divided;
+        documents += part.ends;
         return true;
     });
     const std::int64_t last = divided && documents > 1 ? divide_documents(documents, data.split).train_last : documents;
@@ -196,6 +196,8 @@ DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const 
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
     if (name == "bytes") return engine::Tokenizer::bytes();
     const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
+    const auto single = look_for_data_file(folder + "/tokenizer.json", base_folder);
+    if (single && !look_for_data_file(folder + "/vocab.json", base_folder)) return engine::load_tokenizer(single->parent_path());
     return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 

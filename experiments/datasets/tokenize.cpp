@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "engine/data/bert/sentence_corpus.h"
 #include "engine/data/bpe/bpe_trainer.h"
 #include "engine/data/indexed_dataset.h"
+#include "experiments/datasets/file_reader.h"
 
 namespace deft::experiments {
 
@@ -26,40 +29,74 @@ std::string_view beginning_of(std::string_view text, std::size_t bytes) {
 
 }  // namespace
 
+namespace {
+
+// The parts of documents that data.max_bytes leaves.
+class WantedParts {
+ public:
+    WantedParts(std::int64_t most_bytes, const std::function<bool(const DocumentPart&)>& take)
+        : most_(most_bytes), take_(take) {}
+
+    std::int64_t bytes() const { return bytes_; }
+
+    bool operator()(const DocumentPart& part) {
+        if (part.is_empty_document()) return true;  // nothing to learn, and its mark alone would be noise
+        // What the files say is for validation stays whole.
+        if (most_ == 0 || part.split == Split::valid || part.split == Split::test) return take_(part);
+        if (part.begins) {
+            if (bytes_ >= most_) return part.split == Split::train;
+            // Where documents are divided, the one that reaches the limit is whole, unless it is longer than the limit.
+            left_ = part.split == Split::divided ? most_ : most_ - bytes_;
+        }
+        if (left_ == 0) return true;
+        const auto size = static_cast<std::int64_t>(part.text.size());
+        std::string_view text = beginning_of(part.text, static_cast<std::size_t>(left_));
+        // A cut at the end of a line may be where the part begins.
+        if (begins_line_ && !part.begins && text.size() < part.text.size() && !text.ends_with('\n')) text = {};
+        begins_line_ = part.text.ends_with('\n');
+        bytes_ += size;
+        left_ = size < left_ ? left_ - size : 0;
+        if (text.empty() && part.begins) return true;
+        return take_({part.split, text, part.begins, part.ends || left_ == 0});
+    }
+
+ private:
+    std::int64_t most_, bytes_ = 0;
+    std::int64_t left_ = 0;  // of the document
+    bool begins_line_ = false;  // the part
+    const std::function<bool(const DocumentPart&)>& take_;
+};
+
+}  // namespace
+
 void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
-                     const std::string& what, const std::function<bool(Split, std::string_view)>& take) {
-    std::int64_t bytes = 0;
+                     const std::string& what, const std::function<bool(const DocumentPart&)>& take) {
+    WantedParts wanted(data.max_bytes, take);
     for_each_document(
-        source, data,
-        [&](Split split, std::string_view text) {
-            if (text.empty()) return true;  // nothing to learn, and its mark alone would be noise
-            // What the files say is for validation stays whole.
-            if (data.max_bytes == 0 || split == Split::valid || split == Split::test) return take(split, text);
-            if (bytes >= data.max_bytes) return split == Split::train;
-            const std::int64_t left = data.max_bytes - bytes;
-            bytes += static_cast<std::int64_t>(text.size());
-            if (split == Split::train) text = beginning_of(text, static_cast<std::size_t>(left));
-            return text.empty() || take(split, text);
-        },
+        source, data, [&](const DocumentPart& part) { return wanted(part); },
         [&](double fraction) {
             if (!progress) return;
             if (data.max_bytes > 0)
-                fraction = std::max(fraction, static_cast<double>(bytes) / static_cast<double>(data.max_bytes));
+                fraction = std::max(fraction, static_cast<double>(wanted.bytes()) / static_cast<double>(data.max_bytes));
             progress(what, std::min(1.0, fraction));
         });
 }
 
 namespace {
 
-// Documents one by one; write(text) adds each to the writer.
+// Parts of documents one by one; write(part) adds each to the writer.
 Tokenized write_documents(const CorpusSource& source, const DataConfig& data, engine::IndexedDatasetWriter& writer,
                           const PrepareProgress& progress, const std::function<void(Split, std::int64_t)>& each,
-                          const std::function<void(std::string_view)>& write) {
+                          const std::function<void(const DocumentPart&)>& write) {
     Tokenized done;
-    for_each_wanted(source, data, progress, "tokenising", [&](Split split, std::string_view text) {
-        write(text);
-        done.bytes += static_cast<std::int64_t>(text.size());
-        if (each) each(split, static_cast<std::int64_t>(text.size()));
+    std::int64_t bytes = 0;  // of the document
+    for_each_wanted(source, data, progress, "tokenising", [&](const DocumentPart& part) {
+        write(part);
+        bytes += static_cast<std::int64_t>(part.text.size());
+        if (!part.ends) return true;
+        done.bytes += bytes;
+        if (each) each(part.split, bytes);
+        bytes = 0;
         return true;
     });
     writer.finish();
@@ -76,11 +113,18 @@ Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const
     engine::IndexedDatasetWriter writer(prefix, tokenizer.vocab());
     engine::Encoder encoder(tokenizer);
     std::vector<std::int32_t> tokens;
-    return write_documents(source, data, writer, progress, each, [&](std::string_view text) {
-        tokens.clear();
-        encoder.encode(text, tokens);
-        tokens.push_back(tokenizer.end_of_document());
-        writer.add_document(tokens);
+    return write_documents(source, data, writer, progress, each, [&](const DocumentPart& part) {
+        // A byte is a token by itself, so long parts are cut anywhere.
+        const std::size_t slice = tokenizer.bpe() == nullptr ? kPartBytes : part.text.size();
+        for (std::size_t at = 0; at < part.text.size(); at += slice) {
+            tokens.clear();
+            encoder.encode(part.text.substr(at, slice), tokens);
+            writer.add_tokens(tokens);
+        }
+        if (!part.ends) return;
+        writer.add_tokens(std::vector{tokenizer.end_of_document()});
+        writer.end_sequence();
+        writer.end_document();
     });
 }
 
@@ -90,8 +134,15 @@ Tokenized write_sentences(const CorpusSource& source, const DataConfig& data,
                           const std::function<void(Split, std::int64_t)>& each) {
     engine::IndexedDatasetWriter writer(prefix, wordpiece->vocab());
     engine::WordPieceEncoder encoder(wordpiece);
-    return write_documents(source, data, writer, progress, each, [&](std::string_view text) {
-        engine::add_document_of_sentences(writer, text, encoder, rule);
+    std::string document;
+    return write_documents(source, data, writer, progress, each, [&](const DocumentPart& part) {
+        if (document.size() + part.text.size() > kMostLineBytes)
+            throw Error(ErrorKind::io, fmt::format("a document of more than {} MiB is too long for sentences", kMostLineBytes >> 20),
+                        "divide it into documents");
+        document += part.text;
+        if (!part.ends) return;
+        engine::add_document_of_sentences(writer, document, encoder, rule);
+        document.clear();
     });
 }
 
@@ -101,12 +152,14 @@ engine::Tokenizer train_tokenizer(const CorpusSource& source, const DataConfig& 
     std::vector<std::string> texts;
     std::size_t taken = 0;
     std::int64_t number = 0;
-    for_each_wanted(source, data, progress, "reading text for the tokenizer", [&](Split split, std::string_view text) {
-        if (!wanted || wanted(split, number)) {
-            texts.emplace_back(text.substr(0, bytes - taken));
-            taken += texts.back().size();
+    for_each_wanted(source, data, progress, "reading text for the tokenizer", [&](const DocumentPart& part) {
+        if (!wanted || wanted(part.split, number)) {
+            if (part.begins) texts.emplace_back();
+            const std::string_view text = part.text.substr(0, bytes - taken);
+            texts.back() += text;
+            taken += text.size();
         }
-        ++number;
+        number += part.ends;
         return taken < bytes;
     });
     if (progress) progress(fmt::format("training a tokenizer of {} entries", data.vocab), 0);

@@ -57,14 +57,16 @@ Json parse_record(std::string_view text, const Place& place, bool columns_count)
     if (is_deep(text))
         throw Error(ErrorKind::config, place, fmt::format("the record nests lists or tables deeper than {}", kDeepest));
     try {
-        return parse_json(text);
+        Json record = try_parse_json(text);
+        if (record.is_discarded()) record = try_parse_json(tolerant_json(text));
+        return record.is_discarded() ? parse_json(text) : record;
     } catch (const Json::parse_error& error) {
         Place at = place;
         if (columns_count) at.column = static_cast<int>(error.byte);
         const std::string what = error.what();  // "[json...] parse error at line 1, column 5: reason"
         const std::size_t reason = what.find(": ");
         throw Error(ErrorKind::config, at,
-                    "the record is no JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
+                    "the record is not valid JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
     } catch (const Json::out_of_range&) {
         throw Error(ErrorKind::config, place, "the record has a number beyond the range of a double",
                     "write it as a text, or smaller");

@@ -47,20 +47,6 @@ std::vector<std::string> numbered_texts(int count) {
     return texts;
 }
 
-// The documents that a reader finds in a text.
-std::vector<std::string> documents(DocumentReader reader, const std::string& text, const std::string& sha256 = "") {
-    const TemporaryFolder folder;
-    write_text(folder / "a", text);
-    CorpusSource source;
-    source.files.push_back({"a", folder / "a", reader, Split::divided, sha256});
-    std::vector<std::string> found;
-    for_each_document(source, {}, [&](Split, std::string_view document) {
-        found.emplace_back(document);
-        return true;
-    });
-    return found;
-}
-
 std::string decoded(const engine::TokenCorpus& corpus, const engine::Tokenizer& tokenizer) {
     std::vector<std::int32_t> tokens;
     for (std::int64_t i = 0; i < corpus.tokens.size; ++i) tokens.push_back(corpus.tokens[i]);
@@ -69,42 +55,7 @@ std::string decoded(const engine::TokenCorpus& corpus, const engine::Tokenizer& 
 
 }  // namespace
 
-TEST_CASE("corpus files: what a document is") {
-    using Texts = std::vector<std::string>;
-    CHECK(documents(DocumentReader::text, "a\n\nb\n") == Texts{"a\n\nb\n"});
-    CHECK(documents(DocumentReader::lines, "a\n\n \nb c\nd") == Texts{"a", "b c", "d"});
-    CHECK(documents(DocumentReader::paragraphs, "\n\na\nb\n\n \t\nc\n\nd") == Texts{"a\nb\n", "c\n", "d\n"});
-    CHECK(documents(DocumentReader::jsonl, "{\"text\":\"a\\nb\"}\n\n{\"id\":1,\"text\":\"\"}\n{\"text\":\"c\"}") ==
-          Texts{"a\nb", "", "c"});
-    CHECK(documents(DocumentReader::wikitext,
-                    " \n = One = \n \n words . \n = = Part = = \n more \n \n = Two = \n \n x \n") ==
-          Texts{" \n = One = \n \n words . \n = = Part = = \n more \n \n", " = Two = \n \n x \n"});
-    CHECK_THROWS_WITH(document_reader("csv"), ContainsSubstring("csv"));
-}
-
-TEST_CASE("corpus files: every reader hashes the whole text") {
-    const std::string text = " = One = \n\n{\"text\": \"a\"}\n\n \nb";
-    for (const DocumentReader reader :
-         {DocumentReader::text, DocumentReader::lines, DocumentReader::paragraphs, DocumentReader::wikitext}) {
-        INFO(static_cast<int>(reader));
-        CHECK_FALSE(documents(reader, text, sha256(text)).empty());
-        CHECK_THAT(test::refusal(ErrorKind::io, [&] { documents(reader, text, sha256(text + "\n")); }),
-                   ContainsSubstring("is expected of a"));
-    }
-}
-
-TEST_CASE("corpus files: a line of JSON without text is named by file and line") {
-    for (const char* line :
-         {"{\"txt\":\"b\"}", "[\"text\"]", "{\"text\":5}", "{\"text\":\"b", "\"text\"", "{\"text\":null}"})
-        CHECK_THAT(
-            test::refusal(ErrorKind::io,
-                          [&] { documents(DocumentReader::jsonl, std::string("{\"text\":\"a\"}\n\n") + line + "\n"); }),
-            ContainsSubstring("/a:3: no JSON object"));
-    CHECK_THAT(test::refusal(ErrorKind::io, [&] { documents(DocumentReader::jsonl, "{\"text\":\"\xff\"}\n"); }),
-               ContainsSubstring("/a:1:"));
-}
-
-TEST_CASE("corpus files: empty files are refused, empty documents are left out") {
+TEST_CASE("corpus files: empty files are refused, empty documents are left out", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
@@ -118,7 +69,7 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out")
     CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
 }
 
-TEST_CASE("the tokens to train on are known once the corpus is tokenised") {
+TEST_CASE("the tokens to train on are known once the corpus is tokenised", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two", "three", "four"}));
     const DataConfig data = text_data({"a.jsonl"});
@@ -133,7 +84,7 @@ TEST_CASE("the tokens to train on are known once the corpus is tokenised") {
     CHECK(!prepared_train_tokens(folder / "data", dataset.sha256));
 }
 
-TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names") {
+TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "books" / "old [1]" / ".git");
     write_text(folder / "books" / "b.txt", "second");
@@ -169,7 +120,7 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     CHECK_THAT(test::refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no suffix"));
 }
 
-TEST_CASE("corpus files: what is neither text nor known is refused, not trained on") {
+TEST_CASE("corpus files: what is neither text nor known is refused, not trained on", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "v.txt", "valid");
     const auto refused = [&](const std::string& name, const std::string& content) {
@@ -192,7 +143,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
     CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is no text"));
 }
 
-TEST_CASE("a limit of text is of the training text where files say what to validate on") {
+TEST_CASE("a limit of text is of the training text where files say what to validate on", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.txt", "one\ntwo\nthree\n");
     write_text(folder / "b.txt", "four\n");
@@ -218,7 +169,7 @@ TEST_CASE("a limit of text is of the training text where files say what to valid
     CHECK(parts_within(5) == "\xE2\x82\xAC");
 }
 
-TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines") {
+TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines", "[surroundings]") {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 100; ++i) text += "line " + std::to_string(i) + "\n";
@@ -258,7 +209,7 @@ TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at 
     CHECK(write_tokens(source, data, engine::Tokenizer::bytes(), folder / "out", {}).documents == 1);
 }
 
-TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly") {
+TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly", "[surroundings]") {
     const unsigned seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -278,7 +229,7 @@ TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly") {
     }
 }
 
-TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each") {
+TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each", "[surroundings]") {
     const TemporaryFolder folder;
     struct Expected {
         int documents;
@@ -307,7 +258,7 @@ TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each
                ContainsSubstring("a split needs two"));
 }
 
-TEST_CASE("data sets: a corpus shorter than a sample has none") {
+TEST_CASE("data sets: a corpus shorter than a sample has none", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"abc", "def"}));
     const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
@@ -318,7 +269,7 @@ TEST_CASE("data sets: a corpus shorter than a sample has none") {
     CHECK(load_difficulty(dataset_of(dataset, 3), "voc").samples() == 1);
 }
 
-TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time") {
+TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
@@ -338,7 +289,7 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
                ContainsSubstring("a.jsonl"));
 }
 
-TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set") {
+TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "corpora/imdb");
     write_text(folder / "corpora/imdb/imdb_train_10k.jsonl", json_lines({"not the film reviews", "at all"}));
@@ -354,7 +305,7 @@ TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no 
                ContainsSubstring("not a corpus"));
 }
 
-TEST_CASE("data sets: two processes prepare one folder") {
+TEST_CASE("data sets: two processes prepare one folder", "[surroundings]") {
     const TemporaryFolder folder;
     std::vector<std::string> texts = numbered_texts(3000);
     write_text(folder / "a.jsonl", json_lines(texts));
@@ -388,7 +339,7 @@ TEST_CASE("data sets: two processes prepare one folder") {
     CHECK(prepared == 1);
 }
 
-TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says so") {
+TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says so", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     DataConfig data = text_data({"a.jsonl"});
@@ -433,7 +384,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     check_made_anew();
 }
 
-TEST_CASE("data sets: tokens that were altered are never trained on") {
+TEST_CASE("data sets: tokens that were altered are never trained on", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(500)));
     DataConfig data = text_data({"a.jsonl"});
@@ -458,7 +409,7 @@ TEST_CASE("data sets: tokens that were altered are never trained on") {
     CHECK(read_text(first.folder / "tokens.bin") == altered);
 }
 
-TEST_CASE("data sets: what an older deft prepared is held to what it is when it is first opened") {
+TEST_CASE("data sets: what an older deft prepared is held to what it is when it is first opened", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     const DataConfig data = text_data({"a.jsonl"});
@@ -474,7 +425,7 @@ TEST_CASE("data sets: what an older deft prepared is held to what it is when it 
     CHECK_FALSE(load_packed_dataset(data, folder.path(), folder / "data").note.empty());
 }
 
-TEST_CASE("block hashes name the first block that differs") {
+TEST_CASE("block hashes name the first block that differs", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "f";
     write_text(file, "aaaabbbbcc");
@@ -489,7 +440,7 @@ TEST_CASE("block hashes name the first block that differs") {
     CHECK(block_hashes(file, 4).empty());
 }
 
-TEST_CASE("data sets: a named tokenizer's files may be packed") {
+TEST_CASE("data sets: a named tokenizer's files may be packed", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     DataConfig data = text_data({"a.jsonl"});
@@ -507,7 +458,7 @@ TEST_CASE("data sets: a named tokenizer's files may be packed") {
     CHECK(dataset.tokenizer.name() == "packed");
 }
 
-TEST_CASE("tokenising: what is written is what was read") {
+TEST_CASE("tokenising: what is written is what was read", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "", "three"}));
     const DataConfig data = text_data({"a.jsonl"});
@@ -528,7 +479,7 @@ TEST_CASE("tokenising: what is written is what was read") {
                ContainsSubstring("has changed"));
 }
 
-TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside one to validate on") {
+TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside one to validate on", "[surroundings]") {
     const TemporaryFolder folder;
     const auto write_shard = [&](const char* name, const std::string& text) {
         std::vector<std::int32_t> header(256);
