@@ -93,7 +93,7 @@ engine::AnyTokenizer tokenizer_for(const engine::ImportedModel& from, const std:
         tokenizer = tokenizer_of_files(from.tokenizer, true, false);
     else if (named != "none")
         tokenizer = named_tokenizer(named, ".");
-    if (engine::has_tokens(tokenizer) && engine::vocab_of(tokenizer) != from.config.vocab)
+    if (engine::has_tokens(tokenizer) && engine::vocab_of(tokenizer) > from.config.vocab)
         throw Error(ErrorKind::config,
                     fmt::format("{}: its vocabulary has {} entries, and the tokenizer {}", from.path.string(),
                                 from.config.vocab, engine::vocab_of(tokenizer)),
@@ -107,7 +107,7 @@ TrialConfig trial_of_import(const engine::ImportedModel& from, const engine::Tok
     TrialConfig config;
     config.model = model_config(from.config);
     config.data.tokenizer = tokenizer.bpe() == nullptr ? "bytes" : "imported";
-    config.data.vocab = tokenizer.vocab();
+    config.data.vocab = from.config.vocab;
     config.data.sha256 = from.sha256;
     config.train.micro_batch_size = config.train.batch_size;
     config.train.budget_tokens = config.train.batch_size * config.model.seqlen;
@@ -125,11 +125,16 @@ Json about_import(const engine::ImportedModel& from, const engine::AnyTokenizer&
     if (!continues_text)
         note = "deft eval cannot score it: it continues no text";
     else if (text == nullptr)
-        note = "deft eval cannot score it: it has no tokenizer that deft reads (name one with --tokenizer)";
+        note = fmt::format("deft eval cannot score it: it has no tokenizer that deft reads (name one with --tokenizer){}",
+                           from.tokenizer.problem.empty() ? "" : ": " + from.tokenizer.problem);
     else if (engine::huggingface_counterpart(from.config).names == engine::WeightNames::own)
         note = "deft eval cannot score it: it is no GPT-2 or Llama";
     else
         about["config"] = to_json(trial_of_import(from, *text));
+    if (text != nullptr && text->vocab() < from.config.vocab && note.empty())
+        note = fmt::format("{} of its {} rows are of no token of the tokenizer: they count in its probabilities, and are never "
+                           "drawn",
+                           from.config.vocab - text->vocab(), from.config.vocab);
     return about;
 }
 
@@ -139,8 +144,7 @@ Exchanged import_model(const fs::path& from, const fs::path& to, const std::stri
     require_place(to, replace);
     const engine::ImportedModel imported = engine::open_model(from);
     const engine::AnyTokenizer tokenizer = tokenizer_for(imported, tokenizer_name);
-    Exchanged done{imported.format, imported.config, engine::DType::f32, imported.sha256, {}};
-    if (imported.dtype == engine::DType::bf16) done.dtype = engine::DType::bf16;
+    Exchanged done{imported.format, imported.config, imported.dtype, imported.sha256, {}};
     const Json about = about_import(imported, tokenizer, done.note);
     HeldModel held(imported);
     write_folder(to, replace, [&](const fs::path& folder) {

@@ -57,8 +57,10 @@ Generation generate(TrainedModel& trained, const GenerationRequest& request, con
     const std::vector<std::int32_t> prompt = prompt_tokens(tokenizer, request.prompt, positions);
     const auto P = static_cast<std::int64_t>(prompt.size());
     const std::int64_t tokens = std::min(request.tokens, positions - P);
+    engine::SamplingConfig sampling = request.sampling;
+    sampling.tokens = tokenizer.vocab();
     engine::Generator generator(*trained.model, trained.exec, trained.backend,
-                                {request.samples, P + tokens, request.sampling, tokenizer.end_of_document()});
+                                {request.samples, P + tokens, sampling, tokenizer.end_of_document()});
     Generation generation;
     generation.prompt_tokens = P;
     generation.texts.resize(static_cast<std::size_t>(request.samples));

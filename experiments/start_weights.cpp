@@ -83,7 +83,9 @@ std::string note_of(const engine::ImportedModel& model, const engine::ImportRepo
 std::string load_start_weights(const TrialConfig& config, const Dataset& dataset, engine::Trainer& trainer,
                                const fs::path& checkpoint) {
     const Start start = open_start(config, checkpoint);
-    const engine::ImportOptions options{!start.is_of_this_data, &dataset.tokenizer};
+    // The class head of BERT samples is the order of two sentences wherever gaps are filled beside it.
+    const bool has_order_head = sample_kind(config.data) == SampleKind::bert && start.model.config.head.has_value();
+    const engine::ImportOptions options{!start.is_of_this_data && !has_order_head, &dataset.tokenizer};
     return note_of(start.model, engine::import_weights(trainer.exec(), trainer.model(), start.model, options));
 }
 
@@ -99,7 +101,7 @@ engine::DType load_imported_weights(const TrialConfig& config, const Dataset& da
                     "name a model with the head that it was trained with, or give train.budget_tokens",
                     "nothing was imported");
     note = note_of(from, report);
-    return from.dtype == engine::DType::bf16 ? engine::DType::bf16 : engine::DType::f32;
+    return from.dtype;
 }
 
 }  // namespace deft::experiments

@@ -115,7 +115,7 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder) {
 }
 
 Tokenizer read_stored_tokenizer(const std::filesystem::path& folder, const std::string& name) {
-    if (!std::filesystem::exists(folder / kBpeFiles[0])) return Tokenizer::bytes();
+    if (bpe_files_in(folder).empty()) return Tokenizer::bytes();
     return Tokenizer(std::make_shared<const Bpe>(read_bpe(folder)), name);
 }
 

@@ -13,6 +13,7 @@ struct SamplingConfig {
     double top_p = 1;         // and of those the fewest of the largest probabilities that add up to it, at least one
                               // (Holtzman et al. 2020, "nucleus sampling"); 1: all
     std::uint64_t seed = 0;
+    std::int64_t tokens = 0;  // ids below it may be drawn: a padded vocabulary has more than its tokenizer; 0: all
 };
 
 struct Choice {

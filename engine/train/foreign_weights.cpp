@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "engine/data/bpe/bpe_files.h"
 #include "engine/io/huggingface_config.h"
 #include "engine/io/llmc_model.h"
@@ -25,10 +26,10 @@ constexpr const char* kConfigFile = "config.json";
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 
 Json read_object(const fs::path& file) {
-    Json json = try_parse_json(read_file(file));
-    if (!json.is_object())
-        throw Error(ErrorKind::io, fmt::format("{}: no JSON object", file.string()), "copy the model again",
-                    "everything");
+    std::string problem;
+    Json json = try_parse_object(read_file(file), problem);
+    if (json.is_discarded())
+        throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), problem), "copy the model again", "everything");
     return json;
 }
 
@@ -49,11 +50,24 @@ class FolderHash {
     std::map<std::string, std::string> hashes_;
 };
 
+// Of a pair of files as deft and GPT-2 have them; or of tokenizer.json, which may be of a kind that deft does not read.
+ImportedTokenizer bpe_in(const fs::path& folder, const std::vector<fs::path>& files, FolderHash& hash) {
+    ImportedTokenizer tokenizer;
+    try {
+        tokenizer.text = load_tokenizer(folder);
+        for (const fs::path& file : files) hash.add(file.filename().string(), sha256_file(file));
+    } catch (const Error& error) {
+        if (files.size() > 1 || error.kind() != ErrorKind::config) throw;
+        tokenizer.problem = first_line(error.what());
+    }
+    return tokenizer;
+}
+
 ImportedTokenizer tokenizer_in(const fs::path& folder, FolderHash& hash) {
     ImportedTokenizer tokenizer;
-    if (fs::exists(folder / kBpeFiles[0]) && fs::exists(folder / kBpeFiles[1])) {
-        for (const char* name : {kBpeFiles[0], kBpeFiles[1]}) hash.add_if_there(folder, name);
-        tokenizer.text = load_tokenizer(folder);
+    const std::vector<fs::path> files = bpe_files_in(folder);
+    if (files.size() > 1 || (files.size() == 1 && !fs::exists(folder / kVocabTxt))) {
+        return bpe_in(folder, files, hash);
     } else if (fs::exists(folder / kVocabTxt)) {
         hash.add_if_there(folder, kVocabTxt);
         tokenizer.wordpiece = read_vocab_txt(folder / kVocabTxt);

@@ -18,9 +18,10 @@ namespace deft::engine {
 
 // A tokenizer as far as the files beside a model tell it.
 struct ImportedTokenizer {
-    std::optional<Tokenizer> text;                 // vocab.json and merges.txt
+    std::optional<Tokenizer> text;                 // vocab.json and merges.txt, or tokenizer.json
     std::optional<WordPieceVocabulary> wordpiece;  // vocab.txt
     std::optional<bool> lower_case;                // tokenizer_config.json, of vocab.txt
+    std::string problem;                           // why tokenizer.json is not read; empty: it is, or there is none
 };
 
 struct ImportedModel {

@@ -141,6 +141,46 @@ TEST_CASE("packed tokenizer files are read as plain ones") {
     CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt.zst"));
 }
 
+TEST_CASE("tokenizer.json alone is the same tokenizer, and one of another kind is refused by name") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.json", vocab(kEntries));
+    write_text(folder / "merges.txt", kMerges);
+    const Tokenizer pair = load_tokenizer(folder.path());
+    write_tokenizer(pair, folder / "both");
+    const std::string whole = read_text(folder / "both/tokenizer.json");
+    std::filesystem::create_directory(folder / "single");
+    const auto single = [&](const deft::Json& json) {
+        write_text(folder / "single/tokenizer.json", json.dump());
+        return load_tokenizer(folder / "single");
+    };
+    deft::Json json = deft::Json::parse(whole);
+    CHECK(single(json).sha256() == pair.sha256());
+    CHECK(bpe_files_in(folder / "single") == std::vector<std::filesystem::path>{folder / "single/tokenizer.json"});
+    CHECK(bpe_files_in(folder / "both").size() == 2);
+    // Newer versions write a merge as two texts, and list added tokens apart.
+    for (deft::Json& merge : json["model"]["merges"]) {
+        const auto text = merge.get<std::string>();
+        merge = {text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1)};
+    }
+    const std::int64_t end = pair.end_of_document();
+    json["model"]["vocab"].erase(kEndOfText);
+    json["added_tokens"].push_back({{"id", end + 1}, {"content", "<pad>"}});
+    CHECK(single(json).sha256() == pair.sha256());
+
+    const auto refused = [&](const char* pointer, const deft::Json& value) {
+        deft::Json changed = deft::Json::parse(whole);
+        changed[deft::Json::json_pointer(pointer)] = value;
+        return deft::test::refusal([&] { single(changed); }, "tokenizer.json");
+    };
+    CHECK_THAT(refused("/model/type", "WordPiece"), ContainsSubstring("WordPiece"));
+    CHECK_THAT(refused("/pre_tokenizer/add_prefix_space", true), ContainsSubstring("add_prefix_space"));
+    CHECK_THAT(refused("/normalizer", {{"type", "NFC"}}), ContainsSubstring("normalizer"));
+    CHECK_THAT(refused("/model/merges", 3), ContainsSubstring("laid out"));
+    CHECK_THAT(refused("/model/vocab/a", 999), ContainsSubstring("holes"));
+    write_text(folder / "single/tokenizer.json", "{");
+    CHECK_THROWS_WITH(load_tokenizer(folder / "single"), ContainsSubstring("not valid JSON at line 1"));
+}
+
 TEST_CASE("tokens that only a trainer's padding needs are allowed and never made") {
     const TemporaryFolder folder;
     auto entries = kEntries;

@@ -68,6 +68,24 @@ struct BertTrial {
 
 }  // namespace
 
+TEST_CASE("a trial that starts from a pretrained BERT keeps its head of the sentences' order") {
+    const BertTrial trial;
+    test::train_and_score(trial.config, trial.folder.path());
+    BertTrial second;
+    second.config.start = StartConfig{result_checkpoint(trial.folder / "checkpoints").value().string(), "", "", ""};
+    second.config.train.learning_rate = 1e-9;  // the weights stay as they came
+    resolve_data(second.config);
+    test::train_and_score(second.config, second.folder.path());
+    const auto order_loss = [](const BertTrial& of) {
+        double last = 0;
+        for (const Json& score : of.lines(of.folder.path(), "evaluation"))
+            if (score.at("metric") == "order_loss") last = score.at("value");
+        return last;
+    };
+    CHECK(order_loss(second) == Approx(order_loss(trial)).epsilon(1e-3));
+    CHECK(order_loss(trial) > 0);
+}
+
 TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     const BertTrial trial;
     const fs::path& folder = trial.folder.path();

@@ -92,14 +92,14 @@ void change_manifest(const fs::path& checkpoint, const char* pointer, const Json
 
 }  // namespace
 
-TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads") {
+TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads", "[surroundings]") {
     const TinyTrial bytes;
     check_equal_scores(bytes, 1);
     check_equal_scores(bytes, 2);
     check_equal_scores(TinyTrial("tokenizer = \"bpe\"\nvocab = 300\n"), 1);
 }
 
-TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused") {
+TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused", "[surroundings]") {
     const TinyTrial trial;
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
     const CheckpointEvaluation one = evaluate_checkpoint(trained, {"embedded_questions"}, {}, 5);
@@ -112,7 +112,7 @@ TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are ref
                       ContainsSubstring("did you mean embedded_questions?"));
 }
 
-TEST_CASE("Damaged checkpoints and those of no one model are refused") {
+TEST_CASE("Damaged checkpoints and those of no one model are refused", "[surroundings]") {
     const TinyTrial trial("tokenizer = \"bpe\"\nvocab = 300\n");
     const fs::path& checkpoint = trial.checkpoint;
     const std::string manifest = read_file(checkpoint / "checkpoint.json");
@@ -127,7 +127,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
                ContainsSubstring("wte"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 10'000), ContainsSubstring("2 layers"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/seqlen", 32), ContainsSubstring("wpe"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("300 tokens"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 299), ContainsSubstring("its tokenizer has 300 tokens"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("wants (301, 16)"));
     CHECK_THAT(changed(ErrorKind::config, "/about/tokenizer_sha256", "bytes"), ContainsSubstring("tokenizer"));
     CHECK(changed(ErrorKind::config, "/about/tokenizer", "bytes") == "accepted");  // a name that says nothing
     CHECK_THAT(changed(ErrorKind::io, "/about/tokenizer", 7), ContainsSubstring("damaged"));
@@ -148,7 +149,7 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused") {
     CHECK_THAT(wrong_checkpoint(ErrorKind::io, checkpoint), ContainsSubstring("merges.txt"));
 }
 
-TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)") {
+TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)", "[surroundings]") {
     const TinyTrial trial;
     const engine::SafetensorsFile file = engine::read_safetensors(trial.checkpoint / "model.safetensors");
     const auto shape = [&](const char* name) { return file.tensors.at(name).shape_text(); };
@@ -163,7 +164,7 @@ TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)") 
     CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
 }
 
-TEST_CASE("Hugging Face loads a checkpoint and has its losses") {
+TEST_CASE("Hugging Face loads a checkpoint and has its losses", "[surroundings]") {
     const TinyTrial trial;
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
     constexpr std::int64_t kT = 24;

@@ -13,6 +13,7 @@
 #include "engine/io/huggingface_config.h"
 #include "engine/train/export_model.h"
 #include "experiments/evaluate_checkpoint.h"
+#include "experiments/generate.h"
 #include "tests/catch.h"
 #include "tests/engine/exchange.h"
 #include "tests/experiments/trial_config.h"
@@ -27,6 +28,9 @@ using test::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* kOtherTokenizer =
+    R"({"normalizer": {"type": "BertNormalizer"}, "model": {"type": "WordPiece", "vocab": {"a": 0}}})";
 
 engine::Tokenizer small_bpe() {
     const std::vector<std::string_view> text = {"the cat sat on the mat, the cat is red. who is red? the cat."};
@@ -70,7 +74,7 @@ std::size_t entries(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same bytes") {
+TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same bytes", "[surroundings]") {
     for (const char* config : {kGpt2, kLlama}) {
         const TemporaryFolder folder;
         const std::vector<float> weights = write_foreign(folder / "foreign", config, small_bpe());
@@ -92,7 +96,7 @@ TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same 
     }
 }
 
-TEST_CASE("Hugging Face has the tokenizers of what is exported") {
+TEST_CASE("Hugging Face has the tokenizers of what is exported", "[surroundings]") {
     const TemporaryFolder folder;
     const auto check = [&](const char* name, const std::string& text, const std::vector<std::int32_t>& ids) {
         const ProcessOutput said =
@@ -113,7 +117,7 @@ TEST_CASE("Hugging Face has the tokenizers of what is exported") {
     }
 }
 
-TEST_CASE("weights stay bf16 on the way, and become what is asked for") {
+TEST_CASE("weights keep their type on the way, and become what is asked for", "[surroundings]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe(), engine::DType::bf16);
     CHECK(import_model(folder / "foreign", folder / "imported", "", false).dtype == engine::DType::bf16);
@@ -123,12 +127,17 @@ TEST_CASE("weights stay bf16 on the way, and become what is asked for") {
     export_checkpoint(folder / "imported", folder / "half", {.dtype = engine::DType::f16, .shard_bytes = 5000});
     CHECK(fs::exists(folder / "half" / "model.safetensors.index.json"));
     CHECK(engine::open_model(folder / "half").dtype == engine::DType::f16);
+    CHECK(import_model(folder / "half", folder / "imported_half", "", false).dtype == engine::DType::f16);
+    CHECK(export_checkpoint(folder / "imported_half", folder / "exported_half", {}).dtype == engine::DType::f16);
+    CHECK(engine::open_model(folder / "exported_half").dtype == engine::DType::f16);
 }
 
-TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exported as cased as it was") {
+TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exported as cased as it was", "[surroundings]") {
     const TemporaryFolder folder;
     for (const bool lower_case : {false, true}) {
         write_foreign(folder / "foreign", kBert, small_wordpiece(lower_case));
+        // save_pretrained() writes it beside vocab.txt.
+        write_file_atomically(folder / "foreign" / "tokenizer.json", kOtherTokenizer);
         CHECK_THAT(import_model(folder / "foreign", folder / "imported", "", false).note,
                    ContainsSubstring("continues no text"));
         CHECK_THAT(refusal(ErrorKind::config, [&] { load_trained_model(folder / "imported", {}); }),
@@ -142,7 +151,16 @@ TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exporte
     }
 }
 
-TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not is refused") {
+TEST_CASE("a model whose tokenizer.json is of another kind is imported without a tokenizer, with the reason", "[surroundings]") {
+    const TemporaryFolder folder;
+    write_foreign(folder / "foreign", kGpt2, small_bpe());
+    for (const char* name : {"vocab.json", "merges.txt"}) fs::remove(folder / "foreign" / name);
+    write_file_atomically(folder / "foreign" / "tokenizer.json", kOtherTokenizer);
+    CHECK_THAT(import_model(folder / "foreign", folder / "imported", "", false).note,
+               ContainsSubstring("no tokenizer that deft reads") && ContainsSubstring("normalizer"));
+}
+
+TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not is refused", "[surroundings]") {
     const TemporaryFolder folder;
     const std::string of_model = "[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 24\n";
     const auto train = [&](const std::string& more, const char* name) {
@@ -166,7 +184,7 @@ TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not i
     CHECK(!fs::exists(folder / "no"));
 }
 
-TEST_CASE("what is there is replaced only where that is said, and only a model; what fails leaves nothing") {
+TEST_CASE("what is there is replaced only where that is said, and only a model; what fails leaves nothing", "[surroundings]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     const auto import = [&](const std::string& tokenizer, bool replace) {
@@ -189,8 +207,13 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
                ContainsSubstring("holds no model"));
     CHECK(read_file(folder / "precious" / "thesis.txt") == "words");
 
-    CHECK_THAT(refusal(ErrorKind::config, [&] { import_model(folder / "foreign", folder / "new", "bytes", false); }),
-               ContainsSubstring("270 entries, and the tokenizer 257"));
+    // Rows beyond the tokenizer's tokens are padding.
+    CHECK_THAT(import_model(folder / "foreign", folder / "padded", "bytes", false).note, ContainsSubstring("13 of its 270 rows"));
+    TrainedModel padded = load_generator(folder / "padded", {}, 1);
+    CHECK(padded.model->config().vocab == 270);
+    const Generation generated = generate(padded, {.prompt = "a", .tokens = 40, .sampling = {.temperature = 8}});
+    for (const std::int32_t token : generated.texts.front().tokens) CHECK(token < 257);
+    fs::remove_all(folder / "padded");
     const std::string whole = read_file(folder / "foreign" / "model.safetensors");
     const float bad = std::numeric_limits<float>::infinity();
     write_file_atomically(folder / "foreign" / "model.safetensors",
@@ -203,7 +226,7 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     CHECK(entries(folder.path()) == 3);
 }
 
-TEST_CASE("a model without the weights of its head is not stored as a whole one") {
+TEST_CASE("a model without the weights of its head is not stored as a whole one", "[surroundings]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kBert, engine::NoTokenizer{});
     const engine::SafetensorsFile file = engine::read_safetensors(folder / "foreign" / "model.safetensors");

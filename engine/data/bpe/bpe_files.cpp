@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "engine/data/bpe/splitter.h"
+#include "engine/data/bpe/tokenizer_json.h"
 
 namespace deft::engine {
 
@@ -135,13 +137,31 @@ fs::path plain_or_packed(const fs::path& file) {
     return find_text_file(file).value_or(file);
 }
 
+// tokenizer.json where it is there without the pair that read_bpe() takes first.
+std::optional<fs::path> single_file(const fs::path& folder) {
+    if (find_text_file(folder / kBpeFiles[0]) || find_text_file(folder / kBpeFiles[1])) return {};
+    return find_text_file(folder / kBpeFiles[2]);
+}
+
 constexpr const char* kTakeBoth = "take vocab.json and merges.txt from one source, whole";
 
 // Builds the vocabulary in the files' order and refuses at the first line that does not fit.
 class Reader {
  public:
     explicit Reader(const fs::path& folder)
-        : vocab_file_(plain_or_packed(folder / kBpeFiles[0])), merges_file_(plain_or_packed(folder / kBpeFiles[1])) {}
+        : vocab_file_(plain_or_packed(folder / kBpeFiles[0])), merges_file_(plain_or_packed(folder / kBpeFiles[1])) {
+        const std::optional<fs::path> single = single_file(folder);
+        if (!single) {
+            entries_ = read_vocab_json(vocab_file_);
+            merges_ = read_text_file(merges_file_);
+            return;
+        }
+        TokenizerJson read = read_tokenizer_json(*single);
+        for (auto& [spelling, id] : read.vocab) entries_.push_back({std::move(spelling), id, 0});
+        merges_ = std::move(read.merges);
+        vocab_file_ = merges_file_ = *single;
+        is_single_ = true;
+    }
 
     BpeVocabulary read() {
         read_tokens();
@@ -153,7 +173,6 @@ class Reader {
 
  private:
     void read_tokens() {
-        entries_ = read_vocab_json(vocab_file_);
         const auto count = static_cast<std::int64_t>(entries_.size());
         std::vector<const VocabEntry*> owner(entries_.size());
         vocabulary_.tokens.resize(entries_.size());
@@ -204,15 +223,14 @@ class Reader {
     }
 
     void read_merges() {
-        const std::string text = read_text_file(merges_file_);
-        std::string_view rest = text;
+        std::string_view rest = merges_;
         for (int line = 1; !rest.empty(); ++line) {
             std::string_view content = rest.substr(0, rest.find('\n'));
             rest.remove_prefix(std::min(content.size() + 1, rest.size()));
             if (content.ends_with('\r')) content.remove_suffix(1);
             const bool comment = line == 1 && content.starts_with("#version");
             const bool last = content.empty() && rest.empty();
-            if (!comment && !last) add_merge(content, {merges_file_, line});
+            if (!comment && !last) add_merge(content, {merges_file_, is_single_ ? 0 : line});
         }
     }
 
@@ -263,6 +281,8 @@ class Reader {
     }
 
     fs::path vocab_file_, merges_file_;
+    bool is_single_ = false;  // both are tokenizer.json
+    std::string merges_;
     std::vector<VocabEntry> entries_;
     std::unordered_map<std::string, std::int32_t> id_of_;  // by bytes
     std::vector<bool> made_;                               // by id: a byte, or the result of a merge read so far
@@ -318,6 +338,12 @@ std::string tokenizer_json(const BpeVocabulary& vocabulary) {
 }
 
 }  // namespace
+
+std::vector<fs::path> bpe_files_in(const fs::path& folder) {
+    if (const auto single = single_file(folder)) return {*single};
+    const auto vocab = find_text_file(folder / kBpeFiles[0]), merges = find_text_file(folder / kBpeFiles[1]);
+    return vocab && merges ? std::vector{*vocab, *merges} : std::vector<fs::path>();
+}
 
 BpeVocabulary read_bpe(const fs::path& folder) {
     return Reader(folder).read();
