@@ -11,7 +11,9 @@
 #include "engine/train/foreign_weights.h"
 #include "experiments/config_fields.h"
 #include "experiments/datasets/find_file.h"
+#include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/dataset.h"
+#include "experiments/datasets/packed_dataset.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/result_epoch.h"
 #include "experiments/train_keys.h"
@@ -113,16 +115,18 @@ std::optional<std::int64_t> resolve_start(TrialConfig& config, const std::string
     return model.config.vocab;
 }
 
-// A model that is taken as it is reads the tokens that it was trained on.
-void require_own_tokens(const TrialConfig& config, std::optional<std::int64_t> vocab) {
-    if (!is_imported(config) || !vocab || sample_kind(config.data) == SampleKind::images || *vocab == config.data.vocab)
-        return;
-    throw Error(ErrorKind::config,
-                fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
-                            start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
-                "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
-                "merges.txt",
-                "nothing was imported");
+// A model that is taken as it is reads the tokens that it was trained on. It may have rows beyond them: a padded vocabulary.
+void take_own_tokens(TrialConfig& config, std::optional<std::int64_t> vocab) {
+    if (!is_imported(config) || !vocab || sample_kind(config.data) == SampleKind::images) return;
+    const bool is_trained_here = config.data.tokenizer == "bpe";  // its size is the user's, and names the tokenizer
+    if (*vocab < config.data.vocab || (is_trained_here && *vocab != config.data.vocab))
+        throw Error(ErrorKind::config,
+                    fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
+                                start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
+                    "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
+                    "merges.txt",
+                    "nothing was imported");
+    config.data.vocab = *vocab;
 }
 
 }  // namespace
@@ -134,9 +138,28 @@ std::filesystem::path start_path(const TrialConfig& config) {
 void resolve_data(TrialConfig& config) {
     const std::optional<std::int64_t> vocab = resolve_start(config, "");
     resolve_corpus_and_tasks(config);
-    require_own_tokens(config, vocab);
+    take_own_tokens(config, vocab);
     resolve_columns(config, "");
 }
+
+namespace {
+
+// Entries of the tokenizer that the configuration names; 0 where its files are not here, or it is trained on the data.
+std::int64_t vocab_if_present(const TrialConfig& config) {
+    const DataConfig& data = config.data;
+    if (data.tokenizer == "bpe" || sample_kind(data) == SampleKind::images) return 0;
+    try {
+        if (sample_kind(data) == SampleKind::packed) return named_tokenizer(data.tokenizer, config.base_folder).vocab();
+        const bool is_bert = sample_kind(data) == SampleKind::bert;
+        return named_wordpiece(data.tokenizer, is_bert ? data.bert.lower_case : data.labelled.lower_case, config.base_folder)
+            ->vocab();
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::data) throw;
+        return 0;
+    }
+}
+
+}  // namespace
 
 void resolve_data_if_present(TrialConfig& config) {
     const std::optional<std::int64_t> vocab = resolve_start(config, kDataMissing);
@@ -153,9 +176,10 @@ void resolve_data_if_present(TrialConfig& config) {
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
         if (config.data.tokenizer == kBertVocabulary) config.data.vocab = kBertVocab;
+        if (config.data.vocab == 0) config.data.vocab = vocab_if_present(config);
         if (config.data.vocab == 0 && sample_kind(config.data) != SampleKind::images) throw;
     }
-    require_own_tokens(config, vocab);
+    take_own_tokens(config, vocab);
 }
 
 namespace {
@@ -275,6 +299,7 @@ Json to_json(const TrialConfig& c) {
     if (!c.model.experts.count.empty()) json["model"]["experts"] = fields_json(c.model.experts);
     json["data"] = data_json(c.data);
     json["train"] = is_imported(c) ? imported_train_json(c.train) : train_json(c.train);
+    if (c.train.unknown_epochs > 0) json["train"].update({{"budget_tokens", nullptr}, {"epochs", c.train.unknown_epochs}});
     if (c.start) json["start"] = start_json(*c.start);
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);

@@ -138,6 +138,9 @@ struct TrainConfig {
     std::int64_t zero = 0;           // 0 | 1
     std::int64_t expert_ranks = 1;   // that divide the experts of each layer
     std::int64_t budget_tokens = 0;
+    // Set where the records that epochs count are not here. The number of steps is then unknown, and budget_tokens only
+    // makes the rest of a step countable.
+    double unknown_epochs = 0;
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;
     std::string learning_rate_by_budget = "same";

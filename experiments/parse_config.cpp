@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/table_reader.h"
 #include "engine/data/bert/samples.h"
@@ -127,8 +128,13 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
                      "keep one of them, and drop the other or set it to 0");
 }
 
-// Samples of an epoch that steps train on. Errors: config, where it is known once a text is tokenised.
-std::int64_t samples_to_train_on(const TableReader& table, const DataConfig& data, const std::string& base_folder) {
+// Steps of a training whose epochs are not counted; enough for every share of them.
+constexpr double kUnknownSteps = 1000;
+
+// Samples of an epoch that steps train on; nothing where their files are not here. Errors: config, where the number is
+// known once a text is tokenised.
+std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const DataConfig& data,
+                                                const std::string& base_folder) {
     if (sample_kind(data) == SampleKind::images) return training_images(data, base_folder);
     if (sample_kind(data) != SampleKind::labelled)
         table.refuse("epochs",
@@ -138,6 +144,7 @@ std::int64_t samples_to_train_on(const TableReader& table, const DataConfig& dat
     try {
         return whole_batches_of(training_records(data, base_folder), data.labelled);
     } catch (const Error& error) {
+        if (error.kind() == ErrorKind::data) return {};
         table.refuse("epochs", fmt::format("counts passes over the records of {}: {}", data.corpus, error.what()));
     }
 }
@@ -164,7 +171,11 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
         table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs),
                      "to take a model as it is, set start.from and budget_tokens = 0");
     if (has_tokens) table.refuse("epochs", "and budget_tokens are two budgets", "keep one of them");
-    const double samples = epochs * static_cast<double>(samples_to_train_on(table, data, base_folder));
+    const std::optional<std::int64_t> of_epoch = samples_to_train_on(table, data, base_folder);
+    if (!of_epoch) train.unknown_epochs = epochs;
+    const double samples =
+        of_epoch ? epochs * static_cast<double>(*of_epoch)
+                 : kUnknownSteps * static_cast<double>(train.batch_size) / std::min(1.0, train.budget_fraction);
     const double tokens = std::round(samples) * static_cast<double>(model.seqlen);
     table.require_at_most("epochs", tokens, static_cast<double>(kMostBudgetTokens));
     train.budget_tokens = static_cast<std::int64_t>(tokens);
@@ -417,7 +428,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     read_table(reader, config);
     if (is_imported(config)) finish_imported(reader, config);
     require_countable(reader, config);
-    require_full_length(reader, config);
+    if (config.train.unknown_epochs == 0) require_full_length(reader, config);
     return config;
 }
 

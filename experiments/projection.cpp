@@ -50,6 +50,11 @@ Projection project(const TrialConfig& config, engine::Device device) {
         counts.steps > 0 ? counts.flops / static_cast<double>(counts.steps) : one_step_flops(trainer);
     projection.growth = growth_of_steps(trainer);
     projection.memory_bytes = plan_trial(config, device).bytes;
+    if (config.train.unknown_epochs > 0) {
+        projection.has_steps = false;
+        projection.steps = projection.input_tokens = projection.layer_tokens = 0;
+        projection.flops = 0;
+    }
     return projection;
 }
 

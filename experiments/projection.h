@@ -11,6 +11,7 @@ namespace deft::experiments {
 // Without a model, parameters, FLOPs and memory are 0. A BERT sample counts as the length of its step, with its
 // padding, as the published budgets count it.
 struct Projection {
+    bool has_steps = true;  // false where the records that epochs count are not here: steps, tokens and flops are then 0
     std::int64_t steps = 0;
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;  // that one token meets

@@ -128,6 +128,7 @@ std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
     std::vector<std::string> cases;
     std::map<std::string, std::size_t> seen;
     for (const sweeps::PlanRow& row : rows) {
+        if (!row.point.projection.has_steps) continue;
         const auto found = std::find(cases.begin(), cases.end(), row.point.case_name);
         Schedule schedule;
         schedule.style = static_cast<std::size_t>(found - cases.begin());
@@ -206,14 +207,15 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         const bool imported = experiments::is_imported(row.point.config);
         // What an imported model consumes is nothing, and no number to compare with the others.
         const auto trained = [&](std::string text) { return imported ? std::string("-") : text; };
+        const auto counted = [&](std::string text) { return projection.has_steps ? trained(std::move(text)) : "unknown"; };
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
         table.rows.push_back(
             {row.point.case_name + (imported ? " (imported)" : ""), axes.has_budget ? axes.budget_text() : "-",
              or_dash(axes.others_text()), trained(std::to_string(row.seeds.size())),
-             trained(std::to_string(projection.steps)), parameters_text(projection),
-             trained(si(static_cast<double>(projection.input_tokens))),
-             trained(si(static_cast<double>(projection.layer_tokens))), trained(si(projection.flops)),
+             counted(std::to_string(projection.steps)), parameters_text(projection),
+             counted(si(static_cast<double>(projection.input_tokens))),
+             counted(si(static_cast<double>(projection.layer_tokens))), counted(si(projection.flops)),
              reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
     }
     if (plan.device) add_device_columns(table, plan);

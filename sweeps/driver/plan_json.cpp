@@ -71,6 +71,7 @@ Json hours_error(const Plan& plan, const PlanRow& row) {
 
 Json row_json(const Plan& plan, const PlanRow& row) {
     const experiments::Projection& projection = row.point.projection;
+    const auto counted = [&](const Json& count) { return projection.has_steps ? count : Json(); };
     return {{"stage", row.point.stage},
             {"case", row.point.case_name},
             {"axes", row.point.axes},
@@ -79,12 +80,12 @@ Json row_json(const Plan& plan, const PlanRow& row) {
             {"imported", imported_json(row.point.config)},
             {"variant_hash", row.point.variant_hash},
             {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
-            {"steps", projection.steps},
+            {"steps", counted(projection.steps)},
             {"parameters", projection.parameters},
             {"active_parameters", projection.active_parameters},
-            {"input_tokens", projection.input_tokens},
-            {"layer_tokens", projection.layer_tokens},
-            {"flops", projection.flops},
+            {"input_tokens", counted(projection.input_tokens)},
+            {"layer_tokens", counted(projection.layer_tokens)},
+            {"flops", counted(projection.flops)},
             {"memory_bytes", projection.memory_bytes},
             {"hours", number_or_null(row.hours)},
             {"published_hours", row.published_hours ? Json(row.published_hours->cell.number.text) : Json()},

@@ -30,6 +30,18 @@ std::string dollars_text(const Plan& plan, double dollars) {
     return reporting::dollars(dollars) + (plan.price && plan.price->is_implied ? " (implied)" : "");
 }
 
+// Trials whose number of steps is unknown.
+std::string not_counted_text(std::size_t trials) {
+    return trials == 0 ? "" : fmt::format("; {} of them not counted", trials);
+}
+
+std::size_t trials_without_steps(const Plan& plan) {
+    std::size_t trials = 0;
+    for (const PlanRow& row : plan.rows)
+        if (!row.point.projection.has_steps) trials += row.trained;
+    return trials;
+}
+
 std::string total_note(const Plan& plan) {
     std::string note = fmt::format("{} trials", plan.trials);
     if (plan.places > plan.trials)
@@ -37,30 +49,32 @@ std::string total_note(const Plan& plan) {
     if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
     if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
     if (plan.dollars) note += ", " + dollars_text(plan, *plan.dollars);
-    return note + ".";
+    return note + not_counted_text(trials_without_steps(plan)) + ".";
 }
 
 // What one stage takes of the whole.
 // What several rows share is trained once.
 std::string search_note(const Spec& spec) {
     std::map<std::string, double> flops;
+    std::size_t not_counted = 0;
     for (const Point& point : expand_search(spec, 0, Data::may_be_missing))
-        flops.emplace(point.config_hash, point.projection.flops);
+        not_counted += flops.emplace(point.config_hash, point.projection.flops).second && !point.projection.has_steps;
     double sum = 0;
     for (const auto& [hash, of_trial] : flops) sum += of_trial;
     return fmt::format("Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
                        "trials have the best rate of their row; here they are counted at the file's.",
                        counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
-                       reporting::si(sum, "FLOP"));
+                       reporting::si(sum, "FLOP") + not_counted_text(not_counted));
 }
 
 std::string stage_note(const Plan& plan, const Stage& stage) {
-    std::size_t trials = 0;
+    std::size_t trials = 0, not_counted = 0;
     double flops = 0, hours = 0, dollars = 0;
     for (const PlanRow& row : plan.rows) {
         if (row.point.stage != stage.name) continue;
         const auto trained = static_cast<double>(row.trained);
         trials += row.trained;
+        if (!row.point.projection.has_steps) not_counted += row.trained;
         flops += trained * row.point.projection.flops;
         hours += trained * row.hours.value_or(0);
         dollars += trained * row.dollars.value_or(0);
@@ -69,7 +83,7 @@ std::string stage_note(const Plan& plan, const Stage& stage) {
                                    counted(trials, "trial"), reporting::si(flops, "FLOP"));
     if (plan.hours) note += fmt::format(", {:.1f} hours", hours);
     if (plan.dollars) note += ", " + dollars_text(plan, dollars);
-    return note + ".";
+    return note + not_counted_text(not_counted) + ".";
 }
 
 // How far the rows that were not fitted are from what was published.
@@ -220,7 +234,8 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
     std::set<std::string> missing;
     for (const PlanRow& row : plan.rows) {
         const experiments::TrialConfig& config = row.point.config;
-        if (config.data.sha256 == experiments::kDataMissing) missing.insert(config.data.corpus);
+        if (config.data.sha256 == experiments::kDataMissing && row.point.projection.has_steps)
+            missing.insert(config.data.corpus);
         if (config.start && config.start->sha256 == experiments::kDataMissing)
             missing.insert(experiments::start_path(config).string());
         if (!config.curriculum) continue;
@@ -232,6 +247,17 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
             fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
                         " variants' hashes change once it is here.",
                         fmt::join(missing, ", ")));
+}
+
+// Trials whose epochs count records that are not here.
+void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
+    std::set<std::string> corpora;
+    for (const PlanRow& row : plan.rows)
+        if (!row.point.projection.has_steps) corpora.insert(row.point.config.data.corpus);
+    if (!corpora.empty())
+        notes.push_back(fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are not "
+                                    "here. deft run needs them.",
+                                    counted(trials_without_steps(plan), "trial"), fmt::join(corpora, ", ")));
 }
 
 }  // namespace
@@ -272,6 +298,7 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
     for (std::string& note : uneven_batch_notes(points)) notes.push_back(std::move(note));
     add_imported_notes(plan, notes);
     add_missing_data_note(plan, notes);
+    add_unknown_steps_note(plan, notes);
     if (spec.search) notes.push_back(search_note(spec));
     if (spec.has_stages())
         for (const Stage& stage : spec.stages) notes.push_back(stage_note(plan, stage));

@@ -147,7 +147,8 @@ double published_seconds(const PlanRow& row) {
 // time. Returns why there is none; empty: it was fitted.
 std::string fit_utilisation(Plan& plan, const std::string& case_name) {
     PlanRow* row = row_to_fit_on(plan, case_name);
-    if (row == nullptr || !is_as_published(*row, *plan.times())) return "which is not planned here as it was published";
+    if (row == nullptr || !row->point.projection.has_steps || !is_as_published(*row, *plan.times()))
+        return "which is not planned here as it was published";
     if (std::string other = other_hardware(*plan.times(), *plan.device); !other.empty()) return other;
     const double seconds = published_seconds(*row) - beside_seconds(*row);
     if (!(seconds > 0))
@@ -164,7 +165,7 @@ std::string fit_utilisation(Plan& plan, const std::string& case_name) {
 // ---- hours and dollars ---------------------------------------------------------------------------------------------
 
 void add_hours(const Plan& plan, PlanRow& row) {
-    if (experiments::is_imported(row.point.config) || !plan.lacks.empty()) return;
+    if (experiments::is_imported(row.point.config) || !row.point.projection.has_steps || !plan.lacks.empty()) return;
     row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
     if (!row.hours) return;
     *row.hours += beside_seconds(row) / 3600;

@@ -11,7 +11,7 @@ using namespace deft;
 using namespace deft::experiments;
 using test::ToyTask;
 
-TEST_CASE("a model of labelled texts follows from its task") {
+TEST_CASE("a model of labelled texts follows from its task", "[surroundings]") {
     const ToyTask classes, values(true);
     const TrialConfig config = classes.resolved();
     CHECK(config.model.kind == "bert");
@@ -43,7 +43,7 @@ TEST_CASE("a model of labelled texts follows from its task") {
     CHECK_FALSE(trainer_config(mini).model.head);
 }
 
-TEST_CASE("fewer records are the first ones, and make shorter epochs") {
+TEST_CASE("fewer records are the first ones, and make shorter epochs", "[surroundings]") {
     const ToyTask toy;
     const TrialConfig few = toy.resolved("labelled = { records = 9 }\n");
     CHECK(few.data.epoch_samples == 9);
@@ -59,7 +59,7 @@ TEST_CASE("fewer records are the first ones, and make shorter epochs") {
                ContainsSubstring("data.labelled.records is 22, and task toy has 21 to train on"));
 }
 
-TEST_CASE("whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked") {
+TEST_CASE("whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked", "[surroundings]") {
     const ToyTask toy;
     const std::string folder = toy.folder.path().string();
     const TrialConfig whole = toy.resolved("labelled = { whole_batches = 4 }\n");
@@ -95,7 +95,7 @@ TEST_CASE("whole batches leave out what is left of an epoch and of each split, a
                ContainsSubstring("near.tsv has 13 records to score by: none would be left"));
 }
 
-TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result") {
+TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result", "[surroundings]") {
     const ToyTask toy;
     const TrialConfig plain = toy.resolved();
     CHECK(to_json(from_json(to_json(plain))) == to_json(plain));
@@ -134,7 +134,7 @@ TEST_CASE("the configuration of labelled texts goes through JSON, and names what
     for (const char* key : {"value_head", "head_dropout"}) CHECK_FALSE(text.at("model").contains(key));
 }
 
-TEST_CASE("what of labelled texts makes no sense is refused with its place") {
+TEST_CASE("what of labelled texts makes no sense is refused with its place", "[surroundings]") {
     const ToyTask toy;
     const auto of_data = [&](const std::string& data) { return toy.wrong(toy.toml(data)); };
     CHECK(toy.wrong(toy.toml()) == "accepted");
@@ -200,9 +200,15 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place") {
                ContainsSubstring("t.toml:4:") && ContainsSubstring("has labels and no prompts"));
     CHECK(with_table("rows = \"padded\"\n") == "accepted");
 
-    // Epochs count records, which must be here.
+    // Epochs count records. Without them the number of steps is unknown, and training refuses the trial.
     std::filesystem::remove(toy.folder / "train.tsv");
-    CHECK_THAT(toy.wrong(toy.toml()), ContainsSubstring("epochs counts passes over the records of toy"));
+    TrialConfig unknown = test::trial_of(toy.toml(), toy.folder.path());
+    CHECK(unknown.train.unknown_epochs == 3);
+    CHECK(to_json(unknown).at("train").at("budget_tokens").is_null());
+    CHECK_FALSE(project(unknown).has_steps);
+    CHECK(project(unknown).steps == 0);
+    CHECK(project(unknown).memory_bytes > 0);
+    CHECK_THAT(test::refusal(ErrorKind::data, [&] { resolve_data(unknown); }), ContainsSubstring("train.tsv"));
     std::string by_budget = toy.toml();
     by_budget.replace(by_budget.find("epochs = 3"), 10, "budget_tokens = 9000");
     TrialConfig planned = test::trial_of(by_budget, toy.folder.path());
