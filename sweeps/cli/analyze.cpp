@@ -15,7 +15,6 @@
 #include "base/stopwatch.h"
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
-#include "engine/data_efficiency/sampling/value_column.h"
 #include "engine/io/npy.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/packed_dataset.h"
@@ -60,8 +59,8 @@ struct DifficultyRow {
     std::string corpus, metric;
     std::int64_t seqlen = 0;
     engine::DifficultyIndex index;
-    bool floats = false;            // values are keys of floats, see value_column.h
     std::optional<double> seconds;  // of an analysis; none: found
+    bool has_values = true;         // false where the index has the order alone
 };
 
 reporting::Table difficulty_table() {
@@ -84,11 +83,11 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     std::int64_t distinct = 1;
     for (std::int64_t rank = 1; rank < samples; ++rank)
         distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
-    std::vector<reporting::Cell> cells = {row.corpus, row.metric, std::to_string(row.seqlen), std::to_string(samples)};
+    std::vector<reporting::Cell> cells = {row.corpus, row.metric + (row.has_values ? "" : " (order alone)"),
+                                        std::to_string(row.seqlen), std::to_string(samples)};
     // The largest value among so many tenths of the samples, the easiest first; the order is cut at an exact count.
     for (int decile = 0; decile <= 10; ++decile) {
-        const std::int64_t value = index.sorted_value(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1));
-        cells.push_back(row.floats ? fmt::format("{:.5g}", engine::of_ordered_key(value)) : std::to_string(value));
+        cells.push_back(index.sorted_text(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1)));
     }
     cells.push_back(std::to_string(distinct));
     cells.push_back(row.seconds ? reporting::short_seconds(*row.seconds) : "found");
@@ -223,9 +222,19 @@ fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& argumen
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& samples,
                                          const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{
-        samples.name, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, false, {}};
+        samples.name, arguments.metrics.empty() ? "voc" : arguments.metrics.front(), analysis.seqlen, {}, {}};
     if (!arguments.from_deepspeed.empty()) {
-        row.index = engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
+        engine::DeepSpeedIndex read =
+            engine::read_deepspeed_index(arguments.from_deepspeed, row.metric, samples.source.samples);
+        row.index = std::move(read.index);
+        if (!read.has_values) {
+            line.clear();
+            print_note(fmt::format("{0}: of this metric only {0}_index_to_sample_percentile_merged is there, which orders the "
+                                   "samples and has no values. Each value below is a row's number there: use it with "
+                                   "difficulty = \"percentile\".",
+                                   row.metric));
+            row.has_values = false;
+        }
         return row;
     }
     fs::path column = arguments.column;
@@ -236,7 +245,9 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
     else
         row.metric = column.filename().string();
     row.index = experiments::open_difficulty(samples, column);
-    row.floats = column.extension() != ".json" && engine::read_value_column(column).floats;
+    if (row.index.has_floats && !arguments.deepspeed_out.empty())
+        throw Error(ErrorKind::usage, fmt::format("{} has floats, and the files of --deepspeed-out have integers", column.string()),
+                    "multiply and round them, or leave --deepspeed-out out", "nothing was written");
     return row;
 }
 
@@ -248,7 +259,7 @@ std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experim
     std::vector<DifficultyRow> rows;
     for (const std::string& metric : analysis.metrics) {
         rows.push_back(
-            {samples.name, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), false, {}});
+            {samples.name, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), {}});
         if (std::find(made.begin(), made.end(), metric) != made.end()) rows.back().seconds = seconds;
     }
     return rows;

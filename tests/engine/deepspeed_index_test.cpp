@@ -167,14 +167,17 @@ TEST_CASE("deepspeed index: what is written is read again, from any of its files
     const TemporaryFolder folder;
     write_deepspeed_index(index, folder.path(), "m");
     const auto same = [&] {
-        const DifficultyIndex read = read_deepspeed_index(folder.path(), "m", 1'000);
+        const auto [read, has_values] = read_deepspeed_index(folder.path(), "m", 1'000);
+        CHECK(has_values);
         return all(read.value) == all(index.value) && all(read.order) == all(index.order);
     };
     CHECK(same());
     fs::remove(folder / "m_index_to_sample.idx");
     CHECK(same());
     fs::remove(folder / "m_sample_to_metric.idx");  // the groups alone: 90 values are merged by ones
-    CHECK(all(read_deepspeed_index(folder.path(), "m", 1'000).order) == all(index.order));
+    const DeepSpeedIndex ordered = read_deepspeed_index(folder.path(), "m", 1'000);
+    CHECK(all(ordered.index.order) == all(index.order));
+    CHECK_FALSE(ordered.has_values);
     fs::remove(folder / "m_index_to_sample_percentile_merged.idx");
     CHECK_THROWS_WITH(same(), ContainsSubstring("m_index_to_sample") && ContainsSubstring("no such"));
 }

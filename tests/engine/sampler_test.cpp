@@ -12,9 +12,12 @@
 #include <span>
 
 #include "base/error.h"
+#include "engine/data_efficiency/sampling/value_column.h"
 #include "tests/catch.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft::engine;
+namespace test = deft::test;
 
 namespace {
 
@@ -196,8 +199,7 @@ TEST_CASE("clusters of equal size have orders of their own") {
     CHECK(shared < 30);  // 16 by chance, standard deviation 2.4
 }
 
-TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise",
-          "[reference-defect]") {
+TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise", "[reference-defect]") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
     const Sampler a = sampler_of(9, 6, curriculum, 100), b = sampler_of(9, 6, curriculum, 100),
                   c = sampler_of(10, 6, curriculum, 100);
@@ -273,6 +275,10 @@ TEST_CASE("samples beyond the last difficulty are never drawn") {
 TEST_CASE("a curriculum that cannot order or admit is refused") {
     const DifficultyIndex constant = index_of_values(std::vector<std::int64_t>(50, 7));
     CHECK_THROWS_WITH(admit_one(by_percentile(constant, 10), 100), ContainsSubstring("orders nothing"));
+    const test::TemporaryFolder folder;
+    test::write_text(folder / "same.csv", "0.5\n0.5\n0.5\n");
+    CHECK_THROWS_WITH(admit_one(by_percentile(difficulty_of_column(folder / "same.csv", 3), 10), 100),
+                      ContainsSubstring("every sample has difficulty 0.5 under voc"));
     // One sample is easy for each, none for both.
     const SampleCurriculum apart[] = {{{0, 9, 1, 10, 1}, false, index_of_values({0, 9, 9}), "a"},
                                       {{0, 9, 1, 10, 1}, false, index_of_values({9, 0, 9}), "b"}};

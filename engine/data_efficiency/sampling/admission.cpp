@@ -76,7 +76,7 @@ void require_metrics(std::span<const SampleCurriculum> metrics) {
         if (metric.percentile && index.samples() > 1 && index.sorted_value(0) == index.sorted_value(index.samples() - 1))
             throw Error(ErrorKind::config,
                         fmt::format("every sample has difficulty {} under {}: a percentile of it orders nothing",
-                                    index.sorted_value(0), metric.name),
+                                    index.sorted_text(0), metric.name),
                         "choose another metric");
     }
 }
@@ -85,7 +85,7 @@ void require_metrics(std::span<const SampleCurriculum> metrics) {
     if (metrics.size() == 1)
         throw Error(ErrorKind::config,
                     fmt::format("the curriculum begins at difficulty {}, and the easiest sample has {}",
-                                paced_value(metrics[0].pacing, 1), metrics[0].index.sorted_value(0)),
+                                paced_value(metrics[0].pacing, 1), metrics[0].index.sorted_text(0)),
                     "raise its min, or use difficulty = \"percentile\"");
     std::string names;
     for (const SampleCurriculum& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;

@@ -123,15 +123,16 @@ void write_deepspeed_index(const DifficultyIndex& index, const fs::path& folder,
                        [&](std::int64_t row) { return merged[static_cast<std::size_t>(row)]; });
 }
 
-DifficultyIndex read_deepspeed_index(const fs::path& folder, const std::string& metric, std::int64_t samples) {
+DeepSpeedIndex read_deepspeed_index(const fs::path& folder, const std::string& metric, std::int64_t samples) {
     const Prefixes files(folder, metric);
     const auto there = [](const fs::path& prefix) { return fs::exists(idx_file(prefix)); };
     if (there(files.index_to_sample) && there(files.index_to_metric))
-        return index_of_values(from_index_to_sample(files, samples));
-    if (there(files.sample_to_metric)) return index_of_values(from_sample_to_metric(files, samples));
+        return {index_of_values(from_index_to_sample(files, samples))};
+    if (there(files.sample_to_metric)) return {index_of_values(from_sample_to_metric(files, samples))};
     if (there(files.percentile_merged))
-        return index_of_values(values_of_rows(IndexedRows(files.percentile_merged), files.percentile_merged, samples,
-                                              [](std::int64_t row) { return row; }));
+        return {index_of_values(values_of_rows(IndexedRows(files.percentile_merged), files.percentile_merged, samples,
+                                               [](std::int64_t row) { return row; })),
+                false};
     refuse_index(files.index_to_sample, "there is no such .bin and .idx",
                  "name the folder of DeepSpeed's analysis, and its metric");
 }

@@ -20,10 +20,14 @@ namespace deft::engine {
 void write_deepspeed_index(const DifficultyIndex& index, const std::filesystem::path& folder,
                            const std::string& metric);
 
-// From index_to_sample and index_to_metric; where those are absent from sample_to_metric; else from percentile_merged
-// alone, where a sample's value is its row's number. Errors: io, for damaged files, for samples other than 0 ..
-// samples - 1, each once, and where no such file is there.
-DifficultyIndex read_deepspeed_index(const std::filesystem::path& folder, const std::string& metric,
-                                     std::int64_t samples);
+struct DeepSpeedIndex {
+    DifficultyIndex index;
+    bool has_values = true;  // false from percentile_merged alone: a value is then the number of the sample's row there
+};
+
+// From index_to_sample and index_to_metric; where those are absent from sample_to_metric, then from percentile_merged.
+// Errors: io, for damaged files, for samples other than 0 .. samples - 1, each once, and where no such file is there.
+DeepSpeedIndex read_deepspeed_index(const std::filesystem::path& folder, const std::string& metric,
+                                    std::int64_t samples);
 
 }  // namespace deft::engine

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 #include <utility>
@@ -65,6 +66,20 @@ fs::path difficulty_order_file(const fs::path& folder, const std::string& name) 
     return folder / (name + ".order.npy");
 }
 
+std::int64_t ordered_key(double value) {
+    const auto bits = std::bit_cast<std::int64_t>(value + 0.0);  // -0 + 0 = 0
+    return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
+}
+
+double of_ordered_key(std::int64_t key) {
+    return std::bit_cast<double>(key >= 0 ? key : std::numeric_limits<std::int64_t>::min() - key);
+}
+
+std::string DifficultyIndex::sorted_text(std::int64_t rank) const {
+    const std::int64_t measured = sorted_value(rank);
+    return has_floats ? fmt::format("{:.5g}", of_ordered_key(measured)) : std::to_string(measured);
+}
+
 DifficultyIndex index_of_values(const std::vector<std::int64_t>& values) {
     struct Columns {
         OwnedColumn value;
@@ -78,7 +93,7 @@ DifficultyIndex index_of_values(const std::vector<std::int64_t>& values) {
         const std::vector<std::byte> bytes = narrow_ids(ids, type);
         std::copy(bytes.begin(), bytes.end(), columns->order.begin() + rank * type.bytes);
     });
-    return {value, {columns->order.data(), value.count, type}, columns};
+    return {value, {columns->order.data(), value.count, type}, columns, false};
 }
 
 void write_difficulty_order(const IntegerColumn& value, const fs::path& folder, const std::string& name, int threads,

@@ -15,10 +15,17 @@ struct DifficultyIndex {
     IntegerColumn value;  // (samples), by sample id
     IntegerColumn order;  // (samples), sample ids by (value, id)
     std::shared_ptr<const void> owner;
+    bool has_floats = false;  // values are the ordered keys of floats, see value_column.h
 
     std::int64_t samples() const { return value.size(); }
     std::int64_t sorted_value(std::int64_t rank) const { return value[order[rank]]; }
+    // The same as it was measured, as text: a float with five digits.
+    std::string sorted_text(std::int64_t rank) const;
 };
+
+// The integers whose order is that of the finite doubles; -0 and 0 are one.
+std::int64_t ordered_key(double value);
+double of_ordered_key(std::int64_t key);
 
 DifficultyIndex index_of_values(const std::vector<std::int64_t>& values);
 

@@ -120,15 +120,6 @@ ValueColumn of_csv(const fs::path& file) {
 
 }  // namespace
 
-std::int64_t ordered_key(double value) {
-    const auto bits = std::bit_cast<std::int64_t>(value + 0.0);  // -0 + 0 = 0
-    return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
-}
-
-double of_ordered_key(std::int64_t key) {
-    return std::bit_cast<double>(key >= 0 ? key : std::numeric_limits<std::int64_t>::min() - key);
-}
-
 ValueColumn read_value_column(const fs::path& file) {
     return file.extension() == ".npy" ? of_npy(file) : of_csv(file);
 }
@@ -140,7 +131,9 @@ DifficultyIndex difficulty_of_column(const fs::path& file, std::int64_t samples)
             ErrorKind::config,
             fmt::format("{} has {} values, and the corpus {} samples", file.string(), column.value.size(), samples),
             "measure every sample of this corpus at this sample length, in order");
-    return index_of_values(column.value);
+    DifficultyIndex index = index_of_values(column.value);
+    index.has_floats = column.floats;
+    return index;
 }
 
 }  // namespace deft::engine

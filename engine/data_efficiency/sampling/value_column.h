@@ -17,10 +17,6 @@ namespace deft::engine {
 // io, for a file that cannot be read or is no .npy file.
 DifficultyIndex difficulty_of_column(const std::filesystem::path& file, std::int64_t samples);
 
-// The integers whose order is that of the finite doubles; -0 and 0 are one.
-std::int64_t ordered_key(double value);
-double of_ordered_key(std::int64_t key);
-
 // The values of such a file; see above.
 struct ValueColumn {
     std::vector<std::int64_t> value;  // (samples), of floats their ordered_key()

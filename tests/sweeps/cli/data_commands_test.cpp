@@ -8,6 +8,12 @@ using test::TinySweep;
 
 namespace {
 
+std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
 const std::string kVoc = R"toml(
 [[case]]
 name = "plain"
@@ -30,7 +36,7 @@ Ran run_deft(const TinySweep& sweep, const std::string& name, std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("deft data list names every set, and get says what it cannot") {
+TEST_CASE("deft data list names every set, and get says what it cannot", "[surroundings]") {
     const TinySweep sweep("");
     const Ran list = run_deft(sweep, "data", {"list"});
     CHECK(list.exit_code == kExitOk);
@@ -44,7 +50,7 @@ TEST_CASE("deft data list names every set, and get says what it cannot") {
     CHECK(run_deft(sweep, "data", {"get", "nothing-of-the-kind"}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft data tokenizes text and trains tokenizers") {
+TEST_CASE("deft data tokenizes text and trains tokenizers", "[surroundings]") {
     const TinySweep sweep("");
     const std::string text = sweep.folder.write("a.txt", "a rose is a rose is a rose\n").string();
     const std::string out = (sweep.folder.path / "o" / "a").string(), folder = (sweep.folder.path / "tok").string();
@@ -85,7 +91,7 @@ TEST_CASE("deft data tokenizes text and trains tokenizers") {
     CHECK(read_file(out + ".bin").size() < 56);
 }
 
-TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it again") {
+TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it again", "[surroundings]") {
     const TinySweep sweep(kVoc);
     const std::vector<std::string> command = {sweep.file.string(), "--root", sweep.root.string()};
     const Ran first = run_deft(sweep, "analyze", command);
@@ -97,7 +103,7 @@ TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it
     CHECK(run_deft(sweep, "analyze", {}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too") {
+TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too", "[surroundings]") {
     constexpr const char* kCases =
         "[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\n";
     TinySweep sweep(kCases);
@@ -124,6 +130,17 @@ TEST_CASE("deft analyze measures a sweep's own training documents by other tools
     const Ran foreign = analyze({"--from-deepspeed", out, "--metric", "voc", "--column-out", column});
     CHECK(foreign.exit_code == kExitOk);
     CHECK_THAT(foreign.out, ContainsSubstring("39 training samples"));
+    CHECK(foreign.err.empty());
+    sweep.folder.write("floats.csv", "0.5\n" + repeated("0.25\n", 38));
+    const Ran floats = analyze({"--column", (sweep.folder.path / "floats.csv").string(), "--deepspeed-out", out});
+    CHECK(floats.exit_code == kExitUsage);
+    CHECK_THAT(floats.err, ContainsSubstring("floats.csv has floats"));
+    // The order alone is no measurement, and says so.
+    for (const char* name : {"voc_index_to_sample", "voc_index_to_metric", "voc_sample_to_metric"})
+        std::filesystem::remove(out + "/" + name + ".idx");
+    const Ran ordered = analyze({"--from-deepspeed", out, "--metric", "voc"});
+    CHECK_THAT(ordered.out, ContainsSubstring("voc (order alone)"));
+    CHECK_THAT(ordered.err, ContainsSubstring("has no values") && ContainsSubstring("difficulty = \"percentile\""));
     CHECK_THAT(analyze({"--column", column}).out, ContainsSubstring("mine.npy"));
     std::string lines;
     for (int i = 0; i < 39; ++i) lines += std::to_string(i) + "\n";
@@ -143,7 +160,7 @@ TEST_CASE("deft analyze measures a sweep's own training documents by other tools
     CHECK_THAT(several.err, ContainsSubstring("the chosen trials have 2") && ContainsSubstring("--set"));
 }
 
-TEST_CASE("deft analyze takes a text without a sweep") {
+TEST_CASE("deft analyze takes a text without a sweep", "[surroundings]") {
     const TinySweep sweep("");
     // Samples of two tokens and their last target; the tokens a, b and c have different frequencies.
     const std::string text = sweep.folder.write("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n").string();
@@ -178,7 +195,7 @@ struct FourSamples {
 
 }  // namespace
 
-TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them") {
+TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them", "[surroundings]") {
     const FourSamples samples;
     const std::string out = (samples.sweep.folder.path / "ds").string();
     const Ran whole = samples.analyze({"--metric", "voc,seqreo_voc", "--deepspeed-out", out});
@@ -194,7 +211,7 @@ TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them") {
     CHECK(samples.analyze({"--column-out", column}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft analyze: a column of another tool") {
+TEST_CASE("deft analyze: a column of another tool", "[surroundings]") {
     const FourSamples samples;
     CHECK_THAT(samples.analyze({"--column", samples.file("c.csv", "0.5\n0.25\n0.75\n1\n")}).out,
                ContainsSubstring("c.csv") && ContainsSubstring("0.25"));
@@ -203,7 +220,7 @@ TEST_CASE("deft analyze: a column of another tool") {
     CHECK_THAT(shorter.err, ContainsSubstring("1 values, and the corpus 4 samples"));
 }
 
-TEST_CASE("deft analyze: shards, then the reduction") {
+TEST_CASE("deft analyze: shards, then the reduction", "[surroundings]") {
     const FourSamples samples;
     CHECK_THAT(samples.analyze({"--reduce"}).err, ContainsSubstring("not measured yet"));
     CHECK(samples.analyze({"--shard", "2/2"}).exit_code == kExitOk);  // the only part is of the first
@@ -211,7 +228,7 @@ TEST_CASE("deft analyze: shards, then the reduction") {
     CHECK(samples.analyze({"--reduce"}).exit_code == kExitOk);
 }
 
-TEST_CASE("deft analyze: options that make no sense together") {
+TEST_CASE("deft analyze: options that make no sense together", "[surroundings]") {
     const FourSamples samples;
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
              {"--shard", "3/2"}, {"--metric", "perplexity"}, {"--checkpoint", "x"}, {"--reduce", "--shard", "1/2"}})
