@@ -12,6 +12,7 @@
 #include "base/suggestion.h"
 #include "experiments/import_deepspeed_curriculum.h"
 #include "experiments/json_reader.h"
+#include "experiments/lenient_json.h"
 
 namespace deft::experiments {
 
@@ -243,16 +244,11 @@ const char* text_of(What what) {
 }
 
 DeepSpeedImport import_deepspeed(const std::string& json, const std::string& file) {
-    Json parsed;
-    try {
-        parsed = parse_json(json);
-    } catch (const Json::exception& error) {
-        throw Error(ErrorKind::config, Place{file, 0, 0}, fmt::format("is no JSON: {}", error.what()),
-                    "give the file that deepspeed --deepspeed_config takes", "nothing was written");
-    }
-    const Json empty = Json::object();
-    if (!parsed.is_object())
-        throw Error(ErrorKind::config, Place{file, 0, 0}, "holds no JSON object", "", "nothing was written");
+    std::string problem;
+    const Json parsed = try_parse_object(without_comments(json), problem), empty = Json::object();
+    if (parsed.is_discarded())
+        throw Error(ErrorKind::config, Place{file, 0, 0}, problem, "give the file that deepspeed --deepspeed_config takes",
+                    "nothing was written");
     JsonReader root(parsed, "", file);
     DeepSpeedImport result;
     std::optional<JsonReader> efficiency = root.section("data_efficiency");
