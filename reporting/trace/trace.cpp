@@ -160,7 +160,7 @@ void add_repetition(const Variant& variant, const SweepResults& sweep, const Swe
 }  // namespace
 
 std::string exact_text(double value) {
-    return fmt::format("{:.17g}", value);
+    return fmt::format("{}", value);
 }
 
 Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question) {

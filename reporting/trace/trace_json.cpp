@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "reporting/cost/cost_columns.h"
 #include "reporting/origins.h"
+#include "reporting/records_json.h"
 #include "reporting/render/table_json.h"
 #include "reporting/trace/trace.h"
 
@@ -10,53 +10,7 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::AttemptRow;
 using results_db::ScoreRow;
-
-// Its digits too, for readers whose numbers are not doubles.
-OrderedJson value_json(const std::optional<double>& value) {
-    if (!value) return nullptr;
-    return {{"number", json_number(*value)}, {"digits", exact_text(*value)}};
-}
-
-OrderedJson time_json(std::int64_t ms) {
-    return ms > 0 ? OrderedJson(ms) : OrderedJson();
-}
-
-OrderedJson code_json(const results_db::Code& code) {
-    return {{"commit", code.git_sha},
-            {"uncommitted_changes", code.dirty},
-            {"diff_sha256", code.diff_sha256},
-            {"program_sha256", code.binary_sha256}};
-}
-
-OrderedJson attempt_json(const AttemptRow& attempt) {
-    return {{"device_seconds", attempt.seconds ? parts_json(attempt_parts(attempt)) : OrderedJson()},
-            {"usd_per_device_hour", attempt.price ? json_number(attempt.price->usd_per_hour) : OrderedJson()},
-            {"devices", attempt.shape.devices},
-            {"trials_per_device", attempt.shape.trials_per_device},
-            {"number", attempt.number},
-            {"uid", attempt.uid},
-            {"state", attempt.state},
-            {"fail_class", attempt.fail_class},
-            {"counts", attempt.counts},
-            {"started_ms", time_json(attempt.started_ms)},
-            {"ended_ms", time_json(attempt.ended_ms)},
-            {"from_step", attempt.resume_step},
-            {"host", attempt.host.hostname},
-            {"cpu", attempt.host.cpu_model},
-            {"device", attempt.shape.device},
-            {"ranks", attempt.shape.ranks},
-            {"code", code_json(attempt.code)},
-            {"run_folder", attempt.workdir},
-            {"log", attempt.workdir.empty() ? OrderedJson() : OrderedJson(attempt.workdir + "/log.txt")}};
-}
-
-OrderedJson attempts_json(const std::vector<AttemptRow>& attempts) {
-    OrderedJson json = OrderedJson::array();
-    for (const AttemptRow& attempt : attempts) json.push_back(attempt_json(attempt));
-    return json;
-}
 
 OrderedJson score_json(const TracedScore& score) {
     const ScoreRow& row = score.row;
@@ -74,11 +28,6 @@ OrderedJson score_json(const TracedScore& score) {
             {"model_sha256", row.model_sha256},
             {"commit", row.git_sha},
             {"attempt", row.attempt_uid}};
-}
-
-OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpoint) {
-    if (!checkpoint) return nullptr;
-    return {{"path", checkpoint->path}, {"step", checkpoint->step}, {"sha256", checkpoint->sha256}};
 }
 
 OrderedJson trial_json(const TracedTrial& one) {

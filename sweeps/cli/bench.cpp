@@ -71,15 +71,15 @@ int list(const Chosen& chosen) {
     return kExitOk;
 }
 
-struct Spread {
+struct MedianTime {
     double median = 0, deviation = 0;  // median absolute deviation
 };
 
-Spread spread_of(std::vector<double> values) {
-    Spread spread{median(values), 0};
-    for (double& value : values) value = std::abs(value - spread.median);
-    spread.deviation = median(values);
-    return spread;
+MedianTime median_time(std::vector<double> values) {
+    MedianTime time{median(values), 0};
+    for (double& value : values) value = std::abs(value - time.median);
+    time.deviation = median(values);
+    return time;
 }
 
 double rate_of(const BenchResult& row) {
@@ -103,7 +103,7 @@ void add_row(reporting::Table& table, const BenchResult& row, const std::string&
             {row.name, row.backend, to_string(row.state), "wrong output", "-", "-", "-", "-", "-", "-"});
         return;
     }
-    const Spread time = spread_of(row.seconds);
+    const MedianTime time = median_time(row.seconds);
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
     table.rows.push_back({row.name, row.backend, to_string(row.state), reporting::small_seconds(time.median),
                           fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
@@ -167,7 +167,7 @@ int run_bench(const BenchRunArguments& arguments) {
                      {"backend", reporting::Align::left},
                      {"caches", reporting::Align::left},
                      {"time"},
-                     {"spread"},
+                     {"MAD"},
                      {"FLOP/s"},
                      {"B/s"},
                      {"items/s"},
@@ -196,7 +196,7 @@ int run_bench(const BenchRunArguments& arguments) {
     if (on_host) table.notes.push_back(note_of(peaks, arguments));
     if (on_device) table.notes.push_back(note_of(*peaks.device));
     table.notes.push_back(
-        "spread: median absolute deviation of the repetitions. Roofline: the longer of FLOPs at the FMA "
+        "MAD: median absolute deviation of the repetitions. Roofline: the longer of FLOPs at the FMA "
         "peak, on a GPU at the product's, and least bytes at memory's rate; of hot arguments that fit "
         "the last-level cache, at the L2's.");
     if (on_host) table.notes.push_back("cpu, cold: arguments in turn, three times the last-level cache together.");
@@ -247,7 +247,7 @@ void add_list_and_run(CLI::App& bench, Context& context) {
     add_threads(*runs, settings.threads);
     add_number(*runs, "--repetitions", settings.repetitions, "Repetitions of each row", 1, 1000);
     add_number(*runs, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
-    runs->add_option("--json", arguments->json, "Write Google Benchmark's JSON to this file, too");
+    runs->add_option("--json-file", arguments->json, "Write Google Benchmark's JSON to this file, too");
     add_root(*runs, arguments->root);
     runs->callback([arguments, &context] { context.exit_code = run_bench(*arguments); });
 }

@@ -153,7 +153,7 @@ void add_bench_gpu(CLI::App& bench, Context& context) {
     add_number(*command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
     add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
     command->add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
-    command->add_option("--json", arguments->json, "Write the result to this file as well");
+    command->add_option("--json-file", arguments->json, "Write the result to this file as well");
     command->callback([arguments, &context] { context.exit_code = run_bench_gpu(*arguments); });
 }
 

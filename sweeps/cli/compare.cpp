@@ -76,6 +76,7 @@ void add_compare(CLI::App& app, Context& context) {
     command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json or html")
         ->check(CLI::IsMember(report_formats()))
         ->capture_default_str();
+    add_json_flag(*command, arguments->format);
     command->add_option("--out", arguments->out, "Write it to this file");
     command->callback([arguments, costs, &context] {
         const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));

@@ -208,7 +208,7 @@ void add_eval(CLI::App& app, Context& context) {
                      "The format: term, json (schema deft-eval/1), or lm-eval, as lm-evaluation-harness writes its own")
         ->capture_default_str()
         ->check(CLI::IsMember({"term", "json", "lm-eval"}));
-    command->add_flag_callback("--json", [arguments] { arguments->format = "json"; }, "The same as --format json");
+    add_json_flag(*command, arguments->format);
     command->callback([arguments, &context] { context.exit_code = run_eval(*arguments); });
 }
 

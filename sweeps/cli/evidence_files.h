@@ -1,5 +1,5 @@
 #pragma once
-// What `deft db merge` and --from of other commands read: files of evidence, and databases of other roots.
+// Inputs of `deft db merge`, and of --from in other commands: files of evidence, and databases of other roots.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -198,7 +198,7 @@ void add_generate(CLI::App& app, Context& context) {
                      "log-probabilities and speeds")
         ->capture_default_str()
         ->check(CLI::IsMember({"term", "json"}));
-    command->add_flag_callback("--json", [arguments] { arguments->format = "json"; }, "The same as --format json");
+    add_json_flag(*command, arguments->format);
     command->callback([arguments, &context] { context.exit_code = run_generate(*arguments); });
 }
 

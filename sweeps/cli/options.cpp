@@ -17,6 +17,10 @@ void add_root(CLI::App& command, std::string& root, const char* help) {
     command.add_option("--root", root, help)->capture_default_str();
 }
 
+void add_json_flag(CLI::App& command, std::string& format) {
+    command.add_flag_callback("--json", [&format] { format = "json"; }, "The same as --format json");
+}
+
 void add_threads(CLI::App& command, int& threads, const char* help) {
     CLI::Option* option = command.add_option("--threads", threads, help)->check(CLI::Range(1, 1024));
     if (threads > 0) option->capture_default_str();

@@ -15,6 +15,9 @@
 namespace deft::cli {
 
 // --root
+// --json: the same as --format json. Every command that prints JSON has it.
+void add_json_flag(CLI::App& command, std::string& format);
+
 void add_root(CLI::App& command, std::string& root, const char* help = "Where the results are");
 // --threads. Where they are 0, nobody has chosen yet, and the help shows no default.
 void add_threads(CLI::App& command, int& threads, const char* help = "Threads");

@@ -224,7 +224,7 @@ void add_profile(CLI::App& app, Context& context) {
     add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);
     add_threads(*command, arguments->threads);
     command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
-    command->add_option("--json", arguments->json, "Write the result to this file as well");
+    command->add_option("--json-file", arguments->json, "Write the result to this file as well");
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
     for (const char* of_sweep : {"sweep", "--scale", "--set", "--only", "--seeds", "--step", "--root"})
         preset->excludes(command->get_option(of_sweep));

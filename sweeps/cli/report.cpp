@@ -96,6 +96,7 @@ void add_report(CLI::App& app, Context& context) {
                         "--out, as lm-evaluation-harness does")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
+    add_json_flag(*command, arguments->format);
     add_from(*command, arguments->from);
     command->add_option("--out", arguments->out, "Write the report to this file, or of lm-eval the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,

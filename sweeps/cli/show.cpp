@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "reporting/records_json.h"
 #include "reporting/scores/items_table.h"
 #include "reporting/status.h"
 #include "sweeps/cli/commands.h"
@@ -36,9 +37,9 @@ void add_show(CLI::App& app, Context&) {
     CLI::Option* items = command->add_option("--items", arguments->items,
                                              "What became of each document of this task, of the newest scoring");
     command->add_option("--shots", arguments->shots, "With that many shots")->needs(items);
-    command->add_option("--format", arguments->format, "The format of the items: term, md, csv or tex")
-        ->needs(items)
-        ->check(CLI::IsMember({"term", "md", "csv", "tex"}));
+    command->add_option("--format", arguments->format, "The format: term or json; of --items also md, csv or tex")
+        ->check(CLI::IsMember({"term", "md", "csv", "tex", "json"}));
+    add_json_flag(*command, arguments->format);
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
         const results_db::TrialRow trial = reader.trial(arguments->trial);
@@ -52,6 +53,10 @@ void add_show(CLI::App& app, Context&) {
             print(render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
             return;
         }
+        if (arguments->format == "json") return print(reporting::render_trial_json(trial));
+        if (arguments->format != "term")
+            throw Error(ErrorKind::usage, fmt::format("--format {} is a format of --items", arguments->format),
+                        "give --items TASK, or --format json");
         print(reporting::render_trial(trial, reader.expert_loads(trial.config_hash)));
         if (!trial.workdir.empty()) sweeps::below_root(arguments->root, trial.workdir);
     });

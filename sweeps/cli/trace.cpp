@@ -59,6 +59,7 @@ void add_trace(CLI::App& app, Context& context) {
     command->add_option("--format", arguments->format, "The format: term or json")
         ->check(CLI::IsMember({"term", "json"}))
         ->capture_default_str();
+    add_json_flag(*command, arguments->format);
     command->callback([arguments, &context] {
         const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
         const reporting::ReportData data = report_data(

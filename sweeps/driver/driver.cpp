@@ -79,8 +79,9 @@ class Driver {
             const std::size_t count = state_.running.size();
             end_children();
             progress_.finish();
-            progress_.warning(fmt::format("{} running trial{} ended; once this is mended, go on with: {}", count,
-                                          count == 1 ? " was" : "s were", options_.continue_with));
+            const std::string ended =
+                count == 0 ? "" : fmt::format("{} running trial{} ended; ", count, count == 1 ? " was" : "s were");
+            progress_.warning(fmt::format("{}after the error below is corrected, go on with: {}", ended, options_.continue_with));
             throw;
         }
         progress_.finish();

@@ -138,7 +138,7 @@ TEST_CASE("deft bench run stores the rows of the device, and its file continues 
     cli::Context context;
     cli::add_bench(app, context);
     app.parse("bench run --backend cuda -k 'gather_rows/16/*' --threads 1 --min-time 0.0001 --repetitions 2 --root " +
-              here.string() + " --json " + json.string());
+              here.string() + " --json-file " + json.string());
     REQUIRE(context.exit_code == kExitOk);
     const auto rows = results_db::Reader(here / "results.db").benches();
     std::set<std::string> series;

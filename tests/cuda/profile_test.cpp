@@ -69,7 +69,7 @@ learning_rate = 1e-3
 name = "plain"
 )");
     app.parse("profile " + (folder / "tiny.toml").string() + " --backend cuda --dtype bf16 --steps 1 --root " +
-              (folder / "runs").string() + " --json " + file);
+              (folder / "runs").string() + " --json-file " + file);
     CHECK(context.exit_code == kExitOk);
     const Json json = Json::parse(read_file(file));
     CHECK(json.at("backend") == "cuda");

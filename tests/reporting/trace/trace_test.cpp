@@ -92,7 +92,8 @@ TEST_CASE("a traced cell has its exact value, each seed's, and the configuration
     CHECK(trace.differences == std::vector<std::string>{"train.budget_fraction: 1.0 -> 0.5"});
     CHECK(trace.waits_for.empty());
     CHECK(trace_cell(sweep, about(), question("baseline", "loss")).baseline.empty());
-    CHECK(exact_text(0.1) == "0.10000000000000001");
+    CHECK(exact_text(0.1) == "0.1");
+    CHECK(exact_text(0.1 + 0.2) == "0.30000000000000004");
 }
 
 TEST_CASE("a traced cell's command repeats its row in a root of its own, and says what it rests on") {

@@ -11,11 +11,11 @@ using namespace deft;
 using test::Ran;
 using test::TinySweep;
 
-TEST_CASE("deft bench run checks, times and stores the cases that match") {
+TEST_CASE("deft bench run checks, times and stores the cases that match", "[long]") {
     const TinySweep sweep("");
     const std::filesystem::path root = sweep.folder.path / "runs", json = sweep.folder.path / "bench.json";
     const Ran ran = sweep.deft("bench", {"run", "-k", "gather_rows/16/*", "--threads", "1", "--min-time", "0.001",
-                                         "--repetitions", "3", "--root", root, "--json", json});
+                                         "--repetitions", "3", "--root", root, "--json-file", json});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("gather_rows/16/128/64/128/indexed") && ContainsSubstring("cold") &&
                             ContainsSubstring("compared with the double-precision reference"));
@@ -49,7 +49,7 @@ TEST_CASE("deft bench run takes a text and a dataset of the user's own") {
     CHECK_THAT(alone.err, ContainsSubstring("name a file with --text"));
 }
 
-TEST_CASE("deft bench run reads and renders the report of a thousand runs") {
+TEST_CASE("deft bench run reads and renders the report of a thousand runs", "[long]") {
     const TinySweep sweep("");
     const Ran ran = sweep.deft("bench", {"run", "-k", "report/*", "--threads", "1", "--min-time", "0.001",
                                          "--repetitions", "1", "--root", sweep.folder.path / "runs"});
@@ -58,7 +58,7 @@ TEST_CASE("deft bench run reads and renders the report of a thousand runs") {
                             ContainsSubstring("a page of"));
 }
 
-TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs") {
+TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs", "[long]") {
     const TinySweep sweep("");
     const Ran cpu = sweep.deft("bench", {"list", "--backend", "cpu", "-k", "gather_rows/16/*"});
     CHECK(cpu.exit_code == kExitOk);

@@ -73,7 +73,7 @@ TEST_CASE("check bench resolves both revisions before it builds one") {
 TEST_CASE("A file for results whose folder is not there is refused before anything is measured") {
     const TinySweep sweep(test::kPlain);
     const std::string file = (sweep.folder.path / "no folder/x.json").string();
-    const Ran ran = sweep.deft("profile", {"--json", file});
+    const Ran ran = sweep.deft("profile", {"--json-file", file});
     CHECK(ran.exit_code == kExitUsage);
     CHECK_THAT(ran.err, ContainsSubstring("there is no folder"));
 }

@@ -12,7 +12,7 @@ TEST_CASE("deft profile --preset breaks down a step of that model") {
     const TinySweep sweep("");
     const std::filesystem::path json = sweep.folder.path / "profile.json";
     const Ran ran = sweep.deft(
-        "profile", {"--preset", "llama_mini", "--batch", "1", "--steps", "1", "--threads", "2", "--json", json});
+        "profile", {"--preset", "llama_mini", "--batch", "1", "--steps", "1", "--threads", "2", "--json-file", json});
     INFO(ran.err);
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out,

@@ -83,7 +83,7 @@ TEST_CASE("What is logged and kept is in no hash, and what is asked names two pl
     CHECK(trainings(sweep) == "2");
 }
 
-TEST_CASE("A scoring that is killed or stopped keeps the tasks that it ended, and none is scored twice") {
+TEST_CASE("A scoring that is killed or stopped keeps the tasks that it ended, and none is scored twice", "[long]") {
     const TinySweep undisturbed(kPlain);
     const std::vector<std::string> slow = {"--set", "eval.documents=3000", kMoreTasks[0], kMoreTasks[1]};
     REQUIRE(undisturbed.run(slow).exit_code == kExitOk);
@@ -171,6 +171,18 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
                                 " WHERE m.name = 'acc' AND v.task = 'embedded_questions'")) ==
           Approx(static_cast<double>(right) / 20));
     CHECK(sweep.deft("show", {"plain/1", "--root", root, "--items", "piqa"}).exit_code == kExitNothing);
+    for (const std::vector<std::string>& json : {std::vector<std::string>{"--json"}, {"--format", "json"}}) {
+        std::vector<std::string> arguments = {"plain/1", "--root", root};
+        arguments.insert(arguments.end(), json.begin(), json.end());
+        const Json shown = Json::parse(sweep.deft("show", arguments).out);
+        CHECK(shown.at("schema") == "deft-trial/1");
+        CHECK(shown.at("name") == "plain/1");
+        CHECK(shown.at("state") == "ok");
+        CHECK(shown.at("counts").at("steps") == shown.at("counts").at("planned_steps"));
+        CHECK(shown.at("scores").size() > 1);
+        CHECK(shown.at("configuration").at("seed") == 1);
+    }
+    CHECK(sweep.deft("show", {"plain/1", "--root", root, "--format", "csv"}).exit_code == kExitUsage);
 }
 
 TEST_CASE("deft eval --store refuses what is half trained, and puts in order what a killed driver left") {

@@ -70,12 +70,12 @@ TEST_CASE("deft bench import says what is missing, and adds nothing then", "[ben
                               ContainsSubstring("--commit") && ContainsSubstring("clang 17"));
 }
 
-TEST_CASE("what deft bench run wrote continues its series elsewhere", "[bench_import]") {
+TEST_CASE("what deft bench run wrote continues its series elsewhere", "[bench_import][long]") {
     const TinySweep sweep("");
     const std::filesystem::path here = sweep.folder.path / "here", there = sweep.folder.path / "there";
     const std::string json = sweep.folder.path / "bench.json";
     const Ran run = sweep.deft("bench", {"run", "-k", "gather_rows/16/*", "--threads", "1", "--min-time", "0.001",
-                                         "--repetitions", "3", "--root", here, "--json", json});
+                                         "--repetitions", "3", "--root", here, "--json-file", json});
     REQUIRE(run.exit_code == kExitOk);
     REQUIRE(sweep.deft("bench", {"import", json, "--root", there}).exit_code == kExitOk);
     const auto measured = results_db::Reader(here / "results.db").benches();
