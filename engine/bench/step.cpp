@@ -60,7 +60,7 @@ std::uint32_t random_word(std::int64_t i) {
 // Words without meaning behind the special tokens.
 std::shared_ptr<const WordPiece> numbered_words(std::int64_t vocab) {
     std::string text = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-    for (std::int64_t i = 5; i < vocab; ++i) text += "w" + std::to_string(i) + "\n";
+    for (std::int64_t i = 5; i < vocab; ++i) fmt::format_to(std::back_inserter(text), "w{}\n", i);
     return std::make_shared<const WordPiece>(parse_vocab_txt(text, "vocab.txt"), WordPieceRules{});
 }
 
