@@ -44,7 +44,7 @@ bool holds_without_rights(const std::function<bool()>& action) {
 
 }  // namespace
 
-TEST_CASE("An atomic write replaces the file and leaves nothing beside it") {
+TEST_CASE("An atomic write replaces the file and leaves nothing beside it", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a.json";
     write_file_atomically(file, "one");
@@ -53,12 +53,12 @@ TEST_CASE("An atomic write replaces the file and leaves nothing beside it") {
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A write into no folder names the file") {
+TEST_CASE("A write into no folder names the file", "[surroundings]") {
     CHECK_THAT(refusal(ErrorKind::io, [] { write_file_atomically("/nonexistent/a", "x"); }),
                ContainsSubstring("/nonexistent/a"));
 }
 
-TEST_CASE("A write onto a folder fails and leaves no temporary file") {
+TEST_CASE("A write onto a folder fails and leaves no temporary file", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directory(folder.path() / "taken");
     write_file_atomically(folder.path() / "taken" / "x", "x");
@@ -66,7 +66,7 @@ TEST_CASE("A write onto a folder fails and leaves no temporary file") {
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A full disk leaves the old file whole") {
+TEST_CASE("A full disk leaves the old file whole", "[surroundings]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 64);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -80,7 +80,7 @@ TEST_CASE("A full disk leaves the old file whole") {
     CHECK(read_file(file) == "new");
 }
 
-TEST_CASE("A file written in pieces is there once it is finished, and not before") {
+TEST_CASE("A file written in pieces is there once it is finished, and not before", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
@@ -103,7 +103,7 @@ TEST_CASE("A file written in pieces is there once it is finished, and not before
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A disk that fills up between pieces leaves the old file whole") {
+TEST_CASE("A disk that fills up between pieces leaves the old file whole", "[surroundings]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 256);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -118,7 +118,7 @@ TEST_CASE("A disk that fills up between pieces leaves the old file whole") {
     CHECK(entries(folder / "disk") == 1);
 }
 
-TEST_CASE("Readers of files refuse a pipe and a device at once; a named input may be a pipe") {
+TEST_CASE("Readers of files refuse a pipe and a device at once; a named input may be a pipe", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path pipe = folder / "pipe", device = folder / "device";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -143,7 +143,7 @@ TEST_CASE("Readers of files refuse a pipe and a device at once; a named input ma
     writer.join();
 }
 
-TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go") {
+TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     const std::string text = long_text();
@@ -162,7 +162,7 @@ TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let
     CHECK(sha256(mapped) == sha256(text));
 }
 
-TEST_CASE("A mapped file is hashed over many pieces, and an empty one") {
+TEST_CASE("A mapped file is hashed over many pieces, and an empty one", "[surroundings]") {
     const TemporaryFolder folder;
     std::string text;
     while (text.size() < (9 << 20) + 17) text += long_text();
@@ -173,7 +173,7 @@ TEST_CASE("A mapped file is hashed over many pieces, and an empty one") {
     CHECK(sha256(MappedFile(folder / "empty")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST_CASE("A mapped file that is cut short is refused before it is read") {
+TEST_CASE("A mapped file that is cut short is refused before it is read", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, std::string(100'000, 'x'));
@@ -184,7 +184,7 @@ TEST_CASE("A mapped file that is cut short is refused before it is read") {
     CHECK_THAT(refusal(ErrorKind::io, [&] { (void)sha256(mapped); }), ContainsSubstring("cut short"));
 }
 
-TEST_CASE("A read-only folder is refused with what to mend") {
+TEST_CASE("A read-only folder is refused with what to mend", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
@@ -209,13 +209,13 @@ TEST_CASE("A read-only folder is refused with what to mend") {
     CHECK(read_file(file) == "old");
 }
 
-TEST_CASE("Reading what is no file is an io error") {
+TEST_CASE("Reading what is no file is an io error", "[surroundings]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path()); }), ContainsSubstring("directory"));
 }
 
-TEST_CASE("Folders are made with their parents, and not over a file") {
+TEST_CASE("Folders are made with their parents, and not over a file", "[surroundings]") {
     const TemporaryFolder folder;
     make_folder(folder.path() / "a" / "b");
     make_folder(folder.path() / "a" / "b");
@@ -225,7 +225,7 @@ TEST_CASE("Folders are made with their parents, and not over a file") {
     CHECK(refusal(ErrorKind::io, [&] { make_folder(folder.path() / "file" / "below"); }) != "accepted");
 }
 
-TEST_CASE("Compressed texts read as what they were, member after member") {
+TEST_CASE("Compressed texts read as what they were, member after member", "[surroundings]") {
     const TemporaryFolder folder;
     const std::string text = long_text();
     write_file_atomically(folder.path() / "plain.txt", text);
@@ -244,7 +244,7 @@ TEST_CASE("Compressed texts read as what they were, member after member") {
     CHECK(read_text_file(folder.path() / "empty.zst") == "");
 }
 
-TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut") {
+TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut", "[surroundings]") {
     const TemporaryFolder folder;
     const std::string text = long_text();
     for (const auto& [extension, packed] :
@@ -265,7 +265,7 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
     }
 }
 
-TEST_CASE("a text file is found plain before packed") {
+TEST_CASE("a text file is found plain before packed", "[surroundings]") {
     const TemporaryFolder folder;
     const auto found = [&] { return find_text_file(folder / "a.txt"); };
     CHECK_FALSE(found());
@@ -280,7 +280,7 @@ TEST_CASE("a text file is found plain before packed") {
     CHECK(found() == folder / "a.txt");
 }
 
-TEST_CASE("A lock tells how long another had it, and nothing where nobody had") {
+TEST_CASE("A lock tells how long another had it, and nothing where nobody had", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a.lock";
     auto first = std::make_unique<FileLock>(file);

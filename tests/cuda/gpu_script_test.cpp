@@ -40,7 +40,7 @@ const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
 
 }  // namespace
 
-TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat what was whole") {
+TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat what was whole", "[surroundings]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const test::Ended ended = slice.run(DEFT_EMULATED_PROGRAM, kTests);
@@ -73,7 +73,7 @@ TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat w
     CHECK(slice.stage("steps").at("commit") == "emulated");
 }
 
-TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
+TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[surroundings]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string report =
@@ -106,7 +106,7 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed") {
     CHECK(slice.run("/bin/false", tests, {"--only", "no-stage"}).exit_code == 2);
 }
 
-TEST_CASE("a program that hangs costs its stage's time and no more") {
+TEST_CASE("a program that hangs costs its stage's time and no more", "[surroundings]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string sleeper = slice.program("sleeper", "sleep 100\n");

@@ -1,6 +1,7 @@
 // nvcc compiles every .cu, those of the real device too, and what its kernels use stays within budget.
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,9 +18,12 @@
 namespace deft::test {
 namespace {
 
-// Version 12 or newer, or empty.
+// Version 12 or newer, or empty. CUDACXX names the only candidate where it is set.
 std::string find_nvcc() {
-    for (const std::string nvcc : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
+    const char* named = std::getenv("CUDACXX");
+    const std::vector<std::string> candidates =
+        named != nullptr ? std::vector<std::string>{named} : std::vector<std::string>{"nvcc", "/usr/local/cuda/bin/nvcc"};
+    for (const std::string& nvcc : candidates) {
         try {
             const std::string text = run_process({nvcc, "--version"}).out;
             std::smatch match;
@@ -89,7 +93,7 @@ std::map<std::string, std::set<std::string>> compile(const std::string& nvcc, co
     return compiled;
 }
 
-TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget") {
+TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget", "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     std::map<std::string, std::set<std::string>> compiled = compile(nvcc, sources(false));
@@ -100,7 +104,7 @@ TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spil
         }
 }
 
-TEST_CASE("nvcc compiles what calls cuBLASLt without warnings") {
+TEST_CASE("nvcc compiles what calls cuBLASLt without warnings", "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", kBlasHeader}); !reason.empty())
         DEFT_SKIP(reason.c_str());
@@ -109,7 +113,7 @@ TEST_CASE("nvcc compiles what calls cuBLASLt without warnings") {
     compile(nvcc, files);
 }
 
-TEST_CASE("what calls NCCL compiles without warnings") {
+TEST_CASE("what calls NCCL compiles without warnings", "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", "nccl.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     const TemporaryFolder objects;
@@ -121,14 +125,14 @@ TEST_CASE("what calls NCCL compiles without warnings") {
     CHECK(compiled.exit_code == 0);
 }
 
-TEST_CASE("a header that a toolkit lacks is named") {
+TEST_CASE("a header that a toolkit lacks is named", "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     CHECK(lacking(nvcc, {"cuda_runtime.h", "of_no_toolkit.h"}) == nvcc + " is here without of_no_toolkit.h");
     CHECK(lacking("", {}) == "there is no nvcc of version 12 or newer");
 }
 
-TEST_CASE("what ptxas prints is read, and what is beyond the budget refused") {
+TEST_CASE("what ptxas prints is read, and what is beyond the budget refused", "[surroundings]") {
     const auto printed = [](int registers, int shared, int spilled) {
         return fmt::format(
             "ptxas info    : 0 bytes gmem\n"

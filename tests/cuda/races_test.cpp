@@ -38,7 +38,7 @@ std::string end_of(const std::string& text) {
     return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-TEST_CASE("the kernels have no data races") {
+TEST_CASE("the kernels have no data races", "[surroundings]") {
     const test::Command program = test::races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     const std::vector<EmulatedCase> cases = cases_for_races();
@@ -86,7 +86,7 @@ std::string symptom(const test::Ended& ended) {
     }
 }
 
-TEST_CASE("every barrier is needed: without it a test turns red") {
+TEST_CASE("every barrier is needed: without it a test turns red", "[surroundings]") {
     const test::Command program = test::races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     const std::vector<EmulatedCase> cases = cases_for_races();

@@ -14,7 +14,7 @@
 using namespace deft;
 using namespace deft::engine;
 
-TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that check themselves") {
+TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that check themselves", "[long]") {
     std::set<std::string> names, beside;
     for (const kernels::BenchCase& bench : engine_benches(5)) {
         INFO(bench.name);

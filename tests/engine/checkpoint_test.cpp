@@ -118,7 +118,7 @@ std::optional<double> peak_mebibytes(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint's files are byte for byte what the format says") {
+TEST_CASE("a checkpoint's files are byte for byte what the format says", "[surroundings]") {
     TrainerConfig config = with_techniques();
     config.techniques.dropping = bypass_on({1, 2}, {4, 13, 1, 12, 1}, 1, {0.5, {7, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
@@ -155,7 +155,7 @@ TEST_CASE("a checkpoint's files are byte for byte what the format says") {
     CHECK(read_file(folder / "c" / "checkpoint.json") == manifest.dump(2) + "\n");
 }
 
-TEST_CASE("the model is read without the optimizer's file") {
+TEST_CASE("the model is read without the optimizer's file", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -178,7 +178,7 @@ TEST_CASE("the model is read without the optimizer's file") {
     CHECK_THROWS_AS(verify_checkpoint(folder / "c", CheckpointFiles::model), Error);
 }
 
-TEST_CASE("loading a checkpoint opens each of its files once") {
+TEST_CASE("loading a checkpoint opens each of its files once", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -193,7 +193,7 @@ TEST_CASE("loading a checkpoint opens each of its files once") {
                                                            {"optimizer.safetensors", 1}});
 }
 
-TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32") {
+TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -223,7 +223,7 @@ TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32
     CHECK(expected == all_parameters<float>(other));
 }
 
-TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinished") {
+TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinished", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -248,7 +248,7 @@ TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinish
     }
 }
 
-TEST_CASE("saving and loading need little memory beside the model") {
+TEST_CASE("saving and loading need little memory beside the model", "[surroundings]") {
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("a sanitiser keeps memory that was given back");
     TrainerConfig config = tiny_config(3);  // linear weights, which the file has turned, are most of it
     config.model = gpt2_config(3, 704, 4, 13, 31, 0.1);
@@ -276,7 +276,7 @@ TEST_CASE("saving and loading need little memory beside the model") {
     CHECK(seen.value_or(model) > model * 0.9);  // what is measured is measured
 }
 
-TEST_CASE("a resumed run has the same bits as one that was never stopped") {
+TEST_CASE("a resumed run has the same bits as one that was never stopped", "[surroundings]") {
     const TrainerConfig config = with_techniques();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -301,7 +301,7 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped") {
     CHECK(whole.counts().flops == second.counts().flops);
 }
 
-TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one moment to restore") {
+TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one moment to restore", "[surroundings]") {
     TrainerConfig config = with_techniques();
     config.optimizer.kind = OptimizerKind::sgd;
     config.budget_layer_tokens = 1000;
@@ -347,7 +347,7 @@ TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one 
     CHECK_THROWS_WITH(load_checkpoint(other, folder / "c"), ContainsSubstring(".v is missing"));
 }
 
-TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt") {
+TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt", "[surroundings]") {
     TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -374,7 +374,7 @@ TEST_CASE("a resumed run with token bypass has the same bits, and needs what was
     CHECK(second.counts().steps == 9);
 }
 
-TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
+TEST_CASE("weights are stored as Hugging Face's GPT-2 has them", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -394,7 +394,7 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them") {
     CHECK(about.at("eos_token_id") == 256);
 }
 
-TEST_CASE("a checkpoint has its tokenizer's files, under its hashes") {
+TEST_CASE("a checkpoint has its tokenizer's files, under its hashes", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -417,7 +417,7 @@ TEST_CASE("a checkpoint has its tokenizer's files, under its hashes") {
     CHECK(read_stored_tokenizer(folder / "c", "bytes").sha256() == Tokenizer::bytes().sha256());
 }
 
-TEST_CASE("a damaged checkpoint is refused and changes nothing") {
+TEST_CASE("a damaged checkpoint is refused and changes nothing", "[surroundings]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -439,7 +439,7 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing") {
     CHECK(other.counts().steps == 0);
 }
 
-TEST_CASE("a damaged checkpoint.json is told in words of ours") {
+TEST_CASE("a damaged checkpoint.json is told in words of ours", "[surroundings]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer trainer(tiny_config(), corpus, 1);
@@ -454,7 +454,7 @@ TEST_CASE("a damaged checkpoint.json is told in words of ours") {
     }
 }
 
-TEST_CASE("a checkpoint of another version is refused by its name") {
+TEST_CASE("a checkpoint of another version is refused by its name", "[surroundings]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer trainer(tiny_config(), corpus, 1);
@@ -466,7 +466,7 @@ TEST_CASE("a checkpoint of another version is refused by its name") {
                                                                   ContainsSubstring("deft-checkpoint/1"));
 }
 
-TEST_CASE("a checkpoint of another model is refused") {
+TEST_CASE("a checkpoint of another model is refused", "[surroundings]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);

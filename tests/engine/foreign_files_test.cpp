@@ -32,7 +32,7 @@ std::string llmc_bytes(std::int32_t version = 3) {
 
 }  // namespace
 
-TEST_CASE("half precision is read exactly and rounded to nearest, ties to even") {
+TEST_CASE("half precision is read exactly and rounded to nearest, ties to even", "[surroundings]") {
     for (std::uint32_t bits = 0; bits < 65536; ++bits) {
         const kernels::f16 half{static_cast<std::uint16_t>(bits)};
         const float value = kernels::to_float(half);
@@ -54,7 +54,7 @@ TEST_CASE("half precision is read exactly and rounded to nearest, ties to even")
     CHECK(kernels::to_f16(-1e30f).bits == 0xfc00);
 }
 
-TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, and hold masks and the tied head") {
+TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, and hold masks and the tied head", "[surroundings]") {
     for (const Json& json : {tiny_gpt2_json(), tiny_bert_json(), tiny_llama_json(), tiny_vit_json()}) {
         INFO(json.at("model_type"));
         const ExportedFolder exported(json);
@@ -98,7 +98,7 @@ TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, a
     CHECK(gpt2.imported() != gpt2.model.weights());  // the one that is there
 }
 
-TEST_CASE("queries, keys and values of grouped heads stand where they belong") {
+TEST_CASE("queries, keys and values of grouped heads stand where they belong", "[surroundings]") {
     const ExportedFolder llama(tiny_llama_json());
     const SafetensorsFile file = read_safetensors(llama.folder / "model.safetensors");
     const std::vector<float> fused = llama.model.weight("h.1.attn.c_attn.weight");  // ((4 + 2 2) 4, 16)
@@ -113,7 +113,7 @@ TEST_CASE("queries, keys and values of grouped heads stand where they belong") {
     CHECK(file.tensors.at(layer + "v_proj.weight").shape_text() == "(8, 16) f32");
 }
 
-TEST_CASE("shards that are absent, damaged, or not as the index has them are refused") {
+TEST_CASE("shards that are absent, damaged, or not as the index has them are refused", "[surroundings]") {
     const ExportedFolder gpt2(tiny_gpt2_json(), 4000);
     std::set<fs::path> shards;
     for (const auto& entry : fs::directory_iterator(gpt2.folder.path()))
@@ -151,7 +151,7 @@ TEST_CASE("shards that are absent, damaged, or not as the index has them are ref
     CHECK_THAT(gpt2.refused(ErrorKind::io), ContainsSubstring("neither model.safetensors nor"));
 }
 
-TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused") {
+TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused", "[surroundings]") {
     const ExportedFolder gpt2(tiny_gpt2_json());
     const std::string whole = read_file(gpt2.folder / "model.safetensors");
     std::uint64_t length = 0;
@@ -167,7 +167,7 @@ TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused") 
     CHECK_THAT(gpt2.refused(ErrorKind::io), ContainsSubstring("header length beyond the file"));
 }
 
-TEST_CASE("a model of llm.c that is cut, of another version, or of impossible extents is refused") {
+TEST_CASE("a model of llm.c that is cut, of another version, or of impossible extents is refused", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "model.bin";
     const auto refused = [&](const std::string& bytes) {
@@ -195,7 +195,7 @@ TEST_CASE("a model of llm.c that is cut, of another version, or of impossible ex
     CHECK_THAT(changed(7, 10), ContainsSubstring("padded vocabulary of 10"));
 }
 
-TEST_CASE("GPT-2's 124 million weights are as many bytes as llm.c's file of them has") {
+TEST_CASE("GPT-2's 124 million weights are as many bytes as llm.c's file of them has", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "gpt2_124M.bin";
     std::vector<std::int32_t> header(256);

@@ -134,7 +134,7 @@ void write_outputs(OpenedModel& model, const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("models that Hugging Face saved have its outputs here, and go back as the same bytes") {
+TEST_CASE("models that Hugging Face saved have its outputs here, and go back as the same bytes", "[surroundings]") {
     const TemporaryFolder folder;
     const std::vector<std::string> cases = {"gpt2",
                                             "gpt2_other",
@@ -180,7 +180,7 @@ TEST_CASE("models that Hugging Face saved have its outputs here, and go back as 
                                    values<float>(expected.tensors.at("class_logits"))) < 1e-10);
 }
 
-TEST_CASE("Hugging Face loads what is exported, without a key too many or too few, and has its outputs") {
+TEST_CASE("Hugging Face loads what is exported, without a key too many or too few, and has its outputs", "[surroundings]") {
     const TemporaryFolder folder;
     std::vector<std::string> words = {"load"};
     std::uint64_t seed = std::random_device{}();
@@ -204,7 +204,7 @@ TEST_CASE("Hugging Face loads what is exported, without a key too many or too fe
     CHECK(exchange({"load", words[1], words[4]}).exit_code != 0);
 }
 
-TEST_CASE("models that llm.c saved have their outputs here") {
+TEST_CASE("models that llm.c saved have their outputs here", "[surroundings]") {
     const TemporaryFolder folder;
     for (const char* version : {"3", "5"}) {
         const fs::path file = folder.path() / (std::string("model_") + version + ".bin");

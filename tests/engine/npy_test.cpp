@@ -40,7 +40,7 @@ std::string wrong_npy(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("npy: reads and writes numpy's bytes") {
+TEST_CASE("npy: reads and writes numpy's bytes", "[surroundings]") {
     const TemporaryFolder folder;
     const std::string file = numpy_file(kThree, kThreeValues);
     REQUIRE(file.size() == 128 + 24);
@@ -58,7 +58,7 @@ TEST_CASE("npy: reads and writes numpy's bytes") {
     CHECK(read_npy(folder / "empty.npy").count == 0);
 }
 
-TEST_CASE("npy: version 2.0 has a longer header length") {
+TEST_CASE("npy: version 2.0 has a longer header length", "[surroundings]") {
     std::string header = kThree;
     while ((12 + header.size() + 1) % 64 != 0) header += ' ';
     header += '\n';
@@ -68,7 +68,7 @@ TEST_CASE("npy: version 2.0 has a longer header length") {
     CHECK_THAT(wrong_npy(file.substr(0, 11)), ContainsSubstring("truncated"));
 }
 
-TEST_CASE("npy: every truncation is refused") {
+TEST_CASE("npy: every truncation is refused", "[surroundings]") {
     const std::string whole = numpy_file(kThree, kThreeValues);
     for (std::size_t size = 0; size < whole.size(); ++size) {
         INFO(size << " bytes");
@@ -77,7 +77,7 @@ TEST_CASE("npy: every truncation is refused") {
     CHECK(wrong_npy(whole + "x") != "accepted");
 }
 
-TEST_CASE("npy: other types, orders, ranks and hostile shapes") {
+TEST_CASE("npy: other types, orders, ranks and hostile shapes", "[surroundings]") {
     const auto with = [](const std::string& descr, const std::string& order, const std::string& shape) {
         return wrong_npy(numpy_file(
             "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }", kThreeValues));
@@ -101,7 +101,7 @@ TEST_CASE("npy: other types, orders, ranks and hostile shapes") {
     CHECK_THAT(wrong_npy("PK\x03\x04 an .npz file"), ContainsSubstring("no .npy file"));
 }
 
-TEST_CASE("npy: numpy itself writes and reads the same bytes") {
+TEST_CASE("npy: numpy itself writes and reads the same bytes", "[surroundings]") {
     const TemporaryFolder folder;
     const std::string script =
         "import sys, numpy\n"

@@ -105,7 +105,7 @@ void write_third_step_of(const fs::path& file, const TransformerConfig& model, c
 
 }  // namespace
 
-TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too") {
+TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too", "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto samples = small_samples(20);
@@ -130,7 +130,7 @@ TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model
     CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
 }
 
-TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens") {
+TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens", "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const ExpertsConfig one{.count = 4, .top = 1, .capacity_factor = 0.75, .min_capacity = 1,
@@ -176,7 +176,7 @@ TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a de
     CHECK_THROWS_WITH(require_checkable(with(llama_of(), drawn)), ContainsSubstring("random_token_selection to false"));
 }
 
-TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too") {
+TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too", "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto images = small_image_samples(20);
@@ -196,7 +196,7 @@ TEST_CASE("a training step of a model of images is PyTorch's, with dropped token
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights") {
+TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights", "[surroundings]") {
     const Folder folder;
     const std::string script = DEFT_SOURCE_DIR "/tests/engine/huggingface_models.py";
     const std::string bert = (folder.path / "bert.safetensors").string(), llama = (folder.path / "llama.safetensors").string();
@@ -216,7 +216,7 @@ TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hug
     CHECK(run_python({script, "llama", bert}).exit_code == 1);
 }
 
-TEST_CASE("a training step with dropped tokens is PyTorch's") {
+TEST_CASE("a training step with dropped tokens is PyTorch's", "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const Pacing seven{7, 7, 1, 0, 1};
@@ -234,7 +234,7 @@ TEST_CASE("a training step with dropped tokens is PyTorch's") {
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("the PyTorch check refuses a wrong gradient") {
+TEST_CASE("the PyTorch check refuses a wrong gradient", "[surroundings]") {
     const Folder folder;
     const fs::path file = folder.path / "step.safetensors";
     write_third_step(file);

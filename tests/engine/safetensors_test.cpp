@@ -42,7 +42,7 @@ std::string bytes_of(const void* data, std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("safetensors: a tensor that the header names twice is refused") {
+TEST_CASE("safetensors: a tensor that the header names twice is refused", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     const std::string one = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
@@ -52,7 +52,7 @@ TEST_CASE("safetensors: a tensor that the header names twice is refused") {
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("its header names a twice"));
 }
 
-TEST_CASE("safetensors: written, read, and refused when damaged") {
+TEST_CASE("safetensors: written, read, and refused when damaged", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     float floats[6] = {1, 2, 3, 4, 5, 6};
@@ -92,7 +92,7 @@ TEST_CASE("safetensors: written, read, and refused when damaged") {
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("F32, BF16"));
 }
 
-TEST_CASE("safetensors: the bytes of a file are those that the format tells of") {
+TEST_CASE("safetensors: the bytes of a file are those that the format tells of", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::int32_t ids[3] = {1, 2, 3};
@@ -117,7 +117,7 @@ TEST_CASE("safetensors: the bytes of a file are those that the format tells of")
     CHECK(read_file(file) == expected);
 }
 
-TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file") {
+TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     write_file_atomically(file, "old");
@@ -134,7 +134,7 @@ TEST_CASE("safetensors: what does not fit its header is a mistake in the program
     CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("safetensors: a full disk is an error, and leaves the old file") {
+TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[surroundings]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 256);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -152,7 +152,7 @@ TEST_CASE("safetensors: a full disk is an error, and leaves the old file") {
 }
 
 // Odd sizes, smaller than a piece and larger, with pieces that end inside a row and blocks that end inside a tile.
-TEST_CASE("tensors go to a file and come back in pieces, turned and rounded where told") {
+TEST_CASE("tensors go to a file and come back in pieces, turned and rounded where told", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     struct Extents {
@@ -201,7 +201,7 @@ TEST_CASE("tensors go to a file and come back in pieces, turned and rounded wher
     }
 }
 
-TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened exactly") {
+TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened exactly", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     // bf16 has eight bits of significand: between 1 and 2 its step is 1/128. By hand:
@@ -223,7 +223,7 @@ TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened ex
     }
 }
 
-TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read") {
+TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::string header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})";
@@ -239,7 +239,7 @@ TEST_CASE("a header that another program did not fill up leaves tensors unaligne
     CHECK(turned == std::vector<float>{values[0], values[3], values[1], values[4], values[2], values[5]});
 }
 
-TEST_CASE("a file that is cut short once it is mapped is an error, and no signal") {
+TEST_CASE("a file that is cut short once it is mapped is an error, and no signal", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     const std::vector<float> values = random_floats(300'000);

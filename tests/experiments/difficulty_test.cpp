@@ -169,8 +169,7 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     CHECK(bytes() == whole);
 }
 
-TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's",
-          "[reference-defect]") {
+TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's", "[reference-defect]") {
     const TemporaryFolder folder, other_folder;
     PackedDataset dataset = dataset_of(folder);
     const PackedDataset other = dataset_of(other_folder, "tulip");

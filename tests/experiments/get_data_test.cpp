@@ -126,7 +126,7 @@ std::string numbered_text() {
 
 }  // namespace
 
-TEST_CASE("get data: files are copied from a folder and verified") {
+TEST_CASE("get data: files are copied from a folder and verified", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from/a");
     write_text(folder / "from/a/one.txt", "one");
@@ -149,7 +149,7 @@ TEST_CASE("get data: files are copied from a folder and verified") {
     CHECK(files_below(folder / "to") == std::vector<std::string>{"a/two.txt"});
 }
 
-TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given") {
+TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "mirror");
     fs::create_directories(folder / "from");
@@ -163,7 +163,7 @@ TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone cou
     CHECK(get_data(entry, {})[0].path == folder / "to/one.txt");
 }
 
-TEST_CASE("get data: what cannot be downloaded says how to supply it") {
+TEST_CASE("get data: what cannot be downloaded says how to supply it", "[surroundings]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", "");
     GetOptions options;
@@ -174,7 +174,7 @@ TEST_CASE("get data: what cannot be downloaded says how to supply it") {
                ContainsSubstring("https://example.org"));
 }
 
-TEST_CASE("get data: the first form that can be had whole is taken") {
+TEST_CASE("get data: the first form that can be had whole is taken", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from");
     write_text(folder / "from/b", "b");
@@ -185,7 +185,7 @@ TEST_CASE("get data: the first form that can be had whole is taken") {
     CHECK(got[0].sha256 == sha256("b"));
 }
 
-TEST_CASE("get data: an unknown hash is recorded once, and compared later") {
+TEST_CASE("get data: an unknown hash is recorded once, and compared later", "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from");
     write_text(folder / "from/a.txt", "as it was");
@@ -208,7 +208,7 @@ TEST_CASE("get data: an unknown hash is recorded once, and compared later") {
     }
 }
 
-TEST_CASE("download: only https is spoken") {
+TEST_CASE("download: only https is spoken", "[surroundings]") {
     const TemporaryFolder folder;
     for (const char* url :
          {"http://localhost:1/a", "file:///etc/passwd", "ftp://localhost/a", "HTTPS://x", "/etc/passwd", ""})
@@ -218,7 +218,7 @@ TEST_CASE("download: only https is spoken") {
     CHECK(files_below(folder.path()).empty());
 }
 
-TEST_CASE("download: from a local https server, whole, redirected, refused") {
+TEST_CASE("download: from a local https server, whole, redirected, refused", "[surroundings]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);
@@ -252,7 +252,7 @@ TEST_CASE("download: from a local https server, whole, redirected, refused") {
     CHECK_THAT(fails("ranges/a.txt"), ContainsSubstring("stopped"));
 }
 
-TEST_CASE("download: goes on where it broke off") {
+TEST_CASE("download: goes on where it broke off", "[surroundings]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);
@@ -293,7 +293,7 @@ TEST_CASE("download: goes on where it broke off") {
     CHECK(files_below(folder / "to") == std::vector<std::string>{"a.txt"});
 }
 
-TEST_CASE("download: a file of unknown hash is never gone on with") {
+TEST_CASE("download: a file of unknown hash is never gone on with", "[surroundings]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);

@@ -80,7 +80,7 @@ struct Greys {
 
 }  // namespace
 
-TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing") {
+TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing", "[surroundings]") {
     const Greys trial;
     const fs::path& folder = trial.folder.path();
     CHECK(trial.config.train.budget_tokens == 10 * (kImages - kTest) * 7);
@@ -119,7 +119,7 @@ TEST_CASE("a trial on images trains, keeps its best weights and is scored on all
                ContainsSubstring("trained on images"));
 }
 
-TEST_CASE("a trial on images goes on to the same bits after it was stopped, on any threads") {
+TEST_CASE("a trial on images goes on to the same bits after it was stopped, on any threads", "[surroundings]") {
     const Greys trial;
     std::vector<std::string> weights;
     for (const bool stopped : {false, true}) {
@@ -136,7 +136,7 @@ TEST_CASE("a trial on images goes on to the same bits after it was stopped, on a
     CHECK(weights[0] == weights[1]);
 }
 
-TEST_CASE("the images of a trial are divided and normalised as its configuration says, and named by their files") {
+TEST_CASE("the images of a trial are divided and normalised as its configuration says, and named by their files", "[surroundings]") {
     const Greys trial;
     const Dataset dataset = load_dataset(trial.config.data, 7, trial.config.base_folder, trial.folder / "data");
     const auto train = std::get<std::shared_ptr<const engine::ImageSamples>>(dataset.train);
@@ -164,7 +164,7 @@ TEST_CASE("the images of a trial are divided and normalised as its configuration
     CHECK_THROWS(load_dataset(trial.config.data, 7, trial.config.base_folder, trial.folder / "data"));
 }
 
-TEST_CASE("a column orders images: the easy ones come first") {
+TEST_CASE("a column orders images: the easy ones come first", "[surroundings]") {
     Greys trial;
     std::string column;
     for (int i = 0; i < kImages - kTest; ++i) column += std::to_string(i % 10 == 0 ? 0 : 1) + "\n";
@@ -180,7 +180,7 @@ TEST_CASE("a column orders images: the easy ones come first") {
     CHECK(points.back().at("unique_tokens").get<std::int64_t>() > 10 * 7);
 }
 
-TEST_CASE("a step on images is laid open") {
+TEST_CASE("a step on images is laid open", "[surroundings]") {
     Greys trial;
     const fs::path file = trial.folder / "step.safetensors";
     write_debug_state(trial.config, trial.folder / "data", 2, 1, file);

@@ -46,7 +46,7 @@ std::string task_name(const std::string& golden) {
 
 }  // namespace
 
-TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types") {
+TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "[surroundings]") {
     const std::vector<Json> rows = golden::read_lines("glue_rows.jsonl");
     if (rows.empty() || !golden::has_data("tokenizers/bert-base-uncased/vocab.txt"))
         DEFT_SKIP("no golden rows or no vocabulary: set DEFT_DATA_MIRROR");
@@ -84,7 +84,7 @@ TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types") {
     CHECK(tasks.size() == 8);
 }
 
-TEST_CASE("every record of the GLUE tasks that is here can be read, as many as there should be") {
+TEST_CASE("every record of the GLUE tasks that is here can be read, as many as there should be", "[surroundings]") {
     if (!golden::has_data("glue/RTE/train.tsv.gz") && !golden::has_data("glue/RTE/train.tsv"))
         DEFT_SKIP("no GLUE: set DEFT_DATA_MIRROR");
     const std::map<std::string, std::pair<std::size_t, std::size_t>> counts = {
@@ -104,7 +104,7 @@ TEST_CASE("every record of the GLUE tasks that is here can be read, as many as t
     CHECK_FALSE(records_are_here(load_task("glue_mnli", ".").further_splits.at(0).records, {".", "."}));
 }
 
-TEST_CASE("where all are told the same, or have the same label, Matthews has no value") {
+TEST_CASE("where all are told the same, or have the same label, Matthews has no value", "[surroundings]") {
     const auto of = [](std::int64_t tp, std::int64_t tn, std::int64_t fp, std::int64_t fn) {
         return has_matthews(BinaryCounts{tp, tn, fp, fn});
     };
@@ -129,7 +129,7 @@ TEST_CASE("where all are told the same, or have the same label, Matthews has no 
     CHECK(label_metrics(task, sums).at(0).value == 1);
 }
 
-TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values") {
+TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values", "[surroundings]") {
     golden::for_group("metrics.json", "binary", [](const Json& c) {
         BinaryCounts counts;
         std::int64_t right = 0;
@@ -183,7 +183,7 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
     CHECK_THROWS(pearson_correlation(std::vector<double>{1, 2}, std::vector<double>{1}));
 }
 
-TEST_CASE("truncated labels equal the golden ones") {
+TEST_CASE("truncated labels equal the golden ones", "[surroundings]") {
     const Task task = toy_task(test::kToyHead + kRegression + test::kToyRecords);
     golden::for_group("metrics.json", "stsb_label_truncation", [&](const Json& c) {
         const std::string line = "x\ty\t" + c.at("score").dump() + "\n";
@@ -193,7 +193,7 @@ TEST_CASE("truncated labels equal the golden ones") {
     CHECK(only_record(task, "x\ty\t-1.7", true).value == -1);
 }
 
-TEST_CASE("texts lose white space, as the published code cleans them") {
+TEST_CASE("texts lose white space, as the published code cleans them", "[surroundings]") {
     CHECK(cleaned_text("  a \t b\n\nc ") == "a b c");
     CHECK(cleaned_text("") == "");
     CHECK(cleaned_text(" \n ") == "");
@@ -203,7 +203,7 @@ TEST_CASE("texts lose white space, as the published code cleans them") {
     CHECK(cleaned_text("\xFF a") == "\xFF a");
 }
 
-TEST_CASE("a labelled record: its label by the task's order, its texts by their templates, errors with their places") {
+TEST_CASE("a labelled record: its label by the task's order, its texts by their templates, errors with their places", "[surroundings]") {
     const Task two = toy_task(test::kToyHead + kClassification + test::kToyRecords + "labels = [\"no\", true, 3]\n");
     const LabelledRecord record = only_record(two, " a  b\tc . d\t3 ");
     CHECK(record.first == "a b");
@@ -223,7 +223,7 @@ TEST_CASE("a labelled record: its label by the task's order, its texts by their 
     CHECK_THAT(refusal([&] { only_record(toy_task(elsewhere), "a\tb\tno\n"); }), ContainsSubstring("x.tsv:1") && ContainsSubstring("'z'"));
 }
 
-TEST_CASE("a labelled task's file is read strictly") {
+TEST_CASE("a labelled task's file is read strictly", "[surroundings]") {
     const std::string head = test::kToyHead + kClassification, records = test::kToyRecords, labels = test::kToyClasses;
     const Task task = toy_task(head + records + labels + test::kToyFar);
     CHECK(is_labelled(task.kind));

@@ -42,7 +42,7 @@ double accuracy(const ConfigNode& node, std::int64_t seed) {
 
 }  // namespace
 
-TEST_CASE("training: the baseline learns the facts in both seeds", "[training]") {
+TEST_CASE("training: the baseline learns the facts in both seeds", "[training][long][surroundings]") {
     for (const std::int64_t seed : {1, 2}) {
         const double value = accuracy(quickstart(), seed);
         INFO("seed " << seed << ": " << value);
@@ -50,7 +50,7 @@ TEST_CASE("training: the baseline learns the facts in both seeds", "[training]")
     }
 }
 
-TEST_CASE("training: a control on shuffled facts stays at chance", "[training]") {
+TEST_CASE("training: a control on shuffled facts stays at chance", "[training][long][surroundings]") {
     ConfigNode node = quickstart();
     set_at_path(node, "data.shuffled_facts", parse_toml_value("true", {}));
     for (const std::int64_t seed : {1, 2}) {

@@ -53,7 +53,7 @@ extern "C" int fsync(int number) {
     return static_cast<int>(::syscall(SYS_fsync, number));
 }
 
-TEST_CASE("a new database has the schema and the settings") {
+TEST_CASE("a new database has the schema and the settings", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const Writer writer(file); }
@@ -80,7 +80,7 @@ TEST_CASE("a new database has the schema and the settings") {
     CHECK_THROWS_AS(connection.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema"), Error);
 }
 
-TEST_CASE("write-ahead logging is kept off network file systems") {
+TEST_CASE("write-ahead logging is kept off network file systems", "[surroundings]") {
     CHECK(supports_wal(0xEF53));      // ext4
     CHECK(supports_wal(0x01021994));  // tmpfs
     CHECK(supports_wal(0x794C7630));  // overlayfs
@@ -90,7 +90,7 @@ TEST_CASE("write-ahead logging is kept off network file systems") {
     CHECK_FALSE(supports_wal(0x65735546));
 }
 
-TEST_CASE("an empty file becomes a database") {
+TEST_CASE("an empty file becomes a database", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     write_text(file, "");
@@ -99,7 +99,7 @@ TEST_CASE("an empty file becomes a database") {
     CHECK(Reader(file).sweep_names().empty());
 }
 
-TEST_CASE("a file of another kind is refused and left as it was") {
+TEST_CASE("a file of another kind is refused and left as it was", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     SECTION("text") {
@@ -123,14 +123,14 @@ TEST_CASE("a file of another kind is refused and left as it was") {
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a folder in the database's place is refused") {
+TEST_CASE("a folder in the database's place is refused", "[surroundings]") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "results.db");
     check_fails([&] { const Writer writer(folder / "results.db"); }, ErrorKind::database, "no plain file");
     check_fails([&] { const Reader reader(folder / "results.db"); }, ErrorKind::database, "no plain file");
 }
 
-TEST_CASE("a database of a newer program is refused and left as it was") {
+TEST_CASE("a database of a newer program is refused and left as it was", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const Writer writer(file); }
@@ -144,7 +144,7 @@ TEST_CASE("a database of a newer program is refused and left as it was") {
     CHECK(read_text(file) == before);
 }
 
-TEST_CASE("a corrupt database is a database error") {
+TEST_CASE("a corrupt database is a database error", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
@@ -171,7 +171,7 @@ TEST_CASE("a corrupt database is a database error") {
     CHECK(size > 8192 * 3);
 }
 
-TEST_CASE("a second writer is refused with the first one's pid") {
+TEST_CASE("a second writer is refused with the first one's pid", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     auto first = std::make_unique<Writer>(file);
@@ -196,7 +196,7 @@ TEST_CASE("a second writer is refused with the first one's pid") {
     const Writer third(file);
 }
 
-TEST_CASE("the lock of a killed writer is free") {
+TEST_CASE("the lock of a killed writer is free", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     CHECK(in_child([&] {
@@ -207,7 +207,7 @@ TEST_CASE("the lock of a killed writer is free") {
     CHECK(writer.live_attempts().empty());
 }
 
-TEST_CASE("a folder without the right to write is an io error") {
+TEST_CASE("a folder without the right to write is an io error", "[surroundings]") {
     const TemporaryFolder folder;
     if (geteuid() != 0) DEFT_SKIP("changing the user needs root");
     std::filesystem::create_directory(folder / "root");
@@ -247,7 +247,7 @@ TEST_CASE("a folder without the right to write is an io error") {
           }) == 0);
 }
 
-TEST_CASE("a reader works on read-only media, a writer says what to mend") {
+TEST_CASE("a reader works on read-only media, a writer says what to mend", "[surroundings]") {
     const TemporaryFolder folder;
     SmallDisk disk(folder / "a disk? 100%", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -258,7 +258,7 @@ TEST_CASE("a reader works on read-only media, a writer says what to mend") {
     check_fails([&] { const Writer writer(file); }, ErrorKind::io, "to mend: make");
 }
 
-TEST_CASE("a full disk rolls back, and the writer goes on once there is space") {
+TEST_CASE("a full disk rolls back, and the writer goes on once there is space", "[surroundings]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 1536);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -276,7 +276,7 @@ TEST_CASE("a full disk rolls back, and the writer goes on once there is space") 
     CHECK(Reader(disk / "results.db").curve("cafe01").size() == 2);
 }
 
-TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh") {
+TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh", "[surroundings]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 128);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -287,7 +287,7 @@ TEST_CASE("a disk too full for a new database is an io error, and the next run s
     CHECK(refusal(ErrorKind::io, open).find("foreign") == std::string::npos);
 }
 
-TEST_CASE("A creation or migration that stops between two steps leaves what was there before") {
+TEST_CASE("A creation or migration that stops between two steps leaves what was there before", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     std::vector<Migration> steps(migrations().begin(), migrations().end());
@@ -310,7 +310,7 @@ TEST_CASE("A creation or migration that stops between two steps leaves what was 
     CHECK(Reader(file).sweep_names().empty());
 }
 
-TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space") {
+TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space", "[surroundings]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -334,7 +334,7 @@ TEST_CASE("A database that a full disk stopped at any point of its creation is c
     CHECK(stopped > 2);
 }
 
-TEST_CASE("an older database is copied and migrated") {
+TEST_CASE("an older database is copied and migrated", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
@@ -363,7 +363,7 @@ TEST_CASE("an older database is copied and migrated") {
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
 
-TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused") {
+TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     require_newest_schema(file);
@@ -379,7 +379,7 @@ TEST_CASE("an older database is refused, and left as it was, before something is
     CHECK_FALSE(std::filesystem::exists(backup_of(file, kNewest)));
 }
 
-TEST_CASE("a migration that fails leaves the older database") {
+TEST_CASE("a migration that fails leaves the older database", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
@@ -396,7 +396,7 @@ TEST_CASE("a migration that fails leaves the older database") {
     const Writer writer(file);
 }
 
-TEST_CASE("a database of the first schema is migrated, and its curves are the same") {
+TEST_CASE("a database of the first schema is migrated, and its curves are the same", "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const auto connection = open_for_writing(file, migrations().first(1)); }

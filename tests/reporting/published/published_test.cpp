@@ -43,7 +43,7 @@ TrialRow scored(TrialRow trial, double a, double b) {
 
 }  // namespace
 
-TEST_CASE("a printed number stands for all that round to it") {
+TEST_CASE("a printed number stands for all that round to it", "[surroundings]") {
     const PrintedNumber number = parse_printed("43.6", {});
     CHECK(number.text == "43.6");
     CHECK(number.value == 43.6);
@@ -55,7 +55,7 @@ TEST_CASE("a printed number stands for all that round to it") {
         CHECK_THROWS_AS(parse_printed(bad, {}), Error);
 }
 
-TEST_CASE("the combined GPT-3 table is whole") {
+TEST_CASE("the combined GPT-3 table is whole", "[surroundings]") {
     const PublishedTable table = combined();
     CHECK(table.columns.size() == 3);
     CHECK(table.rows.size() == 8);
@@ -72,7 +72,7 @@ TEST_CASE("the combined GPT-3 table is whole") {
     CHECK(!same_budget(0.667, 0.67));
 }
 
-TEST_CASE("published tables are read strictly") {
+TEST_CASE("published tables are read strictly", "[surroundings]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
     const std::string column =
         "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'train hours'\n";
@@ -95,7 +95,7 @@ TEST_CASE("published tables are read strictly") {
         ContainsSubstring("'fun'") && ContainsSubstring("train hours"));
 }
 
-TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap has its reason") {
+TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap has its reason", "[surroundings]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
     const std::string column =
         "[[column]]\nkey = 'a'\ntitle = 't'\nunit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\nseeds = 5\naggregate = 'median'\n";
@@ -142,7 +142,7 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
     CHECK_THAT(with("values = { a = '1' }\nmissing = { b = 'r' }\n"), ContainsSubstring("unknown key row.missing.b"));
 }
 
-TEST_CASE("a column says what measures it, or why nothing does") {
+TEST_CASE("a column says what measures it, or why nothing does", "[surroundings]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n[[column]]\nkey = 'h'\ntitle = 't'\n";
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
     const auto with = [&](const std::string& rest) { return wrong_table(head + rest + row); };
@@ -175,7 +175,7 @@ const char* const kWhy = "remembered from version 3 of the paper, whose text cou
 
 }  // namespace
 
-TEST_CASE("what is not verified is marked, and so is what is counted with it") {
+TEST_CASE("what is not verified is marked, and so is what is counted with it", "[surroundings]") {
     const Table table = of_bert();
     const auto doubt = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)].doubt; };
     const char* hours = "train time\n(published)\n64 V100";
@@ -201,7 +201,7 @@ TEST_CASE("what is not verified is marked, and so is what is counted with it") {
     CHECK_THAT(notes, ContainsSubstring("GLUE average, published: median of 5 fine-tuning seeds."));
 }
 
-TEST_CASE("every format marks what is not verified") {
+TEST_CASE("every format marks what is not verified", "[surroundings]") {
     const Table table = of_bert();
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("302h 1.16x §") && ContainsSubstring("88.17 §") &&
                                               ContainsSubstring("87.29 ") && !ContainsSubstring("87.29 §") &&
@@ -224,7 +224,7 @@ TEST_CASE("every format marks what is not verified") {
     CHECK(!json["rows"][0][at].contains("verified"));
 }
 
-TEST_CASE("the heading of differences names the budget of the baseline that there is") {
+TEST_CASE("the heading of differences names the budget of the baseline that there is", "[surroundings]") {
     const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kHalfBudget, 1, 3, 10000), 0.5, 0.3),
                                    scored(a_finished_trial("CL", kHalfBudget, 1, 3, 10000), 0.4, 0.42)});
     SweepAbout about{"baseline", "smoke", "", ""};
@@ -233,7 +233,7 @@ TEST_CASE("the heading of differences names the budget of the baseline that ther
     CHECK(cell(table, 1, "average 0-shot\nagainst 50% baseline\nmeasured, points") == "+1.0");
 }
 
-TEST_CASE("published and measured columns side by side") {
+TEST_CASE("published and measured columns side by side", "[surroundings]") {
     const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kFullBudget, 1, 3, 20000), 0.5, 0.3),
                                    scored(a_finished_trial("baseline", kFullBudget, 2, 3, 20000), 0.5, 0.5),
                                    scored(a_finished_trial("CL", kHalfBudget, 1, 3, 10000), 0.4, 0.42),
@@ -287,7 +287,7 @@ std::string column_text(const std::string& key, const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("a column of one task stands in its own unit, with the spread that the paper prints") {
+TEST_CASE("a column of one task stands in its own unit, with the spread that the paper prints", "[surroundings]") {
     std::vector<TrialRow> trials;
     for (const double accuracy : {0.5, 0.6, 0.9}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
@@ -318,7 +318,7 @@ TEST_CASE("a column of one task stands in its own unit, with the spread that the
     CHECK_THAT(notes, ContainsSubstring("not measured by deft: e: it is a ratio."));
 }
 
-TEST_CASE("a difference of what no row prints has three decimals") {
+TEST_CASE("a difference of what no row prints has three decimals", "[surroundings]") {
     std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 2)};
     trials[0].scores.push_back(a_score("generation_time", "ms_per_token", 0.1));
     trials[1].scores.push_back(a_score("generation_time", "ms_per_token", 0.1114));
@@ -328,7 +328,7 @@ TEST_CASE("a difference of what no row prints has three decimals") {
     CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, ms/token") == "+0.011");
 }
 
-TEST_CASE("at paper scale each score has a verdict against the printed one") {
+TEST_CASE("at paper scale each score has a verdict against the printed one", "[surroundings]") {
     const std::string columns =
         column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
         column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
@@ -361,7 +361,7 @@ TEST_CASE("at paper scale each score has a verdict against the printed one") {
     CHECK(cell(at("61.5", "paper"), 0, title) == "-");
 }
 
-TEST_CASE("nothing is measured against a baseline that does not count") {
+TEST_CASE("nothing is measured against a baseline that does not count", "[surroundings]") {
     const std::string one_column = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n");
     std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 3)};
     for (TrialRow& trial : trials) trial.scores.push_back(a_score("lambada", "acc", 0.5));
@@ -371,7 +371,7 @@ TEST_CASE("nothing is measured against a baseline that does not count") {
     CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "-");
 }
 
-TEST_CASE("a column of a resource stands beside it") {
+TEST_CASE("a column of a resource stands beside it", "[surroundings]") {
     TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;
     const Table table = beside(
@@ -384,7 +384,7 @@ TEST_CASE("a column of a resource stands beside it") {
     CHECK(column(table, "price\n(published)") == column(table, "cost") + 1);
 }
 
-TEST_CASE("a suite average by hand") {
+TEST_CASE("a suite average by hand", "[surroundings]") {
     const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6),
                                           a_score("hellaswag", "acc", 0.9),
                                           a_score("hellaswag", "acc_norm", 0.3),
@@ -405,7 +405,7 @@ TEST_CASE("a suite average by hand") {
     CHECK(!suite_average(project_suite("data_efficiency"), {a_score("validation", "acc", 0.9)}, 0));
 }
 
-TEST_CASE("each split of a task counts in its suite") {
+TEST_CASE("each split of a task counts in its suite", "[surroundings]") {
     std::vector<ScoreRow> scores = {a_score("glue_mnli", "acc", 0.8), a_score("glue_mnli", "acc", 0.6),
                                     a_score("glue_cola", "mcc", 0.4), a_score("glue_cola", "acc", 0.9)};
     scores[0].split = "matched";
@@ -416,7 +416,7 @@ TEST_CASE("each split of a task counts in its suite") {
     CHECK(average->tasks == std::vector<std::string>{"glue_cola", "glue_mnli/matched", "glue_mnli/mismatched"});
 }
 
-TEST_CASE("the suite average leaves missing tasks out") {
+TEST_CASE("the suite average leaves missing tasks out", "[surroundings]") {
     const std::map<std::string, const char*> metric_of = {
         {"hellaswag", "acc_norm"}, {"piqa", "acc_norm"},       {"arc_challenge", "acc_norm"},
         {"arc_easy", "acc_norm"},  {"openbookqa", "acc_norm"}, {"multirc", "acc_all"},
@@ -441,7 +441,7 @@ TEST_CASE("the suite average leaves missing tasks out") {
     CHECK(!suite_average(project_suite("data_efficiency"), {}, 0));
 }
 
-TEST_CASE("rounding to significant digits goes by the exact binary value") {
+TEST_CASE("rounding to significant digits goes by the exact binary value", "[surroundings]") {
     golden::for_group("metrics.json", "round_sig", [](const Json& c) {
         CHECK(round_significant(c.at("x").get<double>(), 3) == c.at("printed").get<double>());
     });
@@ -464,7 +464,7 @@ TEST_CASE("rounding to significant digits goes by the exact binary value") {
     CHECK(significant(-1234.5, 3) == "-1230");
 }
 
-TEST_CASE("A table names the hardware of its times, or is refused with the place") {
+TEST_CASE("A table names the hardware of its times, or is refused with the place", "[surroundings]") {
     REQUIRE(combined().hardware);
     CHECK(combined().hardware->devices == 64);
     CHECK(combined().hardware->any_of == std::vector<std::string>{"V100"});

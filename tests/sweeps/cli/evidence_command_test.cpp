@@ -46,7 +46,7 @@ std::string report(const TinySweep& sweep, const std::string& option, const std:
 
 }  // namespace
 
-TEST_CASE("seeds of two databases that are merged through text make the table of one database with both") {
+TEST_CASE("seeds of two databases that are merged through text make the table of one database with both", "[surroundings]") {
     const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1, 2]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, merged = folder / "merged root";
@@ -106,7 +106,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     CHECK(report(sweep, "--root", {third.string()}, "term") == report(sweep, "--root", {sweep.root.string()}, "term"));
 }
 
-TEST_CASE("what cannot be merged makes no database, and changes none") {
+TEST_CASE("what cannot be merged makes no database, and changes none", "[surroundings]") {
     const TinySweep sweep(test::kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, other = folder / "other", text = folder / "a.jsonl";
@@ -138,7 +138,7 @@ TEST_CASE("what cannot be merged makes no database, and changes none") {
     CHECK(sweep.deft("db", {"merge", foreign.string(), "--root", sweep.root.string()}).exit_code == kExitDatabase);
 }
 
-TEST_CASE("the README's verdicts are those of the files that it names") {
+TEST_CASE("the README's verdicts are those of the files that it names", "[surroundings]") {
     const TinySweep sweep(test::kPlain);
     const fs::path source = DEFT_SOURCE_DIR;
     const std::string readme = read_file(source / "README.md");
@@ -175,7 +175,7 @@ TEST_CASE("the README's verdicts are those of the files that it names") {
     CHECK_FALSE(fs::exists(sweep.root));  // nothing was stored
 }
 
-TEST_CASE("the README's tables are those of the files that they name") {
+TEST_CASE("the README's tables are those of the files that they name", "[long][surroundings]") {
     if (std::system("command -v python3 >/dev/null") != 0) DEFT_SKIP("no python3");
     const TinySweep sweep(test::kPlain);
     const std::string script = (fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured" / "fill_readme").string();
@@ -186,7 +186,7 @@ TEST_CASE("the README's tables are those of the files that they name") {
     CHECK_THAT(read_file(sweep.out()), ContainsSubstring("tables are those of the files"));
 }
 
-TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from") {
+TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from", "[long][surroundings]") {
     std::map<std::string, std::vector<std::string>> kept;  // by sweep and scale, of one file or of parts: bert.1of6.jsonl
     const TinySweep sweep(test::kPlain);
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {

@@ -14,7 +14,7 @@ const std::vector<std::string> kTinyLayers = {"experts", "--rows", "37",       "
 
 }  // namespace
 
-TEST_CASE("deft bench experts tells what a layer of experts costs beside the dense one, and refuses sizes that are none") {
+TEST_CASE("deft bench experts tells what a layer of experts costs beside the dense one, and refuses sizes that are none", "[surroundings]") {
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyLayers);
     CHECK(ran.exit_code == kExitOk);
@@ -33,7 +33,7 @@ TEST_CASE("deft bench experts tells what a layer of experts costs beside the den
     CHECK_THAT(no_torch.err, ContainsSubstring("name a Python that has torch, or none"));
 }
 
-TEST_CASE("deft bench experts times PyTorch's layers in the same rounds") {
+TEST_CASE("deft bench experts times PyTorch's layers in the same rounds", "[surroundings]") {
     if (run_python({"-c", "import torch"}, "/usr/bin/python3").exit_code != 0) DEFT_SKIP("/usr/bin/python3 has no torch");
     const TinySweep sweep(kPlain);
     std::vector<std::string> with = kTinyLayers;

@@ -47,7 +47,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("deft keys tells each key's default, values, unit and meaning") {
+TEST_CASE("deft keys tells each key's default, values, unit and meaning", "[surroundings]") {
     const TinySweep nothing("");
     const Ran all = nothing.deft("keys");
     CHECK(all.exit_code == kExitOk);
@@ -79,7 +79,7 @@ TEST_CASE("deft keys tells each key's default, values, unit and meaning") {
     CHECK(keys > 100);
 }
 
-TEST_CASE("the schemas in schema/ are those that this program writes") {
+TEST_CASE("the schemas in schema/ are those that this program writes", "[surroundings]") {
     const TinySweep nothing("");
     for (const std::string name : {"sweep", "task"}) {
         INFO("./deft keys --schema " << name << " > schema/" << name << ".json");
@@ -87,7 +87,7 @@ TEST_CASE("the schemas in schema/ are those that this program writes") {
     }
 }
 
-TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses") {
+TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses", "[surroundings]") {
     const Ran sweeps = validate("sweep.json", toml_files(kSource / "sweeps"));
     if (sweeps.exit_code == 77) DEFT_SKIP("no jsonschema for /usr/bin/python3 (Debian: python3-jsonschema)");
     CHECK(sweeps.out == "[]\n");

@@ -1,4 +1,4 @@
-// What is printed of the machine that printed it.
+// Printed text that names the machine.
 
 #include "sweeps/cli/output.h"
 

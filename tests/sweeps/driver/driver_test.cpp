@@ -33,7 +33,7 @@ std::size_t run_folders(const FakeSweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("Trials that end well are stored with their cost, and not trained again") {
+TEST_CASE("Trials that end well are stored with their cost, and not trained again", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b", "ok-c"});
     sweep.options.slots.resize(2);
     sweep.options.threads = 2;
@@ -71,7 +71,7 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     CHECK(run_folders(sweep) == 3);
 }
 
-TEST_CASE("A trial that fails ends only itself, and shows its log at once") {
+TEST_CASE("A trial that fails ends only itself, and shows its log at once", "[surroundings]") {
     FakeSweep sweep({"nan", "ok", "config"});
     const RunSummary summary = sweep.run();
     CHECK(summary.exit_code == kExitFailed);
@@ -86,7 +86,7 @@ TEST_CASE("A trial that fails ends only itself, and shows its log at once") {
     CHECK(run_folders(sweep) == 3);  // neither is tried twice
 }
 
-TEST_CASE("A crash is tried once more") {
+TEST_CASE("A crash is tried once more", "[surroundings]") {
     FakeSweep sweep({"killed", "once", "silent", "damaged"});
     const RunSummary summary = sweep.run();
     CHECK(summary.ok == 1);
@@ -105,13 +105,13 @@ TEST_CASE("A crash is tried once more") {
     CHECK(sweep.row(3).last_point->step == 2);
 }
 
-TEST_CASE("A torn last line costs nothing of what stands before it") {
+TEST_CASE("A torn last line costs nothing of what stands before it", "[surroundings]") {
     FakeSweep sweep({"torn"});
     CHECK(sweep.run().exit_code == kExitOk);
     CHECK(sweep.row(0).last_point->step == 2);
 }
 
-TEST_CASE("Only some cases, and a dry run that writes nothing") {
+TEST_CASE("Only some cases, and a dry run that writes nothing", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     sweep.options.only = {"ok-b"};
     sweep.options.dry_run = true;
@@ -130,7 +130,7 @@ TEST_CASE("Only some cases, and a dry run that writes nothing") {
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { sweep.run(); }), ContainsSubstring("did you mean ok-b?"));
 }
 
-TEST_CASE("Fail fast starts no more trials") {
+TEST_CASE("Fail fast starts no more trials", "[surroundings]") {
     FakeSweep sweep({"nan-a", "nan-b", "nan-c"});
     sweep.options.fail_fast = true;
     const RunSummary summary = sweep.run();
@@ -139,7 +139,7 @@ TEST_CASE("Fail fast starts no more trials") {
     CHECK(summary.exit_code == kExitFailed);
 }
 
-TEST_CASE("Ctrl-C once lets running trials finish and starts no other") {
+TEST_CASE("Ctrl-C once lets running trials finish and starts no other", "[surroundings]") {
     FakeSweep sweep({"wait-a", "wait-b"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -156,7 +156,7 @@ TEST_CASE("Ctrl-C once lets running trials finish and starts no other") {
     CHECK(summary.ok == 1);
 }
 
-TEST_CASE("Ctrl-C twice stops at once, even what does not want to") {
+TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[surroundings]") {
     for (const char* name : {"slow", "stubborn"}) {
         FakeSweep sweep({name});
         const pid_t driver = sweep.run_apart();
@@ -170,7 +170,7 @@ TEST_CASE("Ctrl-C twice stops at once, even what does not want to") {
     }
 }
 
-TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said") {
+TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said", "[surroundings]") {
     FakeSweep sweep({"answers"});
     sweep.points[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
@@ -182,7 +182,7 @@ TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and 
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("what it had done is kept"));
 }
 
-TEST_CASE("A third Ctrl-C kills what is still waited for") {
+TEST_CASE("A third Ctrl-C kills what is still waited for", "[surroundings]") {
     FakeSweep sweep({"stubborn"});
     sweep.points[0].config.checkpoint.grace_seconds = 1000;
     const pid_t driver = sweep.run_apart();
@@ -196,7 +196,7 @@ TEST_CASE("A third Ctrl-C kills what is still waited for") {
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("killed before it had saved what it had done"));
 }
 
-TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop") {
+TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop", "[surroundings]") {
     FakeSweep sweep({"aborts"});
     sweep.points[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
@@ -208,7 +208,7 @@ TEST_CASE("A trial that a signal of its own ends is a crash, also when it was as
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("signal 6"));
 }
 
-TEST_CASE("A trial that breaks its promise is ended, and tried again") {
+TEST_CASE("A trial that breaks its promise is ended, and tried again", "[surroundings]") {
     FakeSweep sweep({"hung"});
     sweep.options.hang_seconds = 0.5;
     CHECK(sweep.run().ok == 1);
@@ -218,7 +218,7 @@ TEST_CASE("A trial that breaks its promise is ended, and tried again") {
     CHECK(sweep.row(0).state == "ok");
 }
 
-TEST_CASE("A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were") {
+TEST_CASE("A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were", "[surroundings]") {
     FakeSweep sweep({"cards"});
     Slot slot;
     slot.device = engine::Device::cuda;
@@ -238,7 +238,7 @@ TEST_CASE("A trial of several ranks on GPUs sees their cards in the order of ran
     CHECK(trial.at("slots").at("gpus") == Json({"GPU-b", "GPU-a"}));
 }
 
-TEST_CASE("A trial that starts and never says a word has hung as well") {
+TEST_CASE("A trial that starts and never says a word has hung as well", "[surroundings]") {
     FakeSweep sweep({"stubborn"});
     sweep.options.start_seconds = 0.2;
     sweep.options.hang_seconds = 0.2;
@@ -248,13 +248,13 @@ TEST_CASE("A trial that starts and never says a word has hung as well") {
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("Two stops and a crash still leave another try") {
+TEST_CASE("Two stops and a crash still leave another try", "[surroundings]") {
     FakeSweep sweep({"moody"});
     CHECK(sweep.run().ok == 1);
     CHECK(sweep.row(0).attempts == 4);
 }
 
-TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted") {
+TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted", "[surroundings]") {
     FakeSweep sweep({"left"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -269,7 +269,7 @@ TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted")
     CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "preempted");
 }
 
-TEST_CASE("SIGTERM stops the sweep and its trials") {
+TEST_CASE("SIGTERM stops the sweep and its trials", "[surroundings]") {
     FakeSweep sweep({"slow"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -281,7 +281,7 @@ TEST_CASE("SIGTERM stops the sweep and its trials") {
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("A second driver is refused while the first works") {
+TEST_CASE("A second driver is refused while the first works", "[surroundings]") {
     FakeSweep sweep({"wait"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -290,7 +290,7 @@ TEST_CASE("A second driver is refused while the first works") {
     CHECK(wait_for_exit(driver) == kExitOk);
 }
 
-TEST_CASE("What a killed driver left is ended, taken in, and gone on with") {
+TEST_CASE("What a killed driver left is ended, taken in, and gone on with", "[surroundings]") {
     FakeSweep sweep({"slow"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -307,7 +307,7 @@ TEST_CASE("What a killed driver left is ended, taken in, and gone on with") {
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("A trial that ended well after its driver was killed is not repeated") {
+TEST_CASE("A trial that ended well after its driver was killed is not repeated", "[surroundings]") {
     FakeSweep sweep({"late"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -327,7 +327,7 @@ TEST_CASE("A trial that ended well after its driver was killed is not repeated")
     CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
-TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape") {
+TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape", "[surroundings]") {
     FakeSweep sweep({"stopped"});
     sweep.folder.write("stopped.jsonl", sweep.journal_of(0, 2.12, "stopped"));
     sweep.folder.write("ok.jsonl", sweep.journal_of(2.12, 3.18, "ok"));
@@ -340,7 +340,7 @@ TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts,
     CHECK(rows[1].own_seconds == Approx(1.06));
 }
 
-TEST_CASE("A price that is stated later, of today, is that of what was trained before") {
+TEST_CASE("A price that is stated later, of today, is that of what was trained before", "[surroundings]") {
     FakeSweep sweep({"ok"});
     sweep.spec.price.reset();
     CHECK(sweep.run().ok == 1);
@@ -352,7 +352,7 @@ TEST_CASE("A price that is stated later, of today, is that of what was trained b
     CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
-TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one") {
+TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     sweep.options.trial_program = "/nonexistent/program";
     CHECK_THAT(test::refusal(ErrorKind::io, [&] { sweep.run(); }), ContainsSubstring("/nonexistent/program"));
@@ -360,7 +360,7 @@ TEST_CASE("A program that cannot be started ends the sweep, not its trials one b
     CHECK(sweep.run().ok == 2);
 }
 
-TEST_CASE("A full disk ends the run cleanly, and the next one goes on") {
+TEST_CASE("A full disk ends the run cleanly, and the next one goes on", "[surroundings]") {
     FakeSweep sweep({"wait"});
     make_folder(sweep.options.root);
     const test::SmallDisk disk(sweep.options.root, 2048);
@@ -380,7 +380,7 @@ TEST_CASE("A full disk ends the run cleanly, and the next one goes on") {
     CHECK(sweep.row(0).state == "ok");
 }
 
-TEST_CASE("A folder left of a lost database is not written into") {
+TEST_CASE("A folder left of a lost database is not written into", "[surroundings]") {
     FakeSweep sweep({"ok"});
     const std::string old = "runs/" + sweep.points[0].config_hash.substr(0, 12) + ".1";
     make_folder(sweep.options.root / old);
@@ -390,7 +390,7 @@ TEST_CASE("A folder left of a lost database is not written into") {
     CHECK(sweep.row(0).workdir.ends_with(".2"));
 }
 
-TEST_CASE("Finished trials that the database does not know are taken in, not trained again") {
+TEST_CASE("Finished trials that the database does not know are taken in, not trained again", "[surroundings]") {
     FakeSweep sweep({"ok", "moody", "nan"});
     CHECK(sweep.run().ok == 2);
     const results_db::TrialRow before = sweep.row(0);
@@ -418,7 +418,7 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK_THAT(sweep.said, !ContainsSubstring("taken in"));
 }
 
-TEST_CASE("A folder of another configuration, or whose journal is damaged, is not taken in") {
+TEST_CASE("A folder of another configuration, or whose journal is damaged, is not taken in", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     CHECK(sweep.run().ok == 2);
     const auto folder = [&](std::size_t i) { return sweep.options.root / sweep.row(i).workdir; };
@@ -432,7 +432,7 @@ TEST_CASE("A folder of another configuration, or whose journal is damaged, is no
     CHECK(sweep.run().ok == 2);
 }
 
-TEST_CASE("A process is told from a later one of the same number") {
+TEST_CASE("A process is told from a later one of the same number", "[surroundings]") {
     results_db::ProcessIdentity self = identify(::getpid());
     CHECK(is_running(self));
     --self.start_ticks;

@@ -45,7 +45,7 @@ std::vector<std::string> finished_attempts(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("A killed trial is tried again, and the others keep their results") {
+TEST_CASE("A killed trial is tried again, and the others keep their results", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
@@ -58,7 +58,7 @@ TEST_CASE("A killed trial is tried again, and the others keep their results") {
     CHECK(sweep.value("SELECT fail_class || term_signal FROM attempt WHERE state = 'failed'") == "crash9");
 }
 
-TEST_CASE("A trial that is killed twice is a crash, until the next run") {
+TEST_CASE("A trial that is killed twice is a crash, until the next run", "[surroundings]") {
     const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     for (int i = 0; i < 2; ++i) {
@@ -73,7 +73,7 @@ TEST_CASE("A trial that is killed twice is a crash, until the next run") {
     CHECK(results_of_ok(sweep) == "1");
 }
 
-TEST_CASE("A killed driver leaves no process, and the next run goes on") {
+TEST_CASE("A killed driver leaves no process, and the next run goes on", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     kill_driver_at_work(sweep, 1);
     const auto finished = finished_attempts(sweep);
@@ -86,7 +86,7 @@ TEST_CASE("A killed driver leaves no process, and the next run goes on") {
     for (const std::string& attempt : finished) CHECK(std::find(all.begin(), all.end(), attempt) != all.end());
 }
 
-TEST_CASE("A trial whose driver is gone before it begins does not begin") {
+TEST_CASE("A trial whose driver is gone before it begins does not begin", "[surroundings]") {
     const TinySweep sweep("[[case]]\nname = \"a\"\n");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const auto journal = sweep.journals().at(0);
@@ -97,7 +97,7 @@ TEST_CASE("A trial whose driver is gone before it begins does not begin") {
     CHECK(read_file(journal) == before);
 }
 
-TEST_CASE("The program drains at Ctrl-C, and says how to go on") {
+TEST_CASE("The program drains at Ctrl-C, and says how to go on", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
@@ -113,7 +113,7 @@ TEST_CASE("The program drains at Ctrl-C, and says how to go on") {
     CHECK(sweep.attempts().size() == 2);
 }
 
-TEST_CASE("The program stops at a second Ctrl-C") {
+TEST_CASE("The program stops at a second Ctrl-C", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
@@ -127,7 +127,7 @@ TEST_CASE("The program stops at a second Ctrl-C") {
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("A terminal that vanishes stops the sweep and its trials") {
+TEST_CASE("A terminal that vanishes stops the sweep and its trials", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) DEFT_SKIP("no pseudo-terminals here");
@@ -146,7 +146,7 @@ TEST_CASE("A terminal that vanishes stops the sweep and its trials") {
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("Under nohup a vanished terminal stops nothing") {
+TEST_CASE("Under nohup a vanished terminal stops nothing", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     Process driver(sweep.command("run"), sweep.out(), sweep.err(), [] { ::signal(SIGHUP, SIG_IGN); });
     const pid_t trial = sweep.freeze_trial();
@@ -157,7 +157,7 @@ TEST_CASE("Under nohup a vanished terminal stops nothing") {
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored twice") {
+TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored twice", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     const auto journal = kill_driver_at_work(sweep, 0);
     test::write_text(journal, R"({"type":"train","step":99)", true);
@@ -178,7 +178,7 @@ TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored
     CHECK(sweep.measured() == measured);
 }
 
-TEST_CASE("A journal that lost lines the database has is recovered from") {
+TEST_CASE("A journal that lost lines the database has is recovered from", "[surroundings]") {
     const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
@@ -191,7 +191,7 @@ TEST_CASE("A journal that lost lines the database has is recovered from") {
     CHECK(results_of_ok(sweep) == "1");
 }
 
-TEST_CASE("A root that cannot be written to is named, and left as it is") {
+TEST_CASE("A root that cannot be written to is named, and left as it is", "[surroundings]") {
     const TinySweep sweep("[[case]]\nname = \"a\"\n");
     if (::geteuid() == 0) {
         test::SmallDisk disk(sweep.root, 2000);
@@ -211,7 +211,7 @@ TEST_CASE("A root that cannot be written to is named, and left as it is") {
     std::filesystem::permissions(sweep.root, std::filesystem::perms::owner_all);
 }
 
-TEST_CASE("A full disk keeps what was measured, and the next run completes") {
+TEST_CASE("A full disk keeps what was measured, and the next run completes", "[surroundings]") {
     const TinySweep sweep(kTwoLong);
     test::SmallDisk disk(sweep.root, 8000);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");

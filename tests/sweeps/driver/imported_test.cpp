@@ -59,7 +59,7 @@ sweeps::Point first_point_of(const std::string& cases, const sweeps::SpecOptions
 
 }  // namespace
 
-TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from") {
+TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_case("", kStated) + kPlain + kBothTechniques, "[1, 2]");
     const Ran planned = sweep.deft("plan");
@@ -95,7 +95,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
     CHECK_THAT(again.out, ContainsSubstring("$45000.00 ‡"));
 }
 
-TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot") {
+TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TrainedElsewhere elsewhere;
     const TinySweep one(elsewhere.imported_case()), two(elsewhere.imported_case());
@@ -109,7 +109,7 @@ TEST_CASE("An imported row is imported by one process and scored by the ranks of
     CHECK(with_ranks == std::vector<std::string>{"score"});
 }
 
-TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length") {
+TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const sweeps::Point plain = first_point_of(elsewhere.imported_case());
     CHECK(plain.config.model.layers == 4);
@@ -136,7 +136,7 @@ TEST_CASE("An imported row is the same whatever is trained beside it, and anothe
     CHECK(experiments::config_hash(again) == plain.config_hash);
 }
 
-TEST_CASE("What makes no sense of an imported row is refused with its place") {
+TEST_CASE("What makes no sense of an imported row is refused with its place", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const std::string model = elsewhere.model.string();
     const auto refused = [&](const std::string& more, const std::string& stated = "") {
@@ -164,7 +164,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place") {
                ContainsSubstring("stage b would train nothing from stage a"));
 }
 
-TEST_CASE("Commands that need a step take a case that trains") {
+TEST_CASE("Commands that need a step take a case that trains", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep only(elsewhere.imported_case());
     CHECK(only.deft("debug-state").exit_code == kExitUsage);
@@ -177,7 +177,7 @@ TEST_CASE("Commands that need a step take a case that trains") {
                ContainsSubstring("plain/1"));
 }
 
-TEST_CASE("What starts from an imported row trains with each seed of the sweep") {
+TEST_CASE("What starts from an imported row trains with each seed of the sweep", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(fmt::format("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.model]\nlayers = 4\nwidth = 24\n"
                                       "seqlen = 24\n[[case]]\nname = \"gpt\"\n[case.a]\nstart = {{ from = \"{}\" }}\n"
@@ -188,7 +188,7 @@ TEST_CASE("What starts from an imported row trains with each seed of the sweep")
     CHECK(sweep.count("ok") == "3");
 }
 
-TEST_CASE("An imported model whose files change, or whose checkpoint is lost, is imported again") {
+TEST_CASE("An imported model whose files change, or whose checkpoint is lost, is imported again", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_case());
     REQUIRE(sweep.run().exit_code == kExitOk);

@@ -45,7 +45,7 @@ std::string wrong_slots(const std::string& resources) {
 
 }  // namespace
 
-TEST_CASE("A plan names the cases whose micro-batches do not divide their batches") {
+TEST_CASE("A plan names the cases whose micro-batches do not divide their batches", "[surroundings]") {
     const auto notes = [](const std::string& more) {
         std::string all;
         for (const std::string& note : small_plan(more).notes) all += note + "\n";
@@ -57,7 +57,7 @@ TEST_CASE("A plan names the cases whose micro-batches do not divide their batche
                !ContainsSubstring("micro-batch"));
 }
 
-TEST_CASE("A plan tells its baseline's regime beside the published one, and warns far below it") {
+TEST_CASE("A plan tells its baseline's regime beside the published one, and warns far below it", "[surroundings]") {
     const test::Folder folder;
     const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
         SpecOptions options;
@@ -76,7 +76,7 @@ TEST_CASE("A plan tells its baseline's regime beside the published one, and warn
     CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens a parameter"));
 }
 
-TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour") {
+TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour", "[surroundings]") {
     const Plan plan = plan_of(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper");
     struct Expected {
         std::string name;
@@ -126,7 +126,7 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     CHECK(to_json(plan).at("rows").at(2).at("hours_fitted_on_this") == false);
 }
 
-TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on") {
+TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[surroundings]") {
     const std::string more = "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
                              "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
     const auto notes_of = [](const Plan& plan) {
@@ -160,7 +160,7 @@ TEST_CASE("A plan whose hours are fitted has none without the row that they are 
     CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("means nothing without resources.device"));
 }
 
-TEST_CASE("A plan marks published hours that nobody could verify") {
+TEST_CASE("A plan marks published hours that nobody could verify", "[surroundings]") {
     const Plan plan = small_plan(
         "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
         "[resources]\ndevice = \"V100\"\nutilisation = 0.5\n[report]\npaper = \"data_efficiency_bert_combined\"\n");
@@ -177,7 +177,7 @@ TEST_CASE("A plan marks published hours that nobody could verify") {
     CHECK_THAT(reporting::render_terminal(cli::comparison_table(plan), 0), ContainsSubstring("302 h §"));
 }
 
-TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none") {
+TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none", "[surroundings]") {
     const std::string device = "[resources]\ndevice = \"V100\"\ndevices = 4\nutilisation = 0.5\n";
     const Plan plain = small_plan(device);
     REQUIRE(plain.rows.size() == 1);
@@ -203,14 +203,14 @@ TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there 
     CHECK(to_json(core).at("rows").at(0).at("hours").is_null());
 }
 
-TEST_CASE("A sweep that names no device is planned as ever") {
+TEST_CASE("A sweep that names no device is planned as ever", "[surroundings]") {
     const Plan plan = small_plan("");
     CHECK(!plan.device);
     CHECK(plan.notes.size() == 1);
     CHECK(to_json(plan).at("device").is_null());
 }
 
-TEST_CASE("Data that is not here is told, and plans need none") {
+TEST_CASE("Data that is not here is told, and plans need none", "[surroundings]") {
     const test::Folder folder;
     std::string text = kPlannedSpec;
     const std::string data = "embedded_bytes = 5000\n";
@@ -222,7 +222,7 @@ TEST_CASE("Data that is not here is told, and plans need none") {
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
 }
 
-TEST_CASE("Devices that make no sense are refused where they stand") {
+TEST_CASE("Devices that make no sense are refused where they stand", "[surroundings]") {
     CHECK_THAT(wrong_slots("device = \"V10\"\nutilisation = 0.3\n"),
                ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
@@ -238,7 +238,7 @@ TEST_CASE("Devices that make no sense are refused where they stand") {
                ContainsSubstring("states no peak"));
 }
 
-TEST_CASE("The program prints a plan, and the same as JSON") {
+TEST_CASE("The program prints a plan, and the same as JSON", "[surroundings]") {
     const test::TinySweep sweep("[[case]]\nname = \"plain\"\n");
     const test::Ran ran = sweep.deft("plan", {"--json"});
     REQUIRE(ran.exit_code == kExitOk);
@@ -252,7 +252,7 @@ TEST_CASE("The program prints a plan, and the same as JSON") {
     CHECK_THAT(gpu.out, ContainsSubstring("Memory of plain/1 on a GPU") && ContainsSubstring("wte.weight.rounded"));
 }
 
-TEST_CASE("The program draws the schedules that change, and no others") {
+TEST_CASE("The program draws the schedules that change, and no others", "[surroundings]") {
     const test::TinySweep sweep(
         "[[case]]\nname = \"plain\"\n[[case]]\nname = \"ramped\"\n"
         "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration "
@@ -267,7 +267,7 @@ TEST_CASE("The program draws the schedules that change, and no others") {
     CHECK_THAT(page, ContainsSubstring("ramped") && !ContainsSubstring("log scale"));
 }
 
-TEST_CASE("A plan that exceeds the machine says by what") {
+TEST_CASE("A plan that exceeds the machine says by what", "[surroundings]") {
     const test::Folder folder;
     const auto points = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
     const std::int64_t memory = points.front().projection.memory_bytes;

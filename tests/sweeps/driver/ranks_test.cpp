@@ -108,7 +108,7 @@ Descriptor stranger_at(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial") {
+TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -131,7 +131,7 @@ TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpir
     CHECK(driver.wait() == kExitOk);
 }
 
-TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number") {
+TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep two(kValidatedOften), one(kValidatedOften);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
@@ -155,7 +155,7 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
           std::vector<std::string>{"2", "1", "2"});
 }
 
-TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits") {
+TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const WithVariable no_leaks("ASAN_OPTIONS", "detect_leaks=0");  // MPI keeps what it allocates, which would be no good end
     const TinySweep undisturbed(kValidatedOften);
@@ -193,7 +193,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
-TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the trial did") {
+TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the trial did", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -210,7 +210,7 @@ TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the t
     CHECK(wait_until([&] { return sweep.processes().empty(); }));
 }
 
-TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out") {
+TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out", "[long][surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -252,7 +252,7 @@ Hung hang(const TinySweep& sweep, const std::string& how) {
 
 }  // namespace
 
-TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute") {
+TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "computing");
@@ -261,7 +261,7 @@ TEST_CASE("A rank that computes for ever ends the trial as timed out within a mi
                                ContainsSubstring("--ranks 1"));
 }
 
-TEST_CASE("A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing") {
+TEST_CASE("A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "waiting");
@@ -270,7 +270,7 @@ TEST_CASE("A rank that waits for ever ends the trial as timed out within a minut
 }
 #endif
 
-TEST_CASE("A rank that has no memory fails the trial with its own words") {
+TEST_CASE("A rank that has no memory fails the trial with its own words", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("sanitised code needs more address space than a rank is left here");
     const TinySweep sweep(kValidatedOften);
@@ -281,7 +281,7 @@ TEST_CASE("A rank that has no memory fails the trial with its own words") {
     CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt") == "failed oom_host");
 }
 
-TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send") {
+TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const std::string experts = kValidatedOften + R"toml([case.model.experts]
 count = 4
@@ -310,7 +310,7 @@ aux_weight = 0
     CHECK_THAT(refused.err, ContainsSubstring("train.expert_ranks = 3 does not divide 2 ranks"));
 }
 
-TEST_CASE("Ranks that cannot train a sweep are refused before anything starts") {
+TEST_CASE("Ranks that cannot train a sweep are refused before anything starts", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     const Ran uneven = sweep.run({"--ranks", "3"});

@@ -102,7 +102,7 @@ TEST_CASE("A crash that is mended by another try blocks nothing") {
     CHECK(summary.exit_code == kExitOk);
 }
 
-TEST_CASE("Three stages of four cases give the same bits after twenty kills as in a calm run") {
+TEST_CASE("Three stages of four cases give the same bits after twenty kills as in a calm run", "[long]") {
     const TinySweep calm(kThreeStages, "[1, 2]");
     const Ran first = calm.run({"--slots", "cpu:2"});
     INFO(first.err);

@@ -174,8 +174,7 @@ TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that
     CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
 }
 
-TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run",
-          "[paired_bench]") {
+TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run", "[paired_bench]") {
     const TinySweep sweep("");
     Script slow;
     slow.seconds = "0.0022";
@@ -283,7 +282,7 @@ TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
     }
 }
 
-TEST_CASE("this program beside itself", "[paired_bench]") {
+TEST_CASE("this program beside itself", "[paired_bench][long]") {
     const TinySweep sweep("");
     const Ran ran = sweep.deft("bench", {"aa", "-k", "gather_rows/16/*", "--pairs", "10", "--root", root_of(sweep)});
     CHECK(ran.exit_code == kExitOk);
@@ -296,7 +295,7 @@ TEST_CASE("this program beside itself", "[paired_bench]") {
     CHECK(bad.exit_code == kExitUsage);
 }
 
-TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench]") {
+TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench][long]") {
     const Repository repository;
     const Ran worse = repository.check("fast", "slow");
     CHECK(worse.exit_code == 3);
@@ -315,8 +314,7 @@ TEST_CASE("deft check bench builds two commits once and compares them", "[paired
     CHECK_THAT(unknown.err, ContainsSubstring("no-such-branch names no commit"));
 }
 
-TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository",
-          "[paired_bench]") {
+TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository", "[paired_bench][long]") {
     const Repository repository;
     const Ran mistyped = repository.check("fast", "slow", {"-k", "gather_row/*"});
     CHECK(mistyped.exit_code == kExitNothing);
@@ -334,7 +332,7 @@ TEST_CASE("deft check bench refuses a pattern before it builds, and registers no
         CHECK(git_says(commit.path() / "source", {"rev-parse", "HEAD"}) == commit.path().filename().string() + "\n");
 }
 
-TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench]") {
+TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench][long]") {
     const Repository repository;
     const std::filesystem::path out = repository.sweep.folder.path / "out-of-check";
     const std::vector<std::string> outputs = {"--github",       "--junit",    out / "junit.xml", "--bmf",
@@ -377,7 +375,7 @@ TEST_CASE("a commit that does not build is a finding, written wherever findings 
     }
 }
 
-TEST_CASE("a checkout that was interrupted is no broken commit", "[paired_bench]") {
+TEST_CASE("a checkout that was interrupted is no broken commit", "[paired_bench][long]") {
     const Repository repository;
     REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
     for (const auto& commit : std::filesystem::directory_iterator(repository.cache() / "deft" / "builds")) {

@@ -43,7 +43,7 @@ void check_steps(const Point& point, double steps) {
 
 }  // namespace
 
-TEST_CASE("BERT's pretraining at the scale paper is the published one") {
+TEST_CASE("BERT's pretraining at the scale paper is the published one", "[surroundings]") {
     if (!has_glue()) return;
     const std::vector<Point> points = points_of("bert_combined", "paper");
     const experiments::TrialConfig& config = find(points, "baseline", 1.0).config;
@@ -80,7 +80,7 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one") {
     CHECK(find(points, "random-LTD", 0.67).config.token_dropping->layers.size() == 22);
 }
 
-TEST_CASE("every row of the published BERT tables has its trials, and no other has") {
+TEST_CASE("every row of the published BERT tables has its trials, and no other has", "[long][surroundings]") {
     if (!has_glue()) return;
     for (const char* table : {"curriculum", "random_ltd", "combined"}) {
         INFO(table);
@@ -99,7 +99,7 @@ TEST_CASE("every row of the published BERT tables has its trials, and no other h
     }
 }
 
-TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining") {
+TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining", "[surroundings]") {
     if (!has_glue()) return;
     const std::vector<Point> points = points_of("bert_random_ltd", "paper");
     std::set<double> rates;
@@ -130,7 +130,7 @@ TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and star
     CHECK(seeds == std::set<std::int64_t>{1234, 1235, 1236, 1237, 1238});
 }
 
-TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight tasks, once each") {
+TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight tasks, once each", "[surroundings]") {
     if (!has_glue()) return;
     for (const char* name : {"bert_pretraining", "bert_curriculum", "bert_random_ltd", "bert_combined"}) {
         const std::vector<Point> points = points_of(name, "smoke");
@@ -148,7 +148,7 @@ TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight 
     }
 }
 
-TEST_CASE("the defects of the published code are one --set away, of the stages that have labels") {
+TEST_CASE("the defects of the published code are one --set away, of the stages that have labels", "[surroundings]") {
     if (!has_glue()) return;
     const std::vector<Point> points =
         points_of("bert_random_ltd", "paper", {"data.labelled.truncate_labels=true", "data.labelled.whole_batches=32"});

@@ -8,7 +8,7 @@
 
 using namespace deft;
 
-TEST_CASE("hashes of before, which counted what is scored, lead to those of what is trained") {
+TEST_CASE("hashes of before, which counted what is scored, lead to those of what is trained", "[surroundings]") {
     for (const Json& known : golden::read_lines("former_config_hashes.jsonl")) {
         const auto former = known.at("config_hash").get<std::string>();
         INFO(former);

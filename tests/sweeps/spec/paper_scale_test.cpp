@@ -44,7 +44,7 @@ std::vector<reporting::ClaimedRow> rows_of(const reporting::Claim& claim) {
 }  // namespace
 
 // A claim on 77.7% of the data is none on a row that was trained on all of it.
-TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed") {
+TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed", "[surroundings]") {
     std::size_t judged = 0;
     for (const char* name : {"bert_combined", "bert_curriculum", "bert_random_ltd", "gpt2_ptb", "gpt_combined", "gpt_curriculum",
                              "gpt_random_ltd", "low_budget", "moe_data_efficiency", "moe_quality", "moe_throughput",
@@ -73,7 +73,7 @@ TEST_CASE("the rows of a published table, and those of its claims, are trained a
     CHECK(judged > 40);
 }
 
-TEST_CASE("at the paper's scale a sweep asks for every task that measures a column of its table") {
+TEST_CASE("at the paper's scale a sweep asks for every task that measures a column of its table", "[surroundings]") {
     std::size_t asked = 0;
     for (const char* name : {"moe_inference", "moe_quality"}) {
         const Spec spec = spec_at(name, "paper");
