@@ -46,7 +46,7 @@ struct Cell {
 // The text with the marks of a flagged, stale, stated or unverified value after it.
 std::string marked_text(const Cell& cell);
 
-// The same where a renderer has no grey: parentheses stand around a flagged number.
+// The same where a renderer has no grey: parentheses enclose a flagged number.
 std::string plain_marked_text(const Cell& cell);
 
 // The title with its caveat as a line below it.

@@ -201,7 +201,7 @@ class Writer {
     bool was_validated(std::int64_t experiment_id) const;
     // How many attempts at its training there were.
     std::int64_t trainings(std::int64_t experiment_id) const;
-    // Of its curve, as the journals that were taken in have it; 0 where they have none.
+    // The last step of its curve, as the journals that were taken in have it; 0 where they have none.
     std::int64_t last_step(std::int64_t experiment_id) const;
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
     std::vector<std::string> config_hashes(std::int64_t experiment_id) const;

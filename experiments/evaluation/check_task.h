@@ -1,5 +1,5 @@
 #pragma once
-// What scoring by a task would refuse at its first record, found before anything is trained.
+// Mistakes that scoring would refuse at a task's first record, found before anything is trained.
 
 #include "experiments/evaluation/task.h"
 

@@ -9,7 +9,7 @@ namespace deft::reporting {
 
 enum class SecondsCompare { yes, other_slot, held_up };
 
-// Seconds compare within one slot shape, and between trials that were held up alike.
+// Seconds compare within one slot shape, and between trials that contention slowed alike.
 SecondsCompare seconds_compare(const Variant& row, const Variant& reference);
 
 // Instead of a ratio in a cell: "other slot", "held up"; empty: they compare.

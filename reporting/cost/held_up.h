@@ -21,7 +21,7 @@ bool were_held_up_alike(const Variant& a, const Variant& b);
 // empty: they were, as far as is known.
 std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity);
 
-// Which rows were held up otherwise than their baseline, so that their cells have no ratio of times.
+// Rows that contention slowed otherwise than their baseline, so that their cells have no ratio of times.
 std::vector<std::string> held_up_notes(const std::vector<Variant>& variants, const std::string& base_case);
 
 }  // namespace deft::reporting

@@ -39,8 +39,9 @@ struct MissingRuns {
     std::string command;  // that trains and scores what the sweep has left; empty: it has nothing left
 };
 
-// Of all stages, and of a search that is not whole (take_search_apart() comes first). Estimates: a finished trial of the same row with another seed; otherwise the plan's FLOPs at the rate
-// and the price of the sweep's finished trials. Cheapest first, then what has no estimate, then edits.
+// Runs of all stages, and of an incomplete search (take_search_apart() comes first). Estimates: a finished trial of the same
+// row with another seed; otherwise the plan's FLOPs at the rate and the price of the sweep's finished trials. Cheapest
+// first, then runs without an estimate, then edits.
 MissingRuns missing_runs(const results_db::SweepResults& sweep, const SweepAbout& about,
                          const MissingEstimates& estimates);
 

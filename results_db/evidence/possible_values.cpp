@@ -36,7 +36,7 @@ Range range_of(const journal::Evaluation& score) {
     return {};
 }
 
-// NaN stands for a value that is unknown, or diverged.
+// NaN marks a value that is unknown, or diverged.
 void require_within(double value, Range range, const std::string& what) {
     if (std::isnan(value)) return;
     if (value < range.least - kRounding)

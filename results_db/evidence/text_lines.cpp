@@ -124,7 +124,7 @@ std::string as_written(std::string_view given) {
     for (std::size_t i = 0; i < given.size(); ++i)
         if (given[i] != '\r' || i + 1 == given.size() || given[i + 1] != '\n') text += given[i];
     while (text.ends_with("\n\n")) text.pop_back();
-    // A line that was cut in its middle is no JSON.
+    // A line that was cut in its middle does not parse.
     if (!text.ends_with('\n') && try_parse_json(text.substr(text.rfind('\n') + 1)).is_object()) text += '\n';
     return text;
 }

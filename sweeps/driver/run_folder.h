@@ -57,7 +57,7 @@ struct TrialOrigin {
 // Nothing where there is no such file, or it is none.
 std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
-// What the driver stored of the attempt's end: a database that is made again from the folders has the same times and costs.
+// The end of an attempt as the driver stored it. A database rebuilt from the folders keeps its times and costs.
 // Nothing where there is no such file, or an older program wrote it.
 std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path& run_folder);
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);

@@ -1,5 +1,5 @@
 #pragma once
-// What the root's database holds when a run begins. The database may be absent, empty, half-created or older.
+// The contents of the root's database when a run begins. The database may be absent, empty, half-created or older.
 
 #include <memory>
 #include <optional>

@@ -20,7 +20,7 @@ struct ReplacedList {
 // Every other list replaces; one of tables is noted in `replaced`.
 void lay_over_parents(ConfigNode& below, ConfigNode own, std::vector<ReplacedList>& replaced);
 
-// What a plan says of it: the lists that have an effect at that scale.
+// The notes of a plan: the lists that have an effect at that scale.
 std::vector<std::string> replaced_notes(const std::vector<ReplacedList>& replaced, const std::string& scale);
 
 }  // namespace deft::sweeps

@@ -242,7 +242,7 @@ std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
     return names;
 }
 
-// Of cases that a reader of the file's own [[case]] does not expect, or misses.
+// Notes on cases that a reader of the file's own [[case]] does not expect, or misses.
 void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
     std::vector<std::string> inherited, left_out;
     bool has_own = false;
