@@ -9,6 +9,7 @@
 #include "experiments/config.h"
 #include "experiments/engine_config.h"
 #include "experiments/import_deepspeed.h"
+#include "experiments/lenient_json.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 
@@ -312,6 +313,19 @@ TEST_CASE("what is off stays off, and its settings stay readable") {
     CHECK(imported.toml.find("steps = 110000") != std::string::npos);
     check_note(imported, "data_routing.enabled", What::defect);
     check_note(imported, "layer_token_lr_schedule.enabled", What::defect, "NotImplementedError");
+}
+
+TEST_CASE("comments and trailing commas are read as hjson reads them, and texts stay as they are") {
+    const std::string plain = R"({"data_efficiency": {"data_sampling": {"num_workers": 4}}})";
+    const std::string commented = "// a comment with \"quotes\", and a comma,\n{ # another\n\"data_efficiency\": /* , ] */ {"
+                                  "\"data_sampling\": {\"num_workers\": 4, },\n},  }";
+    CHECK(import_deepspeed(commented, "c.json").toml == import_deepspeed(plain, "c.json").toml);
+    for (const char* text : {R"(["// no comment", "#", "/*", ",]", "\",]"])", "[1, 2]", "{}"})
+        CHECK(without_comments(text) == text);
+    // Each byte keeps its line and column.
+    const std::string file = "[1, // one\n2,\n]";
+    CHECK(without_comments(file) == "[1,       \n2 \n]");
+    CHECK_THAT(wrong_import("{\n  // comment\n  \"a\": }"), ContainsSubstring("at line 3, column"));
 }
 
 TEST_CASE("what is no DeepSpeed configuration is refused by its key") {

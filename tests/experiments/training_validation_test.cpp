@@ -108,15 +108,15 @@ TEST_CASE("validations are due by times, steps or a share of the run's layer-ave
     CHECK(due("3 steps", counts(2, 999)) == 0);
     CHECK(due("3 steps", counts(7, 1)) == 2);
     CHECK(due("2.5%", counts(1, 24)) == 0);
-    // The share of a step is a decimal fraction, and none of these products is exact in binary.
-    for (const char* share : {"0.1%", "0.3%", "0.7%", "1.1%", "3.3%", "5.5%"}) {
-        const std::int64_t tokens = std::lround(10 * std::strtod(share, nullptr));  // of 1,000
-        for (std::int64_t times = 1; times * tokens <= 1000; ++times) {
-            INFO(share << " at " << times * tokens);
-            CHECK(due(share, counts(1, times * tokens)) == times);
-            if (tokens > 1) CHECK(due(share, counts(1, times * tokens - 1)) == times - 1);
+    // Tenths of a percent of several budgets, against integers: most of these products are not exact in binary.
+    std::int64_t wrong = 0;
+    for (const std::int64_t budget : {7, 30, 333, 999, 1100, 4096})
+        for (std::int64_t tenths = 1; tenths < 100; ++tenths) {
+            const auto schedule = parse_validation_schedule(std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%");
+            for (std::int64_t tokens = 0; tokens <= budget; ++tokens)
+                wrong += validations_due(schedule, counts(1, tokens), budget) != tokens * 1000 / (budget * tenths);
         }
-    }
+    CHECK(wrong == 0);
     CHECK(due("2.5%", counts(1, 25)) == 1);
     CHECK(due("2.5 %", counts(1, 74)) == 2);
     const auto on_the_way = [](const std::string& every, std::int64_t steps) {
