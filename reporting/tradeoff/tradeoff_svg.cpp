@@ -179,8 +179,9 @@ std::string share_axis_svg(const Tradeoff& tradeoff, const ChartsLayout& layout)
     for (const Tick& tick : ticks(shares, 5)) {
         const double value = value_at_share(tick.value, tradeoff.scale), y = layout.py(value);
         if (!(value >= layout.y.from && value <= layout.y.to)) continue;
+        const double percent = std::round(tick.value * 1e4) / 100 + 0.0;  // 0 in place of -0
         out += fmt::format("<path class=\"frame\" d=\"M{} {}h5\"/>", svg_number(right), svg_number(y)) +
-               text_svg(right + 9, y, "start", fmt::format("{:g}%", std::round(tick.value * 1e4) / 100), " dy=\"4\"");
+               text_svg(right + 9, y, "start", fmt::format("{:g}%", percent), " dy=\"4\"");
     }
     return out + fmt::format(
                      "<text class=\"muted\" transform=\"translate({} {}) rotate(90)\" text-anchor=\"middle\">"
