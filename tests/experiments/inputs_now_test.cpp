@@ -77,8 +77,8 @@ struct Stored {
     }
 };
 
-const Json& stored_at(const Json& config, const char* pointer) {
-    return config.at(Json::json_pointer(pointer));
+std::string stored_at(const Json& config, const char* pointer) {
+    return config.at(Json::json_pointer(pointer)).get<std::string>();
 }
 
 }  // namespace

@@ -59,15 +59,15 @@ TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "
         INFO(row.dump());
         const Task task = load_task(name, ".");
         ++tasks[name];
-        CHECK(task.records.file == row.at("file"));
+        CHECK(task.records.file == row.at("file").get<std::string>());
         if (!of_files.contains(name)) of_files[name] = load_records(task.records, context_of(task));
         const Records& records = of_files[name];
         REQUIRE(records.items.size() == row.at("n_rows"));
         const Record& record = records.items.at(row.at("row").get<std::size_t>());
         const LabelledRecord labelled = labelled_record(task, records, record);
-        CHECK(labelled.first == row.at("text_a"));
+        CHECK(labelled.first == row.at("text_a").get<std::string>());
         CHECK(labelled.second.has_value() == !row.at("text_b").is_null());
-        if (labelled.second) CHECK(*labelled.second == row.at("text_b"));
+        if (labelled.second) CHECK(*labelled.second == row.at("text_b").get<std::string>());
         if (task.kind == TaskKind::regression) {
             CHECK(labelled.value == row.at("label").get<double>());
             CHECK(labelled_record(task, records, record, true).value == row.at("label_as_published").get<double>());

@@ -80,7 +80,7 @@ std::pair<std::vector<std::string>, std::string> marked(const std::string& json)
         for (std::size_t i = 0; i < row.size(); ++i)
             if (row[i].contains("stale")) {
                 titles.push_back(first_line(table.at("columns")[i].at("title").get<std::string>()));
-                CHECK((reason.empty() || reason == row[i].at("stale")));
+                CHECK((reason.empty() || reason == row[i].at("stale").get<std::string>()));
                 reason = row[i].at("stale");
             }
     return {titles, reason};
