@@ -46,7 +46,7 @@ std::string report(const TinySweep& sweep, const std::string& option, const std:
 
 }  // namespace
 
-TEST_CASE("seeds of two databases that are merged through text make the table of one database with both", "[surroundings]") {
+TEST_CASE("seeds of two databases that are merged through text make the table of one database with both", "[long][surroundings]") {
     const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1, 2]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, merged = folder / "merged root";

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-TEST_CASE("every picture in reporting/measured is what deft report makes of the evidence beside it") {
+TEST_CASE("every picture in reporting/measured is what deft report makes of the evidence beside it", "[long]") {
     const TinySweep sweep(test::kPlain);
     std::size_t pictures = 0;
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
@@ -41,7 +41,7 @@ TEST_CASE("a sweep without a picture is told so") {
           kExitUsage);
 }
 
-TEST_CASE("the terminal says what rows keep of the quality for how much, as the page does") {
+TEST_CASE("the terminal says what rows keep of the quality for how much, as the page does", "[long]") {
     const TinySweep sweep(test::kPlain);
     const std::string evidence = DEFT_SOURCE_DIR "/reporting/measured/gpt_combined_proxy.jsonl";
     const std::string kept = " of the baseline's gain over a unigram model at ";

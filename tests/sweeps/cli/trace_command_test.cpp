@@ -42,7 +42,7 @@ Json missing(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("a traced cell's command, run in another root, gives the same number to the bit") {
+TEST_CASE("a traced cell's command, run in another root, gives the same number to the bit", "[long]") {
     const TinySweep sweep(
         kPlain + test::kBothTechniques + kTwoBudgets + "[report]\npaper = \"data_efficiency_gpt_combined\"\n",
         "[1, 2]");

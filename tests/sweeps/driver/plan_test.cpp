@@ -126,7 +126,7 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     CHECK(to_json(plan).at("rows").at(2).at("hours_fitted_on_this") == false);
 }
 
-TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[surroundings]") {
+TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[long][surroundings]") {
     const std::string more = "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
                              "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
     const auto notes_of = [](const Plan& plan) {

@@ -104,7 +104,7 @@ TEST_CASE("GPT's published hours are predicted within the rounding of what is pr
     CHECK(to_json(plan).at("not_fitted") == "");
 }
 
-TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are dropped", "[surroundings]") {
+TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are dropped", "[long][surroundings]") {
     Spec spec = paper_spec("bert_combined");
     spec.stages.resize(1);  // what is fine-tuned needs its records
     REQUIRE(spec.stages[0].name == "pretrain");
@@ -169,7 +169,7 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     CHECK(to_json(plan).at("device").at("machine").at("name") == "DGX A100");
 }
 
-TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied", "[surroundings]") {
+TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied", "[long][surroundings]") {
     const Spec spec = paper_spec("low_budget");
     const Plan plan = plan_of(spec);
     REQUIRE(plan.price);
@@ -207,7 +207,7 @@ TEST_CASE("Dollars follow from what was published of the fitted row, and are mar
     CHECK_THAT(notes_of(plan_of(stated)), ContainsSubstring("No cost: "));
 }
 
-TEST_CASE("Times of other hardware fit nothing", "[surroundings]") {
+TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
     const reporting::PublishedTable table = *published_table("moe_throughput");
     const auto why = [&](const reporting::PublishedTable& of, const std::string& device, std::int64_t devices) {
         return other_hardware(of, {experiments::device_named(device, {}), "bf16", devices, 0});
@@ -243,7 +243,7 @@ TEST_CASE("Times of other hardware fit nothing", "[surroundings]") {
     }
 }
 
-TEST_CASE("Experts on devices without bandwidth get no number, but a sentence", "[surroundings]") {
+TEST_CASE("Experts on devices without bandwidth get no number, but a sentence", "[long][surroundings]") {
     const Spec spec = paper_spec("moe_throughput");
     Spec without = spec;
     without.device->device.machine.reset();

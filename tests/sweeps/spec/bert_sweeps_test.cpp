@@ -43,7 +43,7 @@ void check_steps(const Point& point, double steps) {
 
 }  // namespace
 
-TEST_CASE("BERT's pretraining at the scale paper is the published one", "[surroundings]") {
+TEST_CASE("BERT's pretraining at the scale paper is the published one", "[long][surroundings]") {
     if (!has_glue()) return;
     const std::vector<Point> points = points_of("bert_combined", "paper");
     const experiments::TrialConfig& config = find(points, "baseline", 1.0).config;

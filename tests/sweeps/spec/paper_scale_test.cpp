@@ -44,7 +44,7 @@ std::vector<reporting::ClaimedRow> rows_of(const reporting::Claim& claim) {
 }  // namespace
 
 // A claim on 77.7% of the data is none on a row that was trained on all of it.
-TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed", "[surroundings]") {
+TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed", "[long][surroundings]") {
     std::size_t judged = 0;
     for (const char* name : {"bert_combined", "bert_curriculum", "bert_random_ltd", "gpt2_ptb", "gpt_combined", "gpt_curriculum",
                              "gpt_random_ltd", "low_budget", "moe_data_efficiency", "moe_quality", "moe_throughput",
