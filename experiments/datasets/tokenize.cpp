@@ -41,7 +41,7 @@ class WantedParts {
 
     bool operator()(const DocumentPart& part) {
         if (part.is_empty_document()) return true;  // nothing to learn, and its mark alone would be noise
-        // What the files say is for validation stays whole.
+        // Text that the files name for validation stays whole.
         if (most_ == 0 || part.split == Split::valid || part.split == Split::test) return take_(part);
         if (part.begins) {
             if (bytes_ >= most_) return part.split == Split::train;

@@ -475,7 +475,10 @@ TEST_CASE("ranks of one machine listen at its loopback alone, and groups of them
         CHECK((is_open_at("127.0.0.1", everywhere.port()) && is_open_at("127.0.0.2", everywhere.port())));
         CHECK(listens_to_others());
     }
-    for (const char* host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
+    std::vector<std::string> hosts = {"127.0.0.1", "127.0.0.2"};
+    std::string unknown;  // a bare system may have no names of hosts
+    if (!tcp::hosts_named("localhost", unknown).empty()) hosts.emplace_back("localhost");
+    for (const std::string& host : hosts) {
         const FreePort port;
         std::vector<std::function<void()>> bodies;
         for (int rank = 0; rank < 3; ++rank)
