@@ -50,7 +50,7 @@ class FolderHash {
     std::map<std::string, std::string> hashes_;
 };
 
-// Of a pair of files as deft and GPT-2 have them; or of tokenizer.json, which may be of a kind that deft does not read.
+// The tokenizer of vocab.json and merges.txt; or of tokenizer.json, whose kind deft may not read.
 ImportedTokenizer bpe_in(const fs::path& folder, const std::vector<fs::path>& files, FolderHash& hash) {
     ImportedTokenizer tokenizer;
     try {

@@ -145,7 +145,7 @@ Series drawn_series(const std::vector<LossCurve>& curves, const std::string& nam
     Series series;
     series.name = name;
     series.style = style;
-    series.seeds = curves.size() < kFewestSeeds ? 1 : curves.size();  // below three there is no band
+    series.seeds = curves.size() < kFewestSeeds ? 1 : curves.size();  // two seeds have no band
     const Overlap own = overlap_of(curves, {});
     if (own.from > own.to) return series;
     for (std::size_t i = 0; i < kDrawnCosts; ++i) {

@@ -58,7 +58,7 @@ struct TrialOrigin {
 std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
 // The end of an attempt as the driver stored it. A database rebuilt from the folders keeps its times and costs.
-// Nothing where there is no such file, or an older program wrote it.
+// Empty where the file is missing, or an older program wrote it.
 std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path& run_folder);
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
 

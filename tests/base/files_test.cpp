@@ -184,7 +184,7 @@ TEST_CASE("A mapped file that is cut short is refused before it is read", "[surr
     CHECK_THAT(refusal(ErrorKind::io, [&] { (void)sha256(mapped); }), ContainsSubstring("cut short"));
 }
 
-TEST_CASE("A read-only folder is refused with what to mend", "[surroundings]") {
+TEST_CASE("A read-only folder is refused with its fix", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
