@@ -6,7 +6,9 @@
 // the __shfl functions, __ballot_sync, integer atomicAdd, and
 //   DEFT_SHARED(Item, name, count)   an array in the block's shared memory; count is a constant
 //   DEFT_DYNAMIC_SHARED(Item, name)  the block's dynamic shared memory, as many bytes as the launch asked
+//   DEFT_UNROLL                      before a loop whose arrays must stay in registers
 //   require_aligned(address, bytes)  before an access of so many bytes at once
+// and the instructions of tensor cores and asynchronous copies in kernels/cuda/tensor_core_words.h.
 // Warps are not in lockstep; a shuffle orders no memory: __syncwarp does.
 
 #if defined(__CUDACC__)

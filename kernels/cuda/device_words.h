@@ -8,8 +8,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/tensor_core_words.h"
+
 #define DEFT_HOST_DEVICE __host__ __device__
 #define DEFT_SHARED(Item, name, count) __shared__ Item name[count]
+#define DEFT_UNROLL _Pragma("unroll")
 #define DEFT_DYNAMIC_SHARED(Item, name)                                   \
     extern __shared__ __align__(16) unsigned char deft_dynamic_shared_[]; \
     Item* const name = reinterpret_cast<Item*>(deft_dynamic_shared_)

@@ -27,6 +27,8 @@ const char* name(Wait wait) {
             return "a shuffle";
         case Wait::ballot:
             return "a ballot";
+        case Wait::collective:
+            return "a matrix instruction";
         case Wait::end:
             return "its end";
     }
@@ -42,7 +44,7 @@ std::string place(const Thread& thread) {
 }
 
 bool same_wait(const Thread& a, const Thread& b) {
-    return a.wait == b.wait && a.mask == b.mask && a.site.line() == b.site.line() &&
+    return a.wait == b.wait && a.mask == b.mask && a.work == b.work && a.site.line() == b.site.line() &&
            std::strcmp(a.site.file_name(), b.site.file_name()) == 0;
 }
 
@@ -51,7 +53,7 @@ bool is_barrier(Wait wait) {
 }
 
 bool is_warp_operation(Wait wait) {
-    return wait == Wait::warp_barrier || wait == Wait::shuffle || wait == Wait::ballot;
+    return wait == Wait::warp_barrier || wait == Wait::shuffle || wait == Wait::ballot || wait == Wait::collective;
 }
 
 void thread_entry() {
@@ -187,6 +189,8 @@ void Block::release(const std::vector<unsigned>& group, PassedBarriers& passed) 
     if (is_barrier(first.wait)) {
         passed.insert({first.site.file_name(), first.site.line()});
         order_memory(group);
+    } else if (first.wait == Wait::collective) {
+        work_together(group);
     } else {
         exchange_values(group);
     }
@@ -216,6 +220,13 @@ void Block::exchange_values(const std::vector<unsigned>& group) {
             misuse(fmt::format("thread {} reads lane {}, which takes no part, {}", i, thread.source, place(thread)));
         }
     }
+}
+
+void Block::work_together(const std::vector<unsigned>& group) {
+    void* operands[kWarp];
+    for (const unsigned i : group) operands[i % kWarp] = reinterpret_cast<void*>(threads_[i].value);
+    threads_[group.front()].work(operands);
+    for (const unsigned i : group) threads_[i].work = nullptr;
 }
 
 // What any of the group did before happens before what any does afterwards. All release, then all acquire, so that

@@ -14,10 +14,11 @@
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/fiber.h"
 #include "kernels/cuda/emulator/shared_memory.h"
+#include "kernels/cuda/emulator/warp.h"
 
 namespace deft::kernels::cuda::emulator {
 
-enum class Wait : std::uint8_t { nothing, block_barrier, warp_barrier, shuffle, ballot, end };
+enum class Wait : std::uint8_t { nothing, block_barrier, warp_barrier, shuffle, ballot, collective, end };
 
 struct Thread {
     Context context;
@@ -27,6 +28,7 @@ struct Thread {
     int source = 0;             // the lane that a shuffle reads
     std::uint64_t value = 0;    // brought to a shuffle or ballot
     std::uint64_t result = 0;   // and taken from it
+    CollectiveWork work = nullptr;  // of a collective, whose operands are at the address `value`
 };
 
 struct Grid {
@@ -55,6 +57,13 @@ class Block {
     const Grid& grid() const { return grid_; }
     unsigned index() const { return index_; }
     SharedMemory& shared() { return shared_; }
+    // 8 x 8 matrices that were read from shared memory, and how many more accesses than one each they took.
+    void count_matrices(std::int64_t matrices, std::int64_t conflicts) {
+        matrices_ += matrices;
+        bank_conflicts_ += conflicts;
+    }
+    std::int64_t matrices() const { return matrices_; }
+    std::int64_t bank_conflicts() const { return bank_conflicts_; }
     [[noreturn]] void misuse(const std::string& what) const;
 
     // Whether the running thread's stack is there.
@@ -77,6 +86,7 @@ class Block {
     void release(const std::vector<unsigned>& group, PassedBarriers& passed);
     void check_one_place(const std::vector<unsigned>& group) const;
     void exchange_values(const std::vector<unsigned>& group);
+    void work_together(const std::vector<unsigned>& group);
     void order_memory(const std::vector<unsigned>& group);
     [[noreturn]] void report_stuck() const;
 
@@ -87,6 +97,7 @@ class Block {
     std::vector<std::uint64_t> tags_;  // one a thread, for the groups whose first it is
     std::vector<unsigned> ready_;
     unsigned current_ = 0, at_block_barrier_ = 0, ended_ = 0;
+    std::int64_t matrices_ = 0, bank_conflicts_ = 0;
     Context scheduler_;
     std::exception_ptr thrown_;
 };

@@ -13,6 +13,7 @@
 #include "kernels/cuda/emulator/atomics.h"
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/shared_memory.h"
+#include "kernels/cuda/emulator/tensor_core_words.h"
 #include "kernels/cuda/emulator/warp.h"
 
 #define DEFT_HOST_DEVICE
@@ -35,6 +36,7 @@ struct dim3 {
 // A block's arrays: one a line of source and instantiation, as a __shared__ variable is.
 #define DEFT_SHARED(Item, name, count) \
     Item(&name)[count] = ::deft::kernels::cuda::emulator::shared_array<Item, count>(std::source_location::current())
+#define DEFT_UNROLL
 #define DEFT_DYNAMIC_SHARED(Item, name) \
     Item* const name = reinterpret_cast<Item*>(::deft::kernels::cuda::emulator::dynamic_shared_memory())
 

@@ -89,6 +89,9 @@ std::size_t run_blocks(Device& d, const Grid& grid, PassedBarriers& passed) {
         const Running running(d, block);
         block.run(d.schedule.shuffled ? &d.random : nullptr, passed);
         block.release_to(&end_tag);
+        KernelRecord& record = d.kernels[grid.kernel];
+        record.matrices += block.matrices();
+        record.bank_conflicts += block.bank_conflicts();
         shared_bytes = std::max(shared_bytes, block.shared().bytes());
     }
     tsan::acquire(&end_tag);

@@ -48,6 +48,8 @@ struct KernelRecord {
     std::int64_t schedules = 0;    // calls of set_schedule after which the kernel was launched
     std::set<Barrier> barriers;    // that were passed
     std::size_t shared_bytes = 0;  // of a block, static and dynamic: the most
+    // 8 x 8 matrices read from shared memory by ldmatrix, and how many more accesses than one each they took.
+    std::int64_t matrices = 0, bank_conflicts = 0;
 };
 // What ran since the start or forget_kernels, by the kernel's name.
 std::map<std::string, KernelRecord> kernels_run();

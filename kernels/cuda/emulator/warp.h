@@ -20,6 +20,9 @@ void warp_barrier(unsigned mask, const std::source_location&);
 std::uint64_t exchange(unsigned mask, std::uint64_t value, int source, const std::source_location&);
 // A bit for each lane of the mask that brings true. Orders no memory.
 unsigned ballot(unsigned mask, bool predicate, const std::source_location&);
+// All lanes of a warp bring operands, and `work` gets those of every lane, in their order. Orders no memory.
+using CollectiveWork = void (*)(void* const* operands);
+void collective(CollectiveWork work, void* mine, const std::source_location&);
 
 template <class Item>
 Item shuffle(unsigned mask, Item item, int source, const std::source_location& site) {

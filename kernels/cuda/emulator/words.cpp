@@ -77,6 +77,13 @@ unsigned ballot(unsigned mask, bool predicate, const std::source_location& site)
     return static_cast<unsigned>(self.result);
 }
 
+void collective(CollectiveWork work, void* mine, const std::source_location& site) {
+    Thread& self = lane_of(kAllLanes);
+    self.value = reinterpret_cast<std::uint64_t>(mine);
+    self.work = work;
+    running_block()->wait(Wait::collective, site);
+}
+
 void* static_shared_memory(std::size_t bytes, const std::source_location& site) {
     Block& block = *running_block();
     void* const array = block.shared().static_array(bytes, site);
