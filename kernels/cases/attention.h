@@ -20,9 +20,9 @@ struct AttentionShape {
     std::int64_t keys() const { return Tk == 0 ? T : Tk; }
     // Row strides and sizes: of one buffer for all, or of three.
     bool is_fused() const { return !apart && keys() == T; }
-    static constexpr std::int64_t kGap = 3;
-    std::int64_t q_stride() const { return H * d + kGap; }
-    std::int64_t kv_stride() const { return kv_heads() * d + kGap; }
+    std::int64_t gap = 3;  // behind a row, where they are three; of tensor cores a multiple of 8
+    std::int64_t q_stride() const { return H * d + gap; }
+    std::int64_t kv_stride() const { return kv_heads() * d + gap; }
     std::int64_t queries() const { return packed ? packed_rows : B * T; }  // of all samples
     std::int64_t qkv_size() const { return queries() * (is_fused() ? (H + 2 * kv_heads()) * d : q_stride()); }
     std::int64_t kv_size() const { return is_fused() ? 0 : (packed ? packed_rows : B * keys()) * kv_stride(); }
@@ -92,6 +92,26 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 4, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .dropout = 0.4,
                           .packed = true});
     }
+    // What tensor cores take: heads and rows of a multiple of 8 values. One at a time, then together.
+    for (const bool causal : {true, false}) {
+        shapes.push_back({.B = 1, .T = 150, .H = 1, .d = 8, .causal = causal});
+        shapes.push_back({.B = 1, .T = 24, .H = 1, .d = 72, .causal = causal});
+        shapes.push_back({.B = 2, .T = 67, .H = 4, .d = 8, .causal = causal, .Hkv = 2});
+        shapes.push_back({.B = 1, .T = 150, .H = 1, .d = 64, .causal = causal});
+        shapes.push_back({.B = 1, .T = 131, .H = 2, .d = 128, .causal = causal, .Hkv = 1});
+        shapes.push_back({.B = 1, .T = 70, .H = 1, .d = 40, .causal = causal, .Tk = 333, .gap = 8});
+        shapes.push_back({.B = 3, .T = 37, .H = 2, .d = 24, .causal = causal, .packed = true});
+        shapes.push_back({.B = 2, .T = 190, .H = 1, .d = 72, .causal = causal, .packed = true});
+        shapes.push_back({.B = 4, .T = 150, .H = 1, .d = 64, .causal = causal, .padded = true});
+        shapes.push_back({.B = 2, .T = 130, .H = 1, .d = 32, .causal = causal, .dropout = 0.25});
+        shapes.push_back({.B = 1, .T = 70, .H = 2, .d = 96, .causal = causal, .dropout = 0.5});
+        shapes.push_back({.B = 3, .T = 1, .H = 4, .d = 64, .causal = causal, .Hkv = 2, .Tk = 300, .gap = 8});
+        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 16, .causal = causal, .Hkv = 2, .dropout = 0.1, .apart = true,
+                          .packed = true, .gap = 16});
+        shapes.push_back({.B = 3, .T = 9, .H = 6, .d = 104, .causal = causal, .padded = true, .Hkv = 2, .Tk = 100,
+                          .dropout = 0.3, .gap = 8});
+    }
+    shapes.push_back({.B = 2, .T = 140, .H = 2, .d = 16, .causal = false, .Tk = 3, .dropout = 0.2, .gap = 8});
     // More queries than keys, none of them causal.
     shapes.push_back({.B = 2, .T = 70, .H = 2, .d = 5, .causal = false, .Tk = 3, .dropout = 0.2});
     return shapes;

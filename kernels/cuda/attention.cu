@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "kernels/cuda/attention_on_tensor_cores.h"
 #include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/workspace.h"
@@ -246,10 +247,22 @@ Launch over_tiles(const char* kernel, const AttentionSpec& s, std::int64_t heads
 
 }  // namespace
 
+bool fits_tensor_cores(const AttentionSpec& s, const AttentionHeads<const bf16>& in, const bf16* out) {
+    constexpr std::int64_t kPiece = 8;  // values of 16 bytes
+    const auto is_aligned = [](const HeadRows<const bf16>& rows) {
+        return reinterpret_cast<std::uintptr_t>(rows.data) % 16 == 0 && rows.row_stride % kPiece == 0 &&
+               rows.sample_stride % kPiece == 0;
+    };
+    return s.d > 0 && s.d % kPiece == 0 && s.d <= kMostHeadSize && is_aligned(in.q) && is_aligned(in.k) &&
+           is_aligned(in.v) && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
+}
+
 template <class Real>
 void attention_forward(Exec& exec, Real* out, float* lse, const AttentionHeads<const Real>& in,
                        const AttentionSpec& s) {
     require_attention(s);
+    if constexpr (std::is_same_v<Real, bf16>)
+        if (fits_tensor_cores(s, in, out)) return attention_forward_on_tensor_cores(exec, out, lse, in, s);
     with_kernel(s, [&]<class Tile, Extras kExtras>(Tile, std::integral_constant<Extras, kExtras>) {
         launch(exec, over_tiles<Tile>("attend_queries", s, s.H, s.Tq, 3 * Tile::kSize + Tile::kWeights),
                attend_queries<Real, Tile, kExtras>, out, lse, in, s, score_scale(s));
@@ -261,6 +274,9 @@ void attention_backward(Exec& exec, const AttentionHeads<Real>& gradients, const
                         const AttentionHeads<const Real>& in, const float* lse, const AttentionSpec& s) {
     require_attention(s);
     require_workspace(exec, attention_backward_workspace(s.B, s.Tq, s.H), "attention_backward");
+    if constexpr (std::is_same_v<Real, bf16>)
+        if (fits_tensor_cores(s, in, out) && fits_tensor_cores(s, read_only(gradients), dout))
+            return attention_backward_on_tensor_cores(exec, gradients, dout, out, in, lse, s);
     float* delta = scratch<float>(exec, 0);  // (B, H, Tq)
     with_kernel(s, [&]<class Tile, Extras kExtras>(Tile, std::integral_constant<Extras, kExtras>) {
         launch(exec, over_rows("sum_output_gradients", s.B * s.Tq * s.H), sum_output_gradients<Real>, delta, dout, out,

@@ -72,8 +72,13 @@ inline std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T) 
     return kFactsOfPosition * scratch_bytes<std::int32_t>(B * T);
 }
 
+// Rows of statistics that tiles of queries read whole.
+inline std::int64_t padded_queries(std::int64_t T) {
+    constexpr std::int64_t kTile = 128;
+    return ceil_div(T, kTile) * kTile;
+}
 inline std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, std::int64_t H) {
-    return scratch_bytes<float>(B * T * H);
+    return scratch_bytes<float>(2 * B * H * padded_queries(T));
 }
 
 // A layer of experts: rows that share partial sums of the gate's losses, of which each expert has two, and three are of all.
