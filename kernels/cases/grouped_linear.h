@@ -26,7 +26,8 @@ struct GroupedShape {
 inline std::vector<GroupedShape> grouped_shapes(Sizes sizes) {
     if (sizes == Sizes::odd)
         return {{{1}, 1, 1},          {{5, 0, 9}, 17, 33, 3},        {{0, 0}, 7, 5, 4},  {{64, 3, 70, 1}, 33, 65},
-                {{130, 200}, 65, 70}, {{0, 8, 9, 0, 1, 31}, 40, 512}, {{330, 2}, 9, 530}, {{330, 2}, 530, 9}};
+                {{130, 200}, 65, 70}, {{0, 8, 9, 0, 1, 31}, 40, 512}, {{330, 2}, 9, 530}, {{330, 2}, 530, 9},
+                {{0, 8, 9, 0, 1, 31}, 40, 136}, {{130, 3, 200}, 136, 24, 5}, {{3, 0, 40}, 8, 16}};
     std::vector<GroupedShape> shapes;
     for (const ModelSizes& m : model_sizes()) {  // uneven as a gate leaves it
         std::vector<std::int32_t> rows(8);

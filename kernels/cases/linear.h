@@ -182,7 +182,36 @@ inline OpCase tiled_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumul
     return op;
 }
 
+// What tensor cores take: rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where they run along it.
+inline std::vector<ProductShape> tensor_product_shapes() {
+    return {{130, 137, 72, false, true}, {1, 3, 8, false, true},    {65, 256, 40, false, false}, {129, 8, 200, false, false},
+            {136, 40, 161, true, false}, {8, 264, 33, true, false}, {16, 24, 1, true, false},   {8, 16, 200, false, true}, {8, 16, 200, false, false}, {8, 16, 200, true, false}};
+}
+
+// In bf16 alone. Otherwise as tiled_gemm_case.
+inline OpCase tensor_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumulate accumulate) {
+    OpCase op = tiled_gemm_case(draw, s, into_sums, accumulate);
+    op.name.replace(0, op.name.find(' '), "tensor_gemm");
+    if constexpr (cuda::kBuilt)
+        op.cuda_bf16 = [=](cuda::Exec& exec, const Arguments<bf16>& b) {
+            const cuda::Operand<bf16> left{b[1], s.a_transposed}, right{b[2], s.b_transposed};
+            const float beta = accumulate == Accumulate::yes ? 1.0f : 0.0f;
+            const bool fits = into_sums ? cuda::tensor_gemm(exec, b.sum(0), left, right, s.m, s.n, s.k, beta)
+                                        : cuda::tensor_gemm(exec, b[0], left, right, s.m, s.n, s.k, beta);
+            if (fits) return;  // not where buffers begin anywhere
+            into_sums ? cuda::tiled_gemm<bf16, float>(exec, b.sum(0), left, right, s.m, s.n, s.k, beta)
+                      : cuda::tiled_gemm<bf16, bf16>(exec, b[0], left, right, s.m, s.n, s.k, beta);
+        };
+    return op;
+}
+
 inline void add_gemm_cases(CaseTable& table) {
+    if (table.sizes() == Sizes::odd)
+        for (const ProductShape& s : tensor_product_shapes()) {
+            table.add([=](Draw draw) { return tensor_gemm_case(draw, s, false, Accumulate::no); });
+            table.add([=](Draw draw) { return tensor_gemm_case(draw, s, true, Accumulate::yes); });
+        }
+
     for (const ProductShape& s : product_shapes(table.sizes())) {
         table.add([=](Draw draw) { return tiled_gemm_case(draw, s, false, Accumulate::no); });
         if (table.sizes() == Sizes::model) continue;

@@ -1,5 +1,7 @@
 #include "kernels/cuda/gemm.h"
 
+#include <type_traits>
+
 #include "kernels/cuda/gemm_tiles.h"
 #include "kernels/cuda/launch.h"
 
@@ -39,8 +41,10 @@ void gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std:
           std::int64_t ldc) {
     if (m == 0 || n == 0) return;
     const bool is_empty = k == 0;  // which no library is asked
-    if (is_empty || !library_gemm(exec, c, a, b, m, n, k, beta, ldc == 0 ? n : ldc))
-        tiled_gemm(exec, c, a, b, m, n, k, beta, ldc);
+    if (!is_empty && library_gemm(exec, c, a, b, m, n, k, beta, ldc == 0 ? n : ldc)) return;
+    if constexpr (std::is_same_v<In, bf16>)
+        if (!is_empty && tensor_gemm(exec, c, a, b, m, n, k, beta, ldc)) return;
+    tiled_gemm(exec, c, a, b, m, n, k, beta, ldc);
 }
 
 template void gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,

@@ -24,7 +24,14 @@ template <class In, class Out>
 void gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
           std::int64_t ldc = 0);
 
-// The same by our own kernel, without tensor cores: for what the library refuses.
+// The same by our own kernel on tensor cores, for what the library refuses. False, with nothing done, where it does not fit:
+// rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where rows run along it; and not a^T b^T.
+// Instantiated for float and bf16.
+template <class Out>
+bool tensor_gemm(Exec&, Out* c, Operand<bf16> a, Operand<bf16> b, std::int64_t m, std::int64_t n, std::int64_t k,
+                 float beta, std::int64_t ldc = 0);
+
+// The same by our own kernel, without tensor cores: for what neither takes.
 template <class In, class Out>
 void tiled_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
                 std::int64_t ldc = 0);

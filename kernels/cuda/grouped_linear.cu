@@ -1,41 +1,21 @@
+#include <type_traits>
+
 #include "kernels/cuda/activation.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/expert_tiles.h"
 #include "kernels/cuda/gemm_tiles.h"
+#include "kernels/cuda/grouped_tensor.h"
 #include "kernels/cuda/launch.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
-// A tile of the rows of one expert.
-struct ExpertTile {
-    std::int64_t e;                // or -1: there are fewer tiles than blocks
-    std::int64_t first, rows;      // its slots
-    std::int64_t first_row, first_col;
-};
-
-// That of this block, of results with so many columns. The device alone knows how many rows an expert has.
-__device__ inline ExpertTile tile_of_block(const std::int32_t* start, std::int64_t E, std::int64_t cols) {
-    const std::int64_t across = ceil_div(cols, kGemmTile);
-    std::int64_t down = blockIdx.x / across;
-    for (std::int64_t e = 0; e < E; ++e) {
-        const std::int64_t rows = start[e + 1] - start[e], tiles = ceil_div(rows, kGemmTile);
-        if (down < tiles) return {e, start[e], rows, down * kGemmTile, blockIdx.x % across * kGemmTile};
-        down -= tiles;
-    }
-    return {-1, 0, 0, 0, 0};
-}
-
-// As many blocks as there may be tiles: each expert with rows may have one that is not full.
-std::int64_t most_tiles(std::int64_t slots, std::int64_t E, std::int64_t cols) {
-    return (slots / kGemmTile + (E < slots ? E : slots)) * ceil_div(cols, kGemmTile);
-}
-
 template <class Real>
 __global__ void __launch_bounds__(kGemmThreads)
     grouped_forward(Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, const std::int32_t* start,
                     std::int64_t E, std::int64_t in, std::int64_t out, Activation act) {
-    const ExpertTile tile = tile_of_block(start, E, out);
+    const ExpertTile tile = tile_of_block(start, E, out, kGemmTile);
     if (tile.e < 0) return;
     const Strided<Real> rows{x + tile.first * in, tile.rows, in, in, 1};
     const Strided<Real> weight{w + tile.e * out * in, in, out, 1, in};
@@ -53,7 +33,7 @@ template <class Real>
 __global__ void __launch_bounds__(kGemmThreads)
     grouped_backward_input(Real* dx, const Real* dy, const Real* w, const Real* pre, const std::int32_t* start,
                            std::int64_t E, std::int64_t in, std::int64_t out, Activation act) {
-    const ExpertTile tile = tile_of_block(start, E, in);
+    const ExpertTile tile = tile_of_block(start, E, in, kGemmTile);
     if (tile.e < 0) return;
     const Strided<Real> gradient{dy + tile.first * out, tile.rows, out, out, 1};
     const Strided<Real> weight{w + tile.e * out * in, out, in, in, 1};
@@ -81,16 +61,25 @@ __global__ void __launch_bounds__(kGemmThreads)
                   });
 }
 
-// A thread an expert's output, which adds its rows in order.
+constexpr int kBiasColumns = 32, kBiasRowLanes = 8;
+
+// A block an expert and 32 outputs: each of its 8 warps adds every eighth row, and the first adds those sums in order.
 template <class Real>
-__global__ void grouped_backward_bias(float* dbias, const Real* dy, const std::int32_t* start, std::int64_t E,
-                                      std::int64_t out, bool adds) {
-    for (std::int64_t i = first_item(); i < E * out; i += item_stride()) {
-        float sum = 0;
-        for (std::int64_t slot = start[i / out]; slot < start[i / out + 1]; ++slot)
-            sum += to_float(dy[slot * out + i % out]);
-        dbias[i] = adds ? dbias[i] + sum : sum;
-    }
+__global__ void __launch_bounds__(kBiasColumns * kBiasRowLanes)
+    grouped_backward_bias(float* dbias, const Real* dy, const std::int32_t* start, std::int64_t out, bool adds) {
+    const std::int64_t across = ceil_div(out, kBiasColumns), e = blockIdx.x / across;
+    const int lane = static_cast<int>(threadIdx.x) % kBiasColumns, row_lane = static_cast<int>(threadIdx.x) / kBiasColumns;
+    const std::int64_t col = blockIdx.x % across * kBiasColumns + lane;
+    float sum = 0;
+    for (std::int64_t slot = start[e] + row_lane; col < out && slot < start[e + 1]; slot += kBiasRowLanes)
+        sum += to_float(dy[slot * out + col]);
+    DEFT_SHARED(float, sums, kBiasColumns * kBiasRowLanes);
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (row_lane != 0 || col >= out) return;
+    for (int other = 1; other < kBiasRowLanes; ++other) sum += sums[other * kBiasColumns + lane];
+    float& to = dbias[e * out + col];
+    to = adds ? to + sum : sum;
 }
 
 }  // namespace
@@ -99,7 +88,9 @@ template <class Real>
 void grouped_linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                             const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                             std::int64_t out, Activation act) {
-    launch(exec, {"grouped_forward", most_tiles(slots, E, out), kGemmThreads}, grouped_forward<Real>, y, pre, x, w, bias,
+    if constexpr (std::is_same_v<Real, bf16>)
+        if (grouped_forward_on_tensor_cores(exec, y, pre, x, w, bias, start, slots, E, in, out, act)) return;
+    launch(exec, {"grouped_forward", most_tiles(slots, E, out, kGemmTile), kGemmThreads}, grouped_forward<Real>, y, pre, x, w, bias,
            start, E, in, out, act);
 }
 
@@ -107,7 +98,9 @@ template <class Real>
 void grouped_linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
                                    const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
-    launch(exec, {"grouped_backward_input", most_tiles(slots, E, in), kGemmThreads}, grouped_backward_input<Real>, dx, dy,
+    if constexpr (std::is_same_v<Real, bf16>)
+        if (grouped_backward_input_on_tensor_cores(exec, dx, dy, w, pre, start, slots, E, in, out, act)) return;
+    launch(exec, {"grouped_backward_input", most_tiles(slots, E, in, kGemmTile), kGemmThreads}, grouped_backward_input<Real>, dx, dy,
            w, pre, start, E, in, out, act);
 }
 
@@ -116,11 +109,13 @@ void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const R
                                     const std::int32_t* start, std::int64_t, std::int64_t E, std::int64_t in,
                                     std::int64_t out, Accumulate accumulate) {
     const bool adds = accumulate == Accumulate::yes;
+    if (dbias != nullptr)
+        launch(exec, {"grouped_backward_bias", E * ceil_div(out, kBiasColumns), kBiasColumns * kBiasRowLanes},
+               grouped_backward_bias<Real>, dbias, dy, start, out, adds);
+    if constexpr (std::is_same_v<Real, bf16>)
+        if (grouped_backward_weight_on_tensor_cores(exec, dw, dy, x, start, E, in, out, accumulate)) return;
     launch(exec, {"grouped_backward_weight", E * ceil_div(out, kGemmTile) * ceil_div(in, kGemmTile), kGemmThreads},
            grouped_backward_weight<Real>, dw, dy, x, start, in, out, adds);
-    if (dbias != nullptr)
-        launch(exec, over_items("grouped_backward_bias", E * out), grouped_backward_bias<Real>, dbias, dy, start, E, out,
-               adds);
 }
 
 template void grouped_linear_forward<float>(Exec&, float*, float*, const float*, const float*, const float*,
