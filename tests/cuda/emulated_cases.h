@@ -13,6 +13,7 @@ namespace deft::kernels::cases {
 
 struct EmulatedCase {
     std::string name;
+    Activations type;
     std::map<std::string, cuda::emulator::KernelRecord> kernels;
 
     std::int64_t threads() const {
@@ -38,7 +39,7 @@ inline std::vector<EmulatedCase> emulate(const std::vector<OpCase>& cases, Activ
             cuda::emulator::set_schedule({.shuffled = true, .seed = seed});
             run_cuda(context.exec(), op, type);
         }
-        emulated.push_back({op.name, cuda::emulator::kernels_run()});
+        emulated.push_back({op.name, type, cuda::emulator::kernels_run()});
     }
     cuda::emulator::set_schedule({});
     return emulated;
