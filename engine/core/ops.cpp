@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "engine/core/dispatch.h"
 #include "engine/core/op_profile.h"
@@ -405,7 +406,8 @@ void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor do
 }
 
 void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
-                     Tensor bias, Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate) {
+                     Tensor bias, Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate,
+                     [[maybe_unused]] std::int64_t weight_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
     if (bias) check_shape(bias, {V}, "head bias");
@@ -413,9 +415,15 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
     const OpTimer timer(exec, "head_loss_train", Phase::backward, dx, dx.dtype,
                         kernels::head_loss_train_work(rows, target_rows, C, V, bool(bias), accumulate));
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
-                        x.as<T_>(), weight.as<T_>(), bias.as<T_>(), target.as<std::int32_t>(), rows, target_rows, C, V,
-                        scale, accumulate);
+        const auto train = [&](const auto&... layout) {
+            head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
+                            x.as<T_>(), weight.as<T_>(), bias.as<T_>(), target.as<std::int32_t>(), rows, target_rows, C,
+                            V, scale, accumulate, layout...);
+        };
+        if constexpr (std::is_same_v<X, kernels::cuda::Exec>)
+            train(kernels::cuda::HeadLayout{.weight_rows = weight_rows});
+        else
+            train();
     });
 }
 

@@ -134,7 +134,8 @@ void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, T
 // loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C), bias and dbias (V) or empty; target_rows: how
 // many targets are not kernels::kIgnoreTarget
 void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight, Tensor bias,
-                     Tensor target, std::int64_t target_rows, double scale, Accumulate);
+                     Tensor target, std::int64_t target_rows, double scale, Accumulate,
+                     std::int64_t weight_rows = 0);
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
                std::int64_t target_rows);

@@ -36,6 +36,10 @@ std::size_t attention_workspace(const Backend& backend, std::int64_t B, std::int
                     kernels::cpu::attention_backward_workspace(backend.threads, T, head_size));
 }
 
+std::int64_t vocabulary_rows(const Backend& backend, std::int64_t V) {
+    return is_gpu(backend) ? kernels::cuda::padded_vocabulary(V) : V;
+}
+
 std::size_t head_workspace(const Backend& backend, std::int64_t rows, std::int64_t C, std::int64_t V) {
     return is_gpu(backend) ? kernels::cuda::head_loss_workspace(rows, C, V)
                            : kernels::cpu::head_loss_workspace(rows, C, V);

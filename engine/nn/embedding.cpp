@@ -6,7 +6,7 @@ namespace deft::engine {
 
 Embedding::Embedding(const Planner& plan, std::int64_t vocab, std::int64_t max_seqlen, std::int64_t width,
                      const InputConfig& config)
-    : config_(config), tokens_(plan.weight("wte.weight", ParameterKind::embedding, {vocab, width})) {
+    : config_(config), tokens_(plan.vocabulary_weight("wte.weight", vocab, width)) {
     if (config.positions == Positions::learned)
         positions_ = plan.weight("wpe.weight", ParameterKind::embedding, {max_seqlen, width});
     if (config.segments > 0)

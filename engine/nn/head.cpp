@@ -35,7 +35,7 @@ Head::Head(const Planner& plan, const Parameter& tokens, const HeadConfig& confi
     : target_share_(config.target_share), weight_(tokens) {
     const std::int64_t V = tokens.value.dim(0), C = tokens.value.dim(1);
     if (config.transform) transform_.emplace(plan, C, *config.transform);
-    if (!config.tied) weight_ = plan.weight("lm_head.weight", ParameterKind::embedding, {V, C});
+    if (!config.tied) weight_ = plan.vocabulary_weight("lm_head.weight", V, C);
     if (config.bias) bias_ = plan.weight("lm_head.bias", ParameterKind::bias, {V});
     plan.arena.reserve_workspace(head_workspace(plan.backend, plan.rows(), C, V));
 }
@@ -44,7 +44,7 @@ void Head::train(Exec& exec, Tensor loss, Tensor dx, Tensor x, Tensor target, st
                  Accumulate accumulate) const {
     const Tensor read = transform_ ? transform_->forward(exec, x) : x;
     head_loss_train(exec, loss, transform_ ? transform_->d_output(x) : dx, weight_.grad, bias_.grad, read,
-                    weight_.compute, bias_.compute, target, target_rows, scale, accumulate);
+                    weight_.compute, bias_.compute, target, target_rows, scale, accumulate, weight_.stored_rows);
     if (transform_) transform_->backward(exec, dx, x, accumulate);
 }
 

@@ -59,6 +59,15 @@ Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
     return parameters_.emplace_back(planned(name, kind, shape, side_of(kind, false)));
 }
 
+Parameter ParameterTable::add_vocabulary(const std::string& name, std::int64_t V, std::int64_t C,
+                                         std::int64_t stored_rows) {
+    Parameter parameter = planned(name, ParameterKind::embedding, {stored_rows, C}, side_of(ParameterKind::embedding, false));
+    parameter.stored_rows = stored_rows;
+    for (Tensor* tensor : {&parameter.value, &parameter.grad, &parameter.compute})
+        if (*tensor) *tensor = tensor->view({V, C});
+    return parameters_.emplace_back(parameter);
+}
+
 // Its place among the rounded ones stays: these lie as the values do.
 Parameter ParameterTable::add_unrounded(const std::string& name, ParameterKind kind,
                                         std::initializer_list<std::int64_t> shape) {

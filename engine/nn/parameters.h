@@ -30,6 +30,7 @@ struct Parameter {
     ParameterKind kind = ParameterKind::matrix;
     Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
+    std::int64_t stored_rows = 0;  // of a vocabulary's table: rows of zeros are behind its own, of `grad` too; else 0
     bool unrounded = false;  // it reads `value` whatever activations are
     bool of_experts = false;
     // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
@@ -52,6 +53,9 @@ class ParameterTable {
 
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
+    // Likewise, a vocabulary's table (V, C) with rows of zeros behind it up to `stored_rows`. They are in no count, norm or
+    // file: no gradient reaches them.
+    Parameter add_vocabulary(const std::string& name, std::int64_t V, std::int64_t C, std::int64_t stored_rows);
     // Likewise, of one that is read as it is updated, never rounded.
     Parameter add_unrounded(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 

@@ -10,6 +10,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
 #include "engine/core/backend.h"
+#include "engine/core/workspace.h"
 #include "engine/nn/parameters.h"
 
 namespace deft::engine {
@@ -55,6 +56,10 @@ struct Planner {
 
     Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add(prefix + name, kind, shape);
+    }
+    // A table (V, C) of tokens, with as many rows of zeros behind it as make the backend's products fast.
+    Parameter vocabulary_weight(const std::string& name, std::int64_t V, std::int64_t C) const {
+        return parameters.add_vocabulary(prefix + name, V, C, vocabulary_rows(backend, V));
     }
     // Likewise, of an op that reads weights in the type that they are updated in.
     Parameter unrounded_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {

@@ -181,7 +181,8 @@ inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate
                   draw_targets(draw, s),
                   gradient(draw, "dbias", s.has_bias ? s.V : 0, accumulate),
                   draw.input("bias", s.has_bias ? s.V : 0)};
-    op.buffers[2].of_rounded = op.buffers[6].of_rounded = true;  // of the logits' gradients
+    // In bf16 logits and their gradients are rounded.
+    op.buffers[0].of_rounded = op.buffers[2].of_rounded = op.buffers[6].of_rounded = true;
     op.roundings = 2;
     if (s.V == 1) op.buffers[0].floor = op.buffers[1].floor = op.buffers[2].floor = 1;  // certain of its only token
     op.set_run([=](auto& exec, const auto& b) {
@@ -202,6 +203,35 @@ inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate
     op.workspace = [=](int) { return cpu::head_loss_workspace(s.rows, s.C, s.V); };
     op.set_cuda_workspace([=](auto) { return cuda::head_loss_workspace(s.rows, s.C, s.V); });
     op.set_work(head_loss_train_work(s.rows, s.target_rows(), s.C, s.V, s.has_bias, accumulate));
+    return op;
+}
+
+// On CUDA, with rows of zeros behind the weight's and its gradient's, in chunks of so many rows. Otherwise as above.
+inline OpCase padded_head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
+    constexpr std::int64_t kMostRows = 128;
+    const double scale = 0.5;
+    const std::int64_t weight_rows = cuda::padded_vocabulary(s.V);
+    OpCase op = head_loss_train_case(draw, s, accumulate);
+    op.name = head_name("head_loss_train", s) + " padded" + (accumulate == Accumulate::yes ? " accumulate" : "");
+    op.buffers[2] = gradient(draw, "dw", weight_rows * s.C, accumulate);
+    op.buffers[2].of_rounded = true;
+    op.buffers[4].value.resize(static_cast<std::size_t>(weight_rows * s.C), 0.0f);
+    op.reference = [=](reference::Exec& exec, const Arguments<double>& b) {
+        reference::head_loss_train<double>(exec, b.sum(0), b[1], b.sum(2), s.has_bias ? b.sum(6) : nullptr, b[3], b[4],
+                                           s.has_bias ? b[7] : nullptr, b.index(5), s.rows, s.target_rows(), s.C, s.V,
+                                           scale, accumulate);
+        if (accumulate == Accumulate::no) std::fill(b.sum(2) + s.V * s.C, b.sum(2) + weight_rows * s.C, 0.0);
+    };
+    if constexpr (cuda::kBuilt) {
+        const auto run = [=](cuda::Exec& exec, const auto& b) {
+            cuda::head_loss_train(exec, b.sum(0), b[1], b.sum(2), s.has_bias ? b.sum(6) : nullptr, b[3], b[4],
+                                  s.has_bias ? b[7] : nullptr, b.index(5), s.rows, s.target_rows(), s.C, s.V, scale,
+                                  accumulate, {weight_rows, kMostRows});
+        };
+        op.cuda_f32 = run;
+        op.cuda_bf16 = run;
+    }
+    op.cpu = {};
     return op;
 }
 
@@ -230,6 +260,11 @@ inline void add_head_loss_cases(CaseTable& table) {
         table.add([=](Draw draw) { return head_loss_train_case(draw, s, Accumulate::no); });
         table.add([=](Draw draw) { return head_loss_train_case(draw, s, Accumulate::yes); });
         table.add([=](Draw draw) { return head_loss_case(draw, s); });
+    }
+    if (table.sizes() == Sizes::model) return;
+    for (const HeadShape& s : {HeadShape{3, 16, 130}, {300, 24, 257}, {140, 8, 33, true}, {700, 8, 100, false, Ignored::most}}) {
+        table.add([=](Draw draw) { return padded_head_loss_train_case(draw, s, Accumulate::no); });
+        table.add([=](Draw draw) { return padded_head_loss_train_case(draw, s, Accumulate::yes); });
     }
 }
 

@@ -174,18 +174,25 @@ void embedding_backward(Exec&, const EmbeddingGradients<float>& gradients, const
 
 // ---- head loss ----
 // The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
-// Real: float or bf16; losses and gradients of weights are float. Logits are float.
+// Real: float or bf16; losses and gradients of weights are float. Logits are of type Real in training, and their gradients
+// take their place; they are float in evaluation.
+
+// How w and dw are stored, and how many rows are worked on at once.
+struct HeadLayout {
+    std::int64_t weight_rows = 0;  // of w and dw, at least V, the rest zero in w; 0: V. As padded_vocabulary(V): fast products
+    std::int64_t most_rows = 0;    // of a chunk; 0: head_chunk_rows
+};
 
 // loss (rows) = -log softmax(x W^T + bias)[target], nats, 0 where target is kIgnoreTarget.
 // dx (rows, C) = scale * d(sum of loss)/dx, 0 in ignored rows, which cost no product; dw (V, C), and dbias (V) unless
-// null, = or += scale * d(sum of loss)/dw, /dbias. x (rows, C), w (V, C), bias (V) or null, target (rows), of which
-// target_rows are not ignored.
+// null, = or += scale * d(sum of loss)/dw, /dbias; dw's rows from V on are written as zeros. x (rows, C), w (V, C), bias (V)
+// or null, target (rows), of which target_rows are not ignored.
 // A target outside [0, V), which a caller should have refused, gives a loss of NaN and no gradient; so does a target
 // beyond the first target_rows.
 template <class Real>
 void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate);
+                     std::int64_t C, std::int64_t V, double scale, Accumulate, const HeadLayout& = {});
 
 // As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins
 // ties).

@@ -8,16 +8,18 @@
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/vector.h"
 #include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
-// Threads of a block, which takes one row: whole warps, with four logits a thread in a short row.
-int threads_of_row(std::int64_t V) {
-    constexpr std::int64_t kMostThreads = 256, kLogits = 4;
-    return static_cast<int>(std::min(kMostThreads, ceil_div(V, kLogits * kWarpSize) * kWarpSize));
+// Threads of a block, which takes one row: whole warps, each thread with four accesses or more. Two blocks fill a
+// multiprocessor, so that the rows that are worked on stay in the cache.
+constexpr int kMostRowThreads = 1024;
+int threads_of_row(std::int64_t V, int width) {
+    return static_cast<int>(std::min<std::int64_t>(kMostRowThreads, ceil_div(V, 4 * width * kWarpSize) * kWarpSize));
 }
 
 // The rows that have a target, in order.
@@ -76,25 +78,19 @@ __global__ void clear_rows(Real* dx, std::int64_t items) {
     for (std::int64_t i = first_item(); i < items; i += item_stride()) dx[i] = from_float<Real>(0.0f);
 }
 
-// What a chunk works in: logits (chunk, leading) and their gradients of type Real, in place of the logits if of the same
-// type; and rows of x or dx.
+// What a chunk works in: logits (chunk, leading), and rows of x or dx.
 template <class Real>
 struct HeadLossScratch {
     std::int64_t leading;
-    float* logits;
-    Real* dlogits;
+    std::byte* logits;
     Real* copied;        // (chunk, C)
     std::int32_t* list;  // (rows)
 
-    HeadLossScratch(const Exec& exec, std::int64_t rows, std::int64_t chunk, std::int64_t C, std::int64_t V)
-        : leading(padded_vocabulary(V)), logits(scratch<float>(exec, 0)) {
-        const HeadLossPlaces at(rows, chunk, C, V);
+    HeadLossScratch(const Exec& exec, std::int64_t rows, std::int64_t C, std::int64_t V)
+        : leading(padded_vocabulary(V)), logits(scratch<std::byte>(exec, 0)) {
+        const HeadLossPlaces at(rows, C, V);
         copied = scratch<Real>(exec, at.copied);
         list = scratch<std::int32_t>(exec, at.list);
-        if constexpr (std::is_same_v<Real, float>)
-            dlogits = logits;
-        else
-            dlogits = scratch<Real>(exec, at.dlogits);
     }
     // Nothing is listed or copied where all rows have a target.
     TargetRows find_rows(Exec& exec, float* loss, std::int32_t* greedy, const std::int32_t* target, std::int64_t rows,
@@ -147,28 +143,73 @@ __device__ LogSumExp row_log_sum_exp(const RowLogits<Real>& logits, std::int64_t
     return {block_highest, block_sum(sum * expf(highest - block_highest))};
 }
 
-// One block a row of the chunk, which begins at the `first` of the rows that have a target: loss (rows) and dlogits =
-// scale (softmax - one-hot).
+// Of neighbouring logits that are moved at once, those of a row with the bias; -infinity past V.
 template <class Real>
-__global__ void cross_entropy_gradient(float* loss, Real* dlogits, const float* logits, const Real* bias,
-                                       const std::int32_t* target, TargetRows rows, std::int64_t first, std::int64_t V,
-                                       std::int64_t leading, float scale) {
+__device__ inline void load_logits(float (&to)[kWide<Real>], const Real* row, const Real* bias, std::int64_t first,
+                                   std::int64_t V) {
+    load(to, row + first);
+    for (int i = 0; i < kWide<Real>; ++i) {
+        const std::int64_t v = first + i;
+        if (v >= V)
+            to[i] = -INFINITY;
+        else if (bias != nullptr)
+            to[i] += to_float(bias[v]);
+    }
+}
+
+// Fast where the result is rounded to bf16.
+template <class Real>
+__device__ inline float exponential(float x) {
+    constexpr float kLog2OfE = 1.4426950408889634f;
+    if constexpr (std::is_same_v<Real, float>)
+        return expf(x);
+    else
+        return exp2_approximate(x * kLog2OfE);
+}
+
+// One block a row of the chunk, which begins at the `first` of the rows that have a target: loss (rows), and in place of the
+// logits (chunk, leading) their gradients scale (softmax - one-hot), zeros from V on. The row is read twice, 16 bytes at a
+// time; as blocks are large, the second time from the cache.
+template <class Real>
+__global__ void __launch_bounds__(kMostRowThreads, 2)
+    cross_entropy_gradient(float* loss, Real* logits, const Real* bias, const std::int32_t* target, TargetRows rows,
+                           std::int64_t first, std::int64_t V, std::int64_t leading, float scale) {
+    constexpr int kWidth = kWide<Real>;
     const std::int64_t i = blockIdx.x, row = rows[first + i], wanted = row < 0 ? kIgnoreTarget : target[row];
-    const RowLogits<Real> row_logits{logits + i * leading, bias};
-    Real* row_dlogits = dlogits + i * leading;
+    Real* const own_row = logits + i * leading;
+    const std::int64_t begin = static_cast<std::int64_t>(threadIdx.x) * kWidth, step = std::int64_t{blockDim.x} * kWidth;
+    float value[kWidth];
     if (wanted < 0 || wanted >= V) {
-        for (std::int64_t v = threadIdx.x; v < V; v += blockDim.x) row_dlogits[v] = from_float<Real>(0.0f);
+        for (float& one : value) one = 0;
+        for (std::int64_t v = begin; v < leading; v += step) store(own_row + v, value);
         if (threadIdx.x == 0 && row >= 0) loss[row] = wanted == kIgnoreTarget ? 0.0f : NAN;
         return;
     }
-    const float own = row_logits[wanted];  // read before a gradient may take its place
-    const LogSumExp total = row_log_sum_exp(row_logits, V);
-    const float factor = scale / total.sum;
-    for (std::int64_t v = threadIdx.x; v < V; v += blockDim.x) {
-        const float probability = expf(row_logits[v] - total.highest) * factor;
-        row_dlogits[v] = from_float<Real>(v == wanted ? probability - scale : probability);
+    // Read before the reductions, after which a gradient may take its place.
+    const float own = to_float(own_row[wanted]) + (bias == nullptr ? 0.0f : to_float(bias[wanted]));
+    float highest = -FLT_MAX, sum = 0;  // of this thread: Milakov & Gimelshein 2018, algorithm 3
+    for (std::int64_t v = begin; v < V; v += step) {
+        load_logits(value, own_row, bias, v, V);
+        float most = highest;
+        for (const float one : value) most = fmaxf(most, one);
+        if (most > highest) {
+            sum *= exponential<Real>(highest - most);
+            highest = most;
+        }
+        for (const float one : value) sum += exponential<Real>(one - highest);
     }
-    if (threadIdx.x == 0) loss[row] = logf(total.sum) - (own - total.highest);
+    const float block_highest = block_max(highest);
+    const float total = block_sum(sum * exponential<Real>(highest - block_highest));
+    const float factor = scale / total;
+    for (std::int64_t v = begin; v < leading; v += step) {
+        load_logits(value, own_row, bias, v, V);
+        for (int k = 0; k < kWidth; ++k) {
+            const float probability = v + k < V ? exponential<Real>(value[k] - block_highest) * factor : 0.0f;
+            value[k] = v + k == wanted ? probability - scale : probability;
+        }
+        store(own_row + v, value);
+    }
+    if (threadIdx.x == 0) loss[row] = logf(total) - (own - block_highest);
 }
 
 // Likewise: loss (rows), and greedy (rows) unless null.
@@ -211,31 +252,34 @@ __global__ void sum_bias_gradient(float* dbias, const Real* dlogits, std::int64_
 template <class Real>
 void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate, const HeadLayout& layout) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
-    const std::int64_t most = head_chunk_rows(target_rows, V);
-    const HeadLossScratch<Real> at(exec, rows, most, C, V);
+    const std::int64_t weight_rows = std::max(layout.weight_rows, V);
+    std::int64_t most = head_chunk_rows(target_rows, V, sizeof(Real));
+    if (layout.most_rows != 0) most = std::min(most, layout.most_rows);
+    const HeadLossScratch<Real> at(exec, rows, C, V);
+    auto* const logits = reinterpret_cast<Real*>(at.logits);  // (most, leading), then their gradients
     const TargetRows found = at.find_rows(exec, loss, nullptr, target, rows, target_rows);
     if (found.list != nullptr) launch(exec, over_items("clear_rows", rows * C), clear_rows<Real>, dx, rows * C);
     bool adds = accumulate == Accumulate::yes;
     const auto add_weight_gradients = [&](const Real* x_chunk, std::int64_t chunk) {
-        gemm<Real, float>(exec, dw, {at.dlogits, true, at.leading}, {x_chunk}, V, C, chunk, adds ? 1.0f : 0.0f);
+        gemm<Real, float>(exec, dw, {logits, true, at.leading}, {x_chunk}, weight_rows, C, chunk, adds ? 1.0f : 0.0f);
         if (dbias != nullptr)
-            launch(exec, over_items("sum_bias_gradient", V), sum_bias_gradient<Real>, dbias, at.dlogits, chunk, V,
-                   at.leading, adds);
+            launch(exec, over_items("sum_bias_gradient", V), sum_bias_gradient<Real>, dbias, logits, chunk, V, at.leading,
+                   adds);
         adds = true;  // later chunks add
     };
     if (target_rows == 0) add_weight_gradients(x, 0);
     for (std::int64_t first = 0; first < target_rows; first += most) {
         const std::int64_t chunk = std::min(most, target_rows - first);
         const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
-        gemm<Real, float>(exec, at.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
-        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V)}, cross_entropy_gradient<Real>, loss,
-               at.dlogits, at.logits, bias, target, found, first, V, at.leading, scale);
+        gemm<Real, Real>(exec, logits, {x_chunk}, {w, true}, chunk, weight_rows, C, 0.0f, at.leading);
+        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V, kWide<Real>)}, cross_entropy_gradient<Real>, loss,
+               logits, bias, target, found, first, V, at.leading, static_cast<float>(scale));
         add_weight_gradients(x_chunk, chunk);
         // The copied rows of x have been read.
         Real* dx_chunk = found.list == nullptr ? dx + first * C : at.copied;
-        gemm<Real, Real>(exec, dx_chunk, {at.dlogits, false, at.leading}, {w}, chunk, C, V, 0.0f);
+        gemm<Real, Real>(exec, dx_chunk, {logits, false, at.leading}, {w}, chunk, C, weight_rows, 0.0f);
         if (found.list != nullptr)
             launch(exec, over_items("put_target_rows", chunk * C), put_target_rows<Real>, dx, at.copied,
                    TargetRows{found.list + first}, chunk, C);
@@ -247,24 +291,25 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
                std::int64_t V) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
-    const std::int64_t most = head_chunk_rows(target_rows, V);
-    const HeadLossScratch<Real> at(exec, rows, most, C, V);
+    const std::int64_t most = head_chunk_rows(target_rows, V, sizeof(float));
+    const HeadLossScratch<Real> at(exec, rows, C, V);
+    auto* const logits = reinterpret_cast<float*>(at.logits);  // (most, leading)
     const TargetRows found = at.find_rows(exec, loss, greedy, target, rows, target_rows);
     for (std::int64_t first = 0; first < target_rows; first += most) {
         const std::int64_t chunk = std::min(most, target_rows - first);
         const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
-        gemm<Real, float>(exec, at.logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
-        launch(exec, {"cross_entropy", chunk, threads_of_row(V)}, cross_entropy<Real>, loss, greedy, at.logits, bias,
+        gemm<Real, float>(exec, logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
+        launch(exec, {"cross_entropy", chunk, threads_of_row(V, 1)}, cross_entropy<Real>, loss, greedy, logits, bias,
                target, found, first, V, at.leading);
     }
 }
 
 template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
                                      const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                                     double, Accumulate);
+                                     double, Accumulate, const HeadLayout&);
 template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const bf16*, const bf16*, const bf16*,
                                     const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
-                                    Accumulate);
+                                    Accumulate, const HeadLayout&);
 template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
                                const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,

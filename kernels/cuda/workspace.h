@@ -92,35 +92,36 @@ inline std::size_t gate_backward_weight_workspace(std::int64_t N, std::int64_t, 
     return column_sums_workspace(N, E, 1);
 }
 
-// Rows of logits start where the library's products are fast, whatever V is.
+// Rows of logits and of the head's weight are as many as fill tiles of products, whatever V is.
 inline std::int64_t padded_vocabulary(std::int64_t V) {
-    return ceil_div(V, 64) * 64;
+    constexpr std::int64_t kTile = 128;
+    return ceil_div(V, kTile) * kTile;
 }
 
-// Rows whose logits exist at once: an eighth of all, but enough to pay for the passes over w and dw, and at most 256
-// MiB of logits.
-inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V) {
-    constexpr std::int64_t kMostBytes = 256 << 20, kLeastRows = 256, kGrain = 128;
-    const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(sizeof(float)));
-    std::int64_t chunk = std::max(kLeastRows, ceil_div(rows / 8, kGrain) * kGrain);
-    if (fit < chunk) chunk = fit >= kGrain ? fit / kGrain * kGrain : std::max<std::int64_t>(1, fit);
-    return std::min(rows, chunk);
+// Rows whose logits, of so many bytes each, exist at once. kWave rows make as many 128 x 256 tiles of a gradient (rows, 768)
+// as an H100 has multiprocessors; fewer where their logits would take more than kMostBytes.
+inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V, std::size_t bytes_of_logit) {
+    constexpr std::int64_t kWave = 5632, kMostBytes = 576 << 20, kGrain = 128;
+    const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(bytes_of_logit));
+    const std::int64_t most = fit >= kGrain ? fit / kGrain * kGrain : std::max<std::int64_t>(1, fit);
+    return std::min({rows, kWave, most});
 }
 
-// Where head_loss and head_loss_train keep what of a chunk, whatever Real: bytes from the start of the workspace.
+// Where head_loss and head_loss_train keep what of a chunk, whatever Real and however many rows have a target: bytes from the
+// start of the workspace.
 struct HeadLossPlaces {
-    std::size_t dlogits, copied, list, end;  // behind the logits; copied rows of x; the list of rows with a target
+    std::size_t copied, list, end;  // behind the logits: copied rows of x; the list of rows with a target
 
-    HeadLossPlaces(std::int64_t rows, std::int64_t chunk, std::int64_t C, std::int64_t V) {
-        const std::int64_t logits = chunk * padded_vocabulary(V);
-        dlogits = scratch_bytes<float>(logits);
-        copied = dlogits + scratch_bytes<bf16>(logits);
-        list = copied + scratch_bytes<float>(chunk * C);
+    HeadLossPlaces(std::int64_t rows, std::int64_t C, std::int64_t V) {
+        const std::int64_t of_floats = head_chunk_rows(rows, V, sizeof(float));
+        const std::int64_t of_halves = head_chunk_rows(rows, V, sizeof(bf16)), leading = padded_vocabulary(V);
+        copied = std::max(scratch_bytes<float>(of_floats * leading), scratch_bytes<bf16>(of_halves * leading));
+        list = copied + std::max(scratch_bytes<float>(of_floats * C), scratch_bytes<bf16>(of_halves * C));
         end = list + scratch_bytes<std::int32_t>(rows);
     }
 };
 inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V) {
-    return HeadLossPlaces(rows, head_chunk_rows(rows, V), C, V).end;
+    return HeadLossPlaces(rows, C, V).end;
 }
 
 inline constexpr std::int64_t kSquaresChunk = 1 << 15;  // elements a block; part of the summation order

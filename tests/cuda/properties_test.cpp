@@ -134,10 +134,14 @@ TEST_CASE("a target that the head on CUDA was not told of has a loss of NaN, and
 }
 
 TEST_CASE("the head's workspace on CUDA stays bounded, whatever the vocabulary") {
-    CHECK(head_loss_workspace(65536, 768, 50257) <= std::size_t{384} << 20);
-    CHECK(head_loss_workspace(65536, 768, 50257) > std::size_t{128} << 20);
+    CHECK(head_loss_workspace(65536, 768, 50257) <= std::size_t{600} << 20);
+    CHECK(head_loss_workspace(65536, 768, 50257) > std::size_t{400} << 20);
     const std::int64_t huge = std::int64_t{1} << 28;
-    CHECK(head_loss_workspace(100, 1, huge) - static_cast<std::size_t>(huge) * 6 < 1024);  // one row
+    CHECK(head_loss_workspace(100, 1, huge) - static_cast<std::size_t>(huge) * 4 < 1024);  // one row, in float
+    // GPT-2's rows of a batch of 16 x 1024 fill the card in whole waves of tiles.
+    CHECK(head_chunk_rows(16384, 50257, sizeof(bf16)) == 5632);
+    CHECK(head_chunk_rows(16384, 50257, sizeof(float)) % 128 == 0);
+    CHECK(head_chunk_rows(100, 50257, sizeof(bf16)) == 100);
 }
 
 TEST_CASE("a token outside the vocabulary embeds as NaN on CUDA, and spoils no other") {
