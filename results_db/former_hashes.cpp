@@ -1,5 +1,6 @@
 #include "results_db/former_hashes.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/json.h"
@@ -25,6 +26,21 @@ std::vector<Json> with_marks(const Json& config) {
     return all;
 }
 
+// As experiments/config.cpp hashes it.
+Json hashed_part(Json config) {
+    for (const char* part : {"local", "eval"}) config.erase(part);
+    const auto train = config.find("train");
+    if (train != config.end() && train->is_object() && train->value("budget_tokens", Json()) == 0)
+        config.erase("seed");  // nothing trains an imported model
+    return config;
+}
+
+std::string variant_of(Json part) {
+    part.erase("seed");
+    if (const auto start = part.find("start"); start != part.end() && start->is_object()) start->erase("trial");
+    return sha256(canonical_json(part));
+}
+
 }  // namespace
 
 std::optional<ConfigHashes> hashes_without_evaluation(Json config, const std::string& former_hash) {
@@ -42,19 +58,17 @@ std::optional<ConfigHashes> hashes_without_evaluation(Json config, const std::st
     return std::nullopt;
 }
 
-bool has_hashes(Json config, const ConfigHashes& hashes) {
+ConfigHashes hashes_of_config(const Json& config) {
+    const Json part = hashed_part(config);
+    return {sha256(canonical_json(part)), variant_of(part)};
+}
+
+bool has_hashes(const Json& config, const ConfigHashes& hashes) {
     if (!config.is_object()) return false;
-    for (const char* part : {"local", "eval"}) config.erase(part);
-    const auto train = config.find("train");
-    if (train != config.end() && train->is_object() && train->value("budget_tokens", Json()) == 0)
-        config.erase("seed");  // nothing trains an imported model
-    for (Json& marked : with_marks(config)) {
-        if (sha256(canonical_json(marked)) != hashes.config) continue;
-        marked.erase("seed");
-        if (const auto start = marked.find("start"); start != marked.end() && start->is_object()) start->erase("trial");
-        if (sha256(canonical_json(marked)) == hashes.variant) return true;
-    }
-    return false;
+    const std::vector<Json> all = with_marks(hashed_part(config));
+    return std::any_of(all.begin(), all.end(), [&](const Json& marked) {
+        return sha256(canonical_json(marked)) == hashes.config && variant_of(marked) == hashes.variant;
+    });
 }
 
 std::string current_config_hash(const std::string& config_json, const std::string& hash) {

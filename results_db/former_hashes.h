@@ -18,8 +18,11 @@ struct ConfigHashes {
 // trial that this program would train in another way.
 std::optional<ConfigHashes> hashes_without_evaluation(Json config, const std::string& former_hash);
 
+// As this program gives them; of a configuration that is a JSON object.
+ConfigHashes hashes_of_config(const Json& config);
+
 // Whether a configuration has these hashes, with and without its seed: as this program or one before it gave them.
-bool has_hashes(Json config, const ConfigHashes& hashes);
+bool has_hashes(const Json& config, const ConfigHashes& hashes);
 
 // Of a text of JSON of whatever version, what hashes_without_evaluation() gives; the hash itself where it is one already.
 std::string current_config_hash(const std::string& config_json, const std::string& hash);

@@ -17,6 +17,7 @@
 #include "results_db/open.h"
 #include "results_db/record_row.h"
 #include "results_db/store.h"
+#include "results_db/stored_configuration.h"
 #include "results_db/score_rows.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/sweep_places.h"
@@ -225,13 +226,20 @@ std::int64_t TrialRow::unscored() const {
 struct Reader::Impl {
     explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
 
+    TrialRow trial(const SweepPlace& place) {
+        // Several places may share a row, which never changes.
+        if (!checked.contains(place.experiment_id)) require_own_hashes(*connection, place.experiment_id);
+        checked.insert(place.experiment_id);
+        return trial_of(*connection, place);
+    }
+
     std::vector<TrialRow> by_name(const std::string& selector) {
         std::vector<TrialRow> found;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
         for (const SweepPlace& member : places_of(*connection, sweep)) {
-            TrialRow trial = trial_of(*connection, member);
-            if (trial_name(trial) == selector) return {std::move(trial)};
-            if (is_named(trial, selector)) found.push_back(std::move(trial));
+            TrialRow row = trial(member);
+            if (trial_name(row) == selector) return {std::move(row)};
+            if (is_named(row, selector)) found.push_back(std::move(row));
         }
         return found;
     }
@@ -252,14 +260,14 @@ struct Reader::Impl {
         while (query.step()) {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
-            found.push_back(trial_of(*connection, {query.integer(0), query.text(1), axes, query.integer(3),
-                                                   query.text(4), query.text(5), query.text(6),
-                                                   query.text(7)}));
+            found.push_back(trial({query.integer(0), query.text(1), axes, query.integer(3), query.text(4), query.text(5),
+                                   query.text(6), query.text(7)}));
         }
         return found;
     }
 
     std::unique_ptr<Connection> connection;
+    std::set<std::int64_t> checked;  // experiments
 };
 
 Reader::Reader(const std::filesystem::path& file)
@@ -293,7 +301,7 @@ SweepResults Reader::sweep(const std::string& selector) const {
     const Transaction snapshot(connection, Transaction::Kind::read);
     SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
     for (const SweepPlace& member : places_of(connection, results.id))
-        results.trials.push_back(trial_of(connection, member));
+        results.trials.push_back(impl_->trial(member));
     return results;
 }
 

@@ -184,7 +184,7 @@ class Writer {
     std::int64_t add_host(const Host&);
     // Adding a spec again makes it the newest of its name, the one that readers show.
     std::int64_t add_sweep(const Sweep&);
-    std::int64_t add_experiment(const Experiment&);
+    std::int64_t add_experiment(const Experiment&);  // Errors: database, where the row was changed since.
     // A hash that an older program gave the same training.
     void add_former_hash(std::int64_t experiment_id, const std::string& config_hash);
     void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
@@ -385,7 +385,7 @@ struct TrialCurve {
 };
 
 // Read-only; several may be open while the writer works.
-// Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new).
+// Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new; a trial whose row was changed).
 class Reader {
  public:
     explicit Reader(const std::filesystem::path& file);

@@ -22,6 +22,7 @@
 #include "results_db/open.h"
 #include "results_db/score_rows.h"
 #include "results_db/store.h"
+#include "results_db/stored_configuration.h"
 #include "results_db/valid_json.h"
 
 namespace deft::results_db {
@@ -201,12 +202,14 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
 }
 
 std::int64_t Writer::add_experiment(const Experiment& experiment) {
-    return impl_->add(
+    const std::int64_t id = impl_->add(
         "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (config_hash) DO NOTHING",
         "SELECT id FROM experiment WHERE config_hash = ?1", experiment.config_hash, experiment.variant_hash,
         experiment.seed, valid_json(experiment.config_json, "an experiment's configuration"), experiment.label,
         now_ms());
+    require_own_hashes(*impl_->connection, id);
+    return id;
 }
 
 void Writer::add_former_hash(std::int64_t experiment_id, const std::string& config_hash) {

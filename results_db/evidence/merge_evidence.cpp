@@ -16,6 +16,7 @@
 #include "results_db/evidence/places.h"
 #include "results_db/evidence/sweep_record.h"
 #include "results_db/evidence/trial_record.h"
+#include "results_db/stored_configuration.h"
 #include "results_db/sweep_heads.h"
 
 namespace deft::results_db {
@@ -63,6 +64,7 @@ class Merge {
         each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
         each("attempt", [&](const EvidenceLine& line) { uids_.insert(text_at(line.record, "uid")); });
         each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
+        for (const std::int64_t experiment : known_) require_own_hashes(connection_, experiment);  // the text is right
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");
@@ -169,6 +171,7 @@ class Merge {
         if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
         const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
         const Json config = checked_config(record, shared_);
+        if (known) known_.push_back(*known);
         trials_[hash] = {known ? *known : store_trial(connection_, record, config), text_at(record, "variant_hash"),
                          record.at("seed").get<std::int64_t>(), is_trained(config)};
         if (!known) ++merged_.trials;
@@ -409,6 +412,7 @@ class Merge {
     std::vector<EvidenceLine> lines_;
     SharedValues shared_;
     std::map<std::string, TakenTrial> trials_;       // by configuration hash
+    std::vector<std::int64_t> known_;                // experiments that were there before
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
     std::set<std::string> placed_;                   // configuration hashes

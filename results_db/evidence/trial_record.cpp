@@ -8,6 +8,7 @@
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/former_hashes.h"
+#include "results_db/stored_configuration.h"
 
 namespace deft::results_db {
 
@@ -28,13 +29,14 @@ bool has_local_paths_alone(const Json& value) {
 std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
                                 SharedValues& shared) {
     Statement query(connection, ("SELECT " + column_names(kTrial, "e") +
-                                 ", e.config_json FROM experiment e WHERE e.id IN (SELECT m.experiment_id"
+                                 ", e.config_json, e.id FROM experiment e WHERE e.id IN (SELECT m.experiment_id"
                                  " FROM sweep_member m WHERE m.sweep_id = ?1) ORDER BY e.config_hash")
                                     .c_str());
     query.bind(sweep_id);
     std::vector<Json> records;
     while (query.step()) {
         if (!hashes.contains(query.text(0))) continue;
+        require_own_hashes(connection, query.integer(static_cast<int>(kTrial.size()) + 1));
         Json record = object_of(query, 0, kTrial);
         Json config = try_parse_json(query.text(static_cast<int>(kTrial.size())));
         if (config.is_object()) {

@@ -14,6 +14,7 @@
 #include "base/stopwatch.h"
 #include "reporting/numbers.h"
 #include "reporting/page/page.h"
+#include "results_db/former_hashes.h"
 #include "results_db/store.h"
 
 namespace deft::sweeps {
@@ -73,9 +74,10 @@ void fill(const std::filesystem::path& folder) {
     const std::filesystem::path journal = folder / "journal.jsonl";
     for (int run = 0; run < kRuns; ++run) {
         const int row = run / kSeeds;
-        const std::string config = fmt::format(R"({{"model":{{"seqlen":{}}},"run":{}}})", kLength, run);
+        const Json config = {{"model", {{"seqlen", kLength}}}, {"row", row}, {"seed", run % kSeeds}};
+        const results_db::ConfigHashes hashes = results_db::hashes_of_config(config);
         const std::int64_t experiment =
-            writer.add_experiment({sha256(config), fmt::format("v{}", row), run % kSeeds, config, ""});
+            writer.add_experiment({hashes.config, hashes.variant, run % kSeeds, canonical_json(config), ""});
         writer.add_member(sweep, experiment,
                           {run, fmt::format("case{}", row / 2),
                            row % 2 == 0 ? R"({"train.budget_fraction":1.0})" : R"({"train.budget_fraction":0.5})"});

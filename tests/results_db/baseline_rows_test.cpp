@@ -113,6 +113,7 @@ TEST_CASE("databases of the earlier schemas take baselines once they are migrate
         {
             const auto old = open_for_writing(file, migrations().first(version));
             old->execute(
+                "UPDATE migration SET applied_ms = 0;"
                 "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
                 " VALUES ('cafe01', 'v-cafe01', 1, '{}', 'old', 1)");
         }

@@ -34,7 +34,7 @@ double seconds_of_curves(std::size_t trials) {
         const std::clock_t begin = std::clock();
         const auto curves = reader.curves(sweep);
         least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
-        CHECK(curves.at("beef0001").validation_losses.size() == 1);
+        CHECK(curves.at(hash_of("beef0001")).validation_losses.size() == 1);
     }
     return least;
 }

@@ -34,7 +34,7 @@ std::string with_point(std::int64_t step, std::size_t busiest) {
 }
 
 // "step/layer/busiest" of each row.
-std::vector<std::string> rows_in(const std::filesystem::path& file, const std::string& hash = "cafe01") {
+std::vector<std::string> rows_in(const std::filesystem::path& file, const std::string& hash = hash_of("cafe01")) {
     std::vector<std::string> rows;
     for (const ExpertLoad& load : Reader(file).expert_loads(hash)) {
         std::size_t busiest = 0;
@@ -56,7 +56,7 @@ TEST_CASE("what experts did comes back by step and layer, as the journal had it"
     write_text(journal, line(a_point(10)) + line(pyramid) + line(a_load(10, 1, 0)) + line(a_point(5)) +
                             line(a_point(10)) + line(pyramid) + line(a_load(10, 1, 0)));
     CHECK(one.writer.ingest(one.attempt, journal).lines == 7);
-    const std::vector<ExpertLoad> loads = Reader(file).expert_loads("cafe01");
+    const std::vector<ExpertLoad> loads = Reader(file).expert_loads(hash_of("cafe01"));
     REQUIRE(loads.size() == 2);
     CHECK(same(loads[0], a_load(10, 1, 0)));
     CHECK(same(loads[1], pyramid));
@@ -70,7 +70,7 @@ TEST_CASE("NaN and infinity of experts come back as they were") {
     OneAttempt one(file);
     write_text(journal, line(a_point(1)) + line(ExpertLoad{1, 0, {nan, 0.5, inf}, 0.25, nan, -inf, inf}));
     REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
-    const ExpertLoad load = Reader(file).expert_loads("cafe01").at(0);
+    const ExpertLoad load = Reader(file).expert_loads(hash_of("cafe01")).at(0);
     REQUIRE(load.load.size() == 3);
     CHECK(std::isnan(load.load[0]));
     CHECK(load.load[1] == 0.5);
@@ -96,7 +96,7 @@ TEST_CASE("an attempt that goes on from a checkpoint stands for the steps behind
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl", second = folder / "second.jsonl";
     OneAttempt one(file);
-    write_text(journal, line(journal::Started{1, 1, "c", "d", 1, 1, 40, 9000, "cafe01", 0, "", 0, "a new head", 3000}) +
+    write_text(journal, line(journal::Started{1, 1, "c", "d", 1, 1, 40, 9000, hash_of("cafe01"), 0, "", 0, "a new head", 3000}) +
                             with_point(10, 0) + with_point(20, 0) + with_point(30, 0));
     one.writer.ingest(one.attempt, journal);
     Outcome killed;
@@ -104,13 +104,13 @@ TEST_CASE("an attempt that goes on from a checkpoint stands for the steps behind
     killed.fail_class = "crash";
     one.writer.end_attempt(one.attempt, killed);
     const std::int64_t next = one.writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
-    write_text(second, line(journal::Started{2, 2, "c", "d", 1, 1, 40, 9000, "cafe01", 20, "", 0, "", 3000}) +
+    write_text(second, line(journal::Started{2, 2, "c", "d", 1, 1, 40, 9000, hash_of("cafe01"), 20, "", 0, "", 3000}) +
                            with_point(30, 1) + with_point(40, 1));
     one.writer.ingest(next, second);
     one.writer.end_attempt(next, ended_ok());
     CHECK(rows_in(file) == std::vector<std::string>{"10/1/0", "10/3/0", "20/1/0", "20/3/0", "30/1/1", "30/3/1",
                                                     "40/1/1", "40/3/1"});
-    const TrialRow trial = Reader(file).trial("cafe01");
+    const TrialRow trial = Reader(file).trial(hash_of("cafe01"));
     CHECK(trial.parameters == 9000);
     CHECK(trial.active_parameters == 3000);
     REQUIRE(trial.attempt_rows.size() == 2);
@@ -125,11 +125,11 @@ TEST_CASE("the note on a start stays while its attempt goes on, and goes when it
     const auto note_after = [&](const journal::Started& started) {
         write_text(journal, line(started), true);
         one.writer.ingest(one.attempt, journal);
-        return Reader(file).trial("cafe01").attempt_rows.at(0).start_note;
+        return Reader(file).trial(hash_of("cafe01")).attempt_rows.at(0).start_note;
     };
-    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, "cafe01", 0, "", 0, "a new head"}) == "a new head");
-    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, "cafe01", 4, "", 0, ""}) == "a new head");
-    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, "cafe01", 0, "", 0, ""}).empty());
+    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 0, "", 0, "a new head"}) == "a new head");
+    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 4, "", 0, ""}) == "a new head");
+    CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 0, "", 0, ""}).empty());
 }
 
 TEST_CASE("a layer without experts and a blob that is cut off are told") {
@@ -143,6 +143,6 @@ TEST_CASE("a layer without experts and a blob that is cut off are told") {
                ContainsSubstring("without experts") && ContainsSubstring("1 damaged line passed over"));
     CHECK(rows_in(file) == std::vector<std::string>{"10/3/0"});
     { Connection(file, Connection::Mode::write).execute("UPDATE expert_load SET load = x'00000000ff'"); }
-    CHECK_THAT(refusal(ErrorKind::database, [&] { Reader(file).expert_loads("cafe01"); }),
+    CHECK_THAT(refusal(ErrorKind::database, [&] { Reader(file).expert_loads(hash_of("cafe01")); }),
                ContainsSubstring("cut off"));
 }

@@ -1,9 +1,12 @@
 #pragma once
 // A small results database for tests.
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "results_db/store.h"
 #include "tests/temporary_folder.h"
 
@@ -33,8 +36,26 @@ inline results_db::Host a_host() {
     return host;
 }
 
-inline results_db::Experiment an_experiment(const std::string& hash, std::int64_t seed = 1) {
-    return {hash, "v-" + hash, seed, R"({"train":{"steps":10}})", hash + " label"};
+inline Json a_config(const std::string& name, std::int64_t seed = 1) {
+    return {{"name", name}, {"seed", seed}, {"train", {{"steps", 10}}}};
+}
+
+// The configuration hash of an_experiment().
+inline std::string hash_of(const std::string& name, std::int64_t seed = 1) {
+    return sha256(canonical_json(a_config(name, seed)));
+}
+
+inline results_db::Experiment an_experiment(const std::string& name, std::int64_t seed = 1) {
+    Json variant = a_config(name, seed);
+    variant.erase("seed");
+    return {hash_of(name, seed), sha256(canonical_json(variant)), seed, canonical_json(a_config(name, seed)),
+            name + " label"};
+}
+
+// Its row, for an INSERT into an older schema: hashes, seed, configuration, label, creation.
+inline std::string values_of(const results_db::Experiment& experiment) {
+    return fmt::format("('{}', '{}', {}, '{}', '{}', 1)", experiment.config_hash, experiment.variant_hash,
+                       experiment.seed, experiment.config_json, experiment.label);
 }
 
 inline results_db::NewAttempt an_attempt(const std::string& uid, std::int64_t number = 1) {

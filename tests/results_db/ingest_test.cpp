@@ -33,7 +33,7 @@ TEST_CASE("a journal's records become rows") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
-    journal::Started started{4000, 9, "corpus", "d5", 1000, 250, 10, 60000, "cafe01", 0, ""};
+    journal::Started started{4000, 9, "corpus", "d5", 1000, 250, 10, 60000, hash_of("cafe01"), 0, ""};
     journal::Ended ended{9000, "ok", "", "", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25};
     write_text(journal, line(started) + line(a_point(1)) + line(journal::Lease{4500, 8000, ""}) + line(a_point(2, 3.25)) +
                             line(a_score(1, 3.6)) + line(a_score(2, 3.3)) +
@@ -52,7 +52,7 @@ TEST_CASE("a journal's records become rows") {
     CHECK(one.writer.live_attempts().size() == 1);
     one.writer.end_attempt(one.attempt, ended_ok());
 
-    const TrialRow row = Reader(file).trial("cafe01");
+    const TrialRow row = Reader(file).trial(hash_of("cafe01"));
     CHECK(row.state == "ok");
     CHECK(row.dataset_name == "corpus");
     CHECK(row.dataset_sha256 == "d5");
@@ -84,7 +84,7 @@ TEST_CASE("what was drawn is one row a step, the later line standing") {
     write_text(journal, line(first) + line(second) + line(again));
     CHECK(one.writer.ingest(one.attempt, journal).lines == 3);
     const Reader reader(file);
-    const TrialCurve drawn = reader.curves(reader.sweep("quick")).at("cafe01");
+    const TrialCurve drawn = reader.curves(reader.sweep("quick")).at(hash_of("cafe01"));
     REQUIRE(drawn.sampling.size() == 2);
     CHECK(drawn.sampling[0].step == 10);
     CHECK(drawn.sampling[0].pool == 40);
@@ -107,7 +107,7 @@ TEST_CASE("ingesting again adds nothing; a torn line waits for its rest") {
     CHECK_FALSE(again.last_point.has_value());
     write_text(journal, third.substr(20), true);
     CHECK(one.writer.ingest(one.attempt, journal).last_point->step == 3);
-    CHECK(Reader(file).curve("cafe01").size() == 3);
+    CHECK(Reader(file).curve(hash_of("cafe01")).size() == 3);
     CHECK(stored(file, "SELECT spool_bytes FROM attempt") ==
           static_cast<std::int64_t>(std::filesystem::file_size(journal)));
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3);
@@ -122,7 +122,7 @@ TEST_CASE("a trial that goes on at the very step that was stored last measures i
     REQUIRE(one.writer.ingest(one.attempt, journal).lines == 5);
     write_text(journal, line(a_point(3, 2.5)) + line(a_point(4, 2.25)), true);
     REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
-    const auto curve = Reader(file).curve("cafe01");
+    const auto curve = Reader(file).curve(hash_of("cafe01"));
     REQUIRE(curve.size() == 4);
     CHECK(curve[2].step == 3);
     CHECK(curve[2].loss == 2.5);
@@ -134,8 +134,8 @@ TEST_CASE("a trial that goes on at the very step that was stored last measures i
     REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
     write_text(journal, line(a_point(6, 1.5)) + line(a_point(6, 1.25)), true);
     REQUIRE(one.writer.ingest(one.attempt, journal).lines == 2);
-    CHECK(Reader(file).curve("cafe01").size() == 6);
-    CHECK(Reader(file).curve("cafe01").back().loss == 1.25);
+    CHECK(Reader(file).curve(hash_of("cafe01")).size() == 6);
+    CHECK(Reader(file).curve(hash_of("cafe01")).back().loss == 1.25);
 }
 
 TEST_CASE("damaged lines are named and passed over, and the others are stored") {
@@ -180,7 +180,7 @@ TEST_CASE("damaged lines are named and passed over, and the others are stored") 
     CHECK_THAT(refusal(ErrorKind::io, [&] { one.writer.ingest(one.attempt, journal); }),
                ContainsSubstring("journal.jsonl:3: a damaged line") &&
                    ContainsSubstring(counted(damaged, "damaged line") + " passed over, 2 lines taken in"));
-    CHECK(Reader(file).curve("cafe01").size() == 3);
+    CHECK(Reader(file).curve(hash_of("cafe01")).size() == 3);
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3 + damaged);
     // What is there is there: the rest of the journal goes on behind it.
     write_text(journal, line(a_point(4)), true);
@@ -198,7 +198,7 @@ TEST_CASE("a journal of another trial is refused, and nothing of the call is sto
     write_text(journal, line(a_point(2)) + line(started) + line(a_point(3)), true);
     CHECK_THROWS_WITH(one.writer.ingest(one.attempt, journal),
                       ContainsSubstring("journal.jsonl:3: the journal is of configuration beef"));
-    CHECK(Reader(file).curve("cafe01").size() == 1);
+    CHECK(Reader(file).curve(hash_of("cafe01")).size() == 1);
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 1);
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("NaN and infinity come back as they were") {
     write_text(journal, line(point) + line(bad) + line(none) + line(a_point(2, -inf)));
     one.writer.ingest(one.attempt, journal);
     const Reader reader(file);
-    const auto curve = reader.curve("cafe01");
+    const auto curve = reader.curve(hash_of("cafe01"));
     REQUIRE(curve.size() == 2);
     CHECK(std::isnan(curve[0].loss));
     CHECK(curve[0].grad_norm == inf);
@@ -235,7 +235,7 @@ TEST_CASE("NaN and infinity come back as they were") {
     CHECK(curve[0].flops == 1e9);
     CHECK(curve[1].loss == -inf);
     CHECK(curve[1].lr == 1e-3);
-    const auto scores = reader.trial("cafe01").scores;
+    const auto scores = reader.trial(hash_of("cafe01")).scores;
     REQUIRE(scores.size() == 2);
     CHECK(std::isnan(scores[0].value));
     CHECK(scores[0].chance == 0);
@@ -247,21 +247,21 @@ TEST_CASE("a trial that resumed from a checkpoint replaces what came after it") 
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
-    std::string text = line(journal::Started{1, 1, "c", "d", 1, 1, 10, 1, "cafe01", 0, ""});
+    std::string text = line(journal::Started{1, 1, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 0, ""});
     for (int step = 1; step <= 5; ++step) text += line(a_point(step, 9));
     text += line(a_score(2, 9)) + line(a_score(5, 9));
     text += line(journal::Ended{2, "failed", "io", "disk full", 1, 0, 0, 1, 1, 1});
-    text += line(journal::Started{3, 2, "c", "d", 1, 1, 10, 1, "cafe01", 0, ""});
+    text += line(journal::Started{3, 2, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 0, ""});
     text += line(a_point(3, 8)) + line(a_point(4, 8));
     write_text(journal, text);
     const IngestResult result = one.writer.ingest(one.attempt, journal);
     CHECK_FALSE(result.ended.has_value());  // a later start: not the last word
-    const auto curve = Reader(file).curve("cafe01");
+    const auto curve = Reader(file).curve(hash_of("cafe01"));
     REQUIRE(curve.size() == 4);
     CHECK(curve[1].loss == 9);
     CHECK(curve[2].loss == 8);
     CHECK(curve[3].step == 4);
-    CHECK(Reader(file).trial("cafe01").scores.at(0).step == 2);
+    CHECK(Reader(file).trial(hash_of("cafe01")).scores.at(0).step == 2);
 }
 
 TEST_CASE("kill -9 in the middle of ingestion loses nothing and doubles nothing") {
@@ -294,12 +294,12 @@ TEST_CASE("kill -9 in the middle of ingestion loses nothing and doubles nothing"
         CHECK(WIFSIGNALED(status));
         // Rows and offset agree at any moment.
         const Reader reader(file);
-        const auto curve = reader.curve("cafe01");
+        const auto curve = reader.curve(hash_of("cafe01"));
         CHECK(stored(file, "SELECT spool_lines FROM attempt") == static_cast<std::int64_t>(curve.size()));
     }
     Writer writer(file);
     writer.ingest(attempt, journal);
-    const auto curve = Reader(file).curve("cafe01");
+    const auto curve = Reader(file).curve(hash_of("cafe01"));
     REQUIRE(static_cast<std::int64_t>(curve.size()) == written);
     for (std::size_t i = 0; i < curve.size(); ++i) REQUIRE(curve[i].step == static_cast<std::int64_t>(i + 1));
     Connection connection(file, Connection::Mode::read);
@@ -318,5 +318,5 @@ TEST_CASE("lines longer than the reader's block are taken whole") {
     const IngestResult result = one.writer.ingest(one.attempt, folder / "journal.jsonl");
     CHECK(result.lines == 3002);
     CHECK(result.ended->error.size() == 1 << 20);
-    CHECK(Reader(folder / "results.db").curve("cafe01").size() == 3000);
+    CHECK(Reader(folder / "results.db").curve(hash_of("cafe01")).size() == 3000);
 }

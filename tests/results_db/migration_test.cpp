@@ -27,6 +27,7 @@ std::filesystem::path a_root_of_version_4(const TemporaryFolder& folder) {
     const std::filesystem::path file = folder / "results.db";
     const auto connection = open_for_writing(file, migrations().first(4));
     connection->execute("PRAGMA foreign_keys = OFF");
+    connection->execute("UPDATE migration SET applied_ms = 0");  // before its rows
     connection->execute(read_file(kFixture / "rows.sql").c_str());
     REQUIRE(connection->integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
     return file;
@@ -227,8 +228,8 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
         const auto old = open_for_writing(file, migrations().first(7));
         old->execute("INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
                      " VALUES ('u', 's', 'h', '', 1, 1)");
-        old->execute("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                     " VALUES ('c1', 'v1', 3, '{}', 'l', 1)");
+        old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+                      " VALUES " + values_of(an_experiment("c1", 3))).c_str());
         old->execute("INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, stage, seeds)"
                      " VALUES (1, 1, 'plain', 0, '{}', 'pretrain', '3')");
     }
@@ -255,8 +256,8 @@ TEST_CASE("attempts of a database of version 8 told no start and no active param
                      " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release')");
         old->execute("INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
                      " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '')");
-        old->execute("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                     " VALUES ('c1', 'v1', 3, '{}', 'l', 1)");
+        old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+                      " VALUES " + values_of(an_experiment("c1", 3))).c_str());
         old->execute("INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
                      " argv_json, workdir, created_ms, resume_step, parameters)"
                      " VALUES ('a', 1, 1, 1, 1, 'running', 'd/0', '{}', '[]', 'runs/a', 1, 0, 4096)");
@@ -266,17 +267,17 @@ TEST_CASE("attempts of a database of version 8 told no start and no active param
     }
     Writer writer(file);
     CHECK(std::filesystem::exists(backup_of(file, 8)));
-    const TrialRow old = Reader(file).trial("c1");
+    const TrialRow old = Reader(file).trial(hash_of("c1", 3));
     CHECK(old.parameters == 4096);
     CHECK(old.active_parameters == 4096);
     CHECK(old.last_point->loss == 2.5);
     REQUIRE(old.attempt_rows.size() == 1);
     CHECK(old.attempt_rows[0].start_note.empty());
-    CHECK(Reader(file).expert_loads("c1").empty());
+    CHECK(Reader(file).expert_loads(hash_of("c1", 3)).empty());
     // Its trial, of a newer program now, writes what the old one could not.
     write_text(journal, line(a_point(20)) + line(journal::ExpertLoad{20, 1, {0.75, 0.25}, 0, 0.5, 1, 0}));
     REQUIRE(writer.ingest(1, journal).lines == 2);
-    const auto loads = Reader(file).expert_loads("c1");
+    const auto loads = Reader(file).expert_loads(hash_of("c1", 3));
     REQUIRE(loads.size() == 1);
     CHECK(loads[0].load == std::vector<double>{0.75, 0.25});
 }

@@ -273,7 +273,7 @@ TEST_CASE("a full disk rolls back, and the writer goes on once there is space", 
     std::filesystem::remove(disk / "filler");
     write_text(folder / "journal.jsonl", line(a_point(1)) + line(a_point(2)));
     CHECK(one.writer.ingest(one.attempt, folder / "journal.jsonl").lines == 2);
-    CHECK(Reader(disk / "results.db").curve("cafe01").size() == 2);
+    CHECK(Reader(disk / "results.db").curve(hash_of("cafe01")).size() == 2);
 }
 
 TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh", "[surroundings]") {

@@ -1,5 +1,7 @@
 // A place of a sweep whose data or program has changed has several trainings, of which one stands for it.
 
+#include <map>
+
 #include "results_db/open.h"
 #include "results_db/store.h"
 #include "tests/catch.h"
@@ -18,10 +20,12 @@ struct Places {
     std::int64_t code = writer.add_code(a_code()), host = writer.add_host(a_host());
     std::int64_t sweep = writer.add_sweep({"quick", "s1", "name = 'quick'", "[]"});
 
+    std::map<std::string, std::string> names;  // by configuration hash
     int attempts = 0;
 
-    std::int64_t plan(const std::string& hash, const Member& member, std::int64_t seed = 1) {
-        const std::int64_t experiment = writer.add_experiment(an_experiment(hash, seed));
+    std::int64_t plan(const std::string& name, const Member& member, std::int64_t seed = 1) {
+        const std::int64_t experiment = writer.add_experiment(an_experiment(name, seed));
+        names[hash_of(name, seed)] = name;
         writer.add_member(sweep, experiment, member);
         return experiment;
     }
@@ -35,15 +39,15 @@ struct Places {
         writer.end_attempt(attempt, outcome);
     }
     std::vector<std::string> shown() const {
-        std::vector<std::string> hashes;
+        std::vector<std::string> planned;
         for (const TrialRow& trial : Reader(folder / "results.db").sweep("quick").trials)
-            hashes.push_back(trial.config_hash +
-                             (trial.newer_state.empty() ? "" : " " + trial.newer_state + " " + trial.newer_hash));
-        return hashes;
+            planned.push_back(names.at(trial.config_hash) +
+                             (trial.newer_state.empty() ? "" : " " + trial.newer_state + " " + names.at(trial.newer_hash)));
+        return planned;
     }
 };
 
-using Hashes = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
 }  // namespace
 
@@ -51,20 +55,20 @@ TEST_CASE("of a place's trainings the one planned last that has ended well stand
     Places places;
     const Member place{0, "plain", "{}"};
     const std::int64_t before = places.plan("aa", place);
-    CHECK(places.shown() == Hashes{"aa"});
+    CHECK(places.shown() == Names{"aa"});
     places.end(before, "ok");
     const std::int64_t after = places.plan("bb", place);
-    CHECK(places.shown() == Hashes{"aa pending bb"});
+    CHECK(places.shown() == Names{"aa pending bb"});
     places.end(after, "failed");
-    CHECK(places.shown() == Hashes{"aa failed bb"});
+    CHECK(places.shown() == Names{"aa failed bb"});
     places.end(after, "ok");
-    CHECK(places.shown() == Hashes{"bb"});
+    CHECK(places.shown() == Names{"bb"});
     // A third, of which nothing has come: the newest that ended well, not the oldest.
     places.plan("cc", place);
-    CHECK(places.shown() == Hashes{"bb pending cc"});
+    CHECK(places.shown() == Names{"bb pending cc"});
     // The data is what it was: its training, planned again, stands there again.
     places.plan("aa", place);
-    CHECK(places.shown() == Hashes{"aa"});
+    CHECK(places.shown() == Names{"aa"});
 }
 
 TEST_CASE("of a place where nothing ended well, the training planned last stands for it") {
@@ -72,9 +76,9 @@ TEST_CASE("of a place where nothing ended well, the training planned last stands
     const Member place{0, "plain", "{}"};
     places.end(places.plan("aa", place), "failed");
     places.plan("bb", place);
-    CHECK(places.shown() == Hashes{"bb"});
+    CHECK(places.shown() == Names{"bb"});
     places.plan("aa", place);
-    CHECK(places.shown() == Hashes{"aa"});
+    CHECK(places.shown() == Names{"aa"});
 }
 
 TEST_CASE("stage, case, axes and seeds each tell places apart") {
@@ -89,16 +93,16 @@ TEST_CASE("stage, case, axes and seeds each tell places apart") {
     places.plan("dd", chained);
     places.plan("ee", {4, "plain", R"({"train.budget_fraction":0.5})"});
     places.plan("ff", {5, "plain", "{}"}, 2);
-    CHECK(places.shown() == Hashes{"aa", "bb", "cc", "dd", "ee", "ff"});
+    CHECK(places.shown() == Names{"aa", "bb", "cc", "dd", "ee", "ff"});
     // A chain of one seed is the place of that seed.
     Member named{0, "plain", "{}"};
     named.seeds = "1";
     places.plan("gg", named);
-    CHECK(places.shown() == Hashes{"gg", "bb", "cc", "dd", "ee", "ff"});
+    CHECK(places.shown() == Names{"gg", "bb", "cc", "dd", "ee", "ff"});
     // Another sweep's places are its own.
     places.sweep = places.writer.add_sweep({"other", "s2", "name = 'other'", "[]"});
     places.plan("hh", {0, "plain", "{}"});
-    CHECK(places.shown() == Hashes{"gg", "bb", "cc", "dd", "ee", "ff"});
+    CHECK(places.shown() == Names{"gg", "bb", "cc", "dd", "ee", "ff"});
 }
 
 TEST_CASE("a database of version 11 keeps its places and scores, which did not say what they were of") {
@@ -106,7 +110,7 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
     const std::filesystem::path file = folder / "results.db";
     {
         const auto old = open_for_writing(file, migrations().first(11));
-        old->execute(
+        old->execute((
             "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
             " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release');"
             "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
@@ -114,7 +118,7 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
             "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
             " VALUES ('u', 's', 'h', '', 1, 1);"
             "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-            " VALUES ('c1', 'v1', 3, '{}', 'l', 1), ('c2', 'v2', 3, '{}', 'l', 2);"
+            " VALUES " + values_of(an_experiment("c1", 3)) + ", " + values_of(an_experiment("c2", 3)) + ";"
             "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
             " VALUES (1, 2, 'plain', 0, '{}'), (1, 1, 'plain', 0, '{}');"
             "INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
@@ -125,13 +129,13 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
             " VALUES (2, 'k', 'piqa', 't', 0, 20, 8, '');"
             "INSERT INTO metric (name, unit, better) VALUES ('acc', '', 'higher');"
             "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id,"
-            " value, n, score_key) VALUES (2, 8, 1, 'piqa', '1', 'test', 0, 1, 0.5, 20, 'k')");
+            " value, n, score_key) VALUES (2, 8, 1, 'piqa', '1', 'test', 0, 1, 0.5, 20, 'k')").c_str());
     }
     { const Writer writer(file); }
     CHECK(std::filesystem::exists(backup_of(file, 11)));
     const SweepResults sweep = Reader(file).sweep("s");
     REQUIRE(sweep.trials.size() == 1);  // the newer of two that a place was given in no known order
-    CHECK(sweep.trials[0].config_hash == "c2");
+    CHECK(sweep.trials[0].config_hash == hash_of("c2", 3));
     REQUIRE(sweep.trials[0].scores.size() == 1);
     const ScoreRow& score = sweep.trials[0].scores[0];
     CHECK(score.task_sha256 == "t");
@@ -159,7 +163,7 @@ TEST_CASE("what a score was of comes out as its journal said, and of an older jo
     older.erase("scoring_version");
     write_text(folder / "journal.jsonl", line(first) + line(scored) + line(second) + older.dump() + "\n");
     REQUIRE(one.writer.ingest(attempt, folder / "journal.jsonl").lines == 4);
-    const TrialRow trial = Reader(folder / "results.db").trial("cafe01");
+    const TrialRow trial = Reader(folder / "results.db").trial(hash_of("cafe01"));
     REQUIRE(trial.scores.size() == 2);
     CHECK(trial.scores[0].task_sha256 == "t1");
     CHECK(trial.scores[0].definition_sha256 == "d1");

@@ -40,7 +40,7 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     const results_db::Reader reader(folder / "results.db");
     const auto curves = reader.curves(reader.sweep("quick"));
     REQUIRE(curves.size() == 1);
-    const results_db::TrialCurve& curve = curves.at("cafe01");
+    const results_db::TrialCurve& curve = curves.at(hash_of("cafe01"));
     REQUIRE(curve.points.size() == 2);
     CHECK(curve.points[0].loss == 4);
     CHECK(std::isnan(curve.points[1].loss));
@@ -49,7 +49,7 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     CHECK(curve.validation_losses == std::vector<std::pair<std::int64_t, double>>{{2, 3.25}});
     const auto checkpoints = reader.checkpoints(reader.sweep("quick"));
     REQUIRE(checkpoints.size() == 1);
-    CHECK(checkpoints[0].config_hash == "cafe01");
+    CHECK(checkpoints[0].config_hash == hash_of("cafe01"));
     CHECK(checkpoints[0].sha256 == std::string(64, 'c'));
     CHECK(checkpoints[0].step == 2);
     CHECK(reader.curves(reader.sweep("other")).size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("validations on the way are curves of the training that is the result,
     db.writer.end_attempt(second, ended_ok());
     const auto losses = [&] {
         const results_db::Reader reader(folder / "results.db");
-        return reader.curves(reader.sweep("quick")).at("cafe01").validation_losses;
+        return reader.curves(reader.sweep("quick")).at(hash_of("cafe01")).validation_losses;
     };
     using Losses = std::vector<std::pair<std::int64_t, double>>;
     CHECK(losses() == Losses{{1, 4.5}, {2, 3.5}, {3, 2.5}});

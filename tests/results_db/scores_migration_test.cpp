@@ -40,6 +40,7 @@ class FormerDatabase {
     explicit FormerDatabase(const std::filesystem::path& file)
         : connection_(open_for_writing(file, migrations().first(5))) {
         connection_->execute(
+            "UPDATE migration SET applied_ms = 0;"  // before its rows
             "INSERT INTO code (id, fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
             " cxx_flags, build_type) VALUES (1, 'f', 'sha', 'main', 0, '', 'b', 'c', 'f', 'Release');"
             "INSERT INTO host (id, fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"

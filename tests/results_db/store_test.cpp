@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "results_db/connection.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
@@ -84,12 +85,12 @@ TEST_CASE("the newest spec of a sweep is shown, and using an older one makes it 
 
     const Reader reader(file);
     CHECK(reader.sweep("quick").spec_sha256 == "s2");
-    CHECK(reader.sweep("quick").trials.at(0).config_hash == "bb");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == hash_of("bb"));
     CHECK(reader.sweep_names() == std::vector<std::string>{"other", "quick"});
 
     CHECK(writer.add_sweep(older) == first);
     CHECK(reader.sweep("quick").spec_sha256 == "s1");
-    CHECK(reader.sweep("quick").trials.at(0).config_hash == "aa");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == hash_of("aa"));
     CHECK(reader.sweep_names() == std::vector<std::string>{"quick", "other"});
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("an experiment may stand for two cases of one sweep") {
     REQUIRE(results.trials.size() == 2);
     CHECK(results.trials[0].case_key == "baseline");
     CHECK(results.trials[1].case_key == "ltd");
-    CHECK(reader.trial("aa").config_hash == "aa");
+    CHECK(reader.trial(hash_of("aa")).config_hash == hash_of("aa"));
 }
 
 TEST_CASE("an attempt goes from leased to running to its end, once") {
@@ -135,7 +136,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     const auto live = writer.live_attempts();
     REQUIRE(live.size() == 1);
     CHECK(live[0].id == one.attempt);
-    CHECK(live[0].config_hash == "cafe01");
+    CHECK(live[0].config_hash == hash_of("cafe01"));
     CHECK(live[0].workdir == "runs/a1");
     CHECK(live[0].process.pid == 123);
     CHECK(live[0].process.start_ticks == 456);
@@ -155,7 +156,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     writer.end_attempt(one.attempt, failed);
     CHECK(writer.live_attempts().empty());
     CHECK_FALSE(writer.is_trained(one.experiment));
-    TrialRow row = reader.trial("cafe");
+    TrialRow row = reader.trial(hash_of("cafe01").substr(0, 8));
     CHECK(row.state == "failed");
     CHECK(row.fail_class == "nan");
     CHECK(row.error == "loss is NaN at step 3");
@@ -174,7 +175,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     // An attempt that ended ok stands for its experiment, whatever comes later.
     const auto third = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a3", 3));
     writer.end_attempt(third, failed);
-    row = reader.trial("cafe01");
+    row = reader.trial(hash_of("cafe01"));
     CHECK(row.state == "ok");
     CHECK(row.workdir == "runs/a2");
     CHECK(row.attempts == 3);
@@ -202,12 +203,12 @@ TEST_CASE("text from outside is data, never SQL") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const std::string evil = "x'); DROP TABLE attempt; --";
-    const auto experiment = writer.add_experiment({evil, evil, 1, "{}", evil});
+    const auto experiment = writer.add_experiment(an_experiment(evil));
     const auto sweep = writer.add_sweep({evil, evil, evil, "[]"});
     writer.add_member(sweep, experiment, {0, evil, "{}"});
     const Reader reader(folder / "results.db");
-    CHECK(reader.sweep(evil).trials.at(0).label == evil);
-    CHECK(reader.trial(evil + "/1").config_hash == evil);
+    CHECK(reader.sweep(evil).trials.at(0).label == evil + " label");
+    CHECK(reader.trial(evil + "/1").config_hash == hash_of(evil));
     CHECK(writer.live_attempts().empty());
 }
 
@@ -257,9 +258,9 @@ TEST_CASE("a trial costs what the attempts used that its result was built on, ea
     train(one, folder, begin(one, "a3", 3, {"cpu", 4, 1}, cheap), 10, 14, ended_as("failed", "crash"), 1);
     train(one, folder, begin(one, "a4", 4, {"cpu", 2, 1}, dear), 10, 12, ended_as("cancelled", "user"), 3);
     const auto last = begin(one, "a5", 5, {"cuda", 1, 3}, dear);
-    CHECK(reader.trial("cafe01").device_seconds == Approx(2 + 6));
+    CHECK(reader.trial(hash_of("cafe01")).device_seconds == Approx(2 + 6));
     train(one, folder, last, 12, 20, ended_ok(), 6);
-    TrialRow row = reader.trial("cafe01");
+    TrialRow row = reader.trial(hash_of("cafe01"));
     CHECK(row.device_seconds == Approx(2 * 1 + 3 * 2 + 6.0 / 3));
     REQUIRE(row.usd);
     CHECK(*row.usd == Approx((2 * 0.10 + 3 * 2 * 0.40 + 2 * 0.40) / 3600));
@@ -272,7 +273,7 @@ TEST_CASE("a trial costs what the attempts used that its result was built on, ea
     CHECK(row.attempt_rows[3].price == dear);
     // A later attempt that failed neither stands for the trial nor costs it anything.
     train(one, folder, begin(one, "a6", 6, {"cpu", 8, 1}, dear), 0, 3, ended_as("failed", "nan"), 100);
-    row = reader.trial("cafe01");
+    row = reader.trial(hash_of("cafe01"));
     CHECK(row.device_seconds == Approx(10));
     CHECK_FALSE(row.attempt_rows[5].counts);
 }
@@ -284,18 +285,18 @@ TEST_CASE("a price that a sweep states later is that of its unpriced attempts") 
     Outcome outcome = ended_ok();
     outcome.own_seconds = 1800;
     one.writer.end_attempt(one.attempt, outcome);
-    CHECK(reader.trial("cafe01").device_seconds == 1800);
-    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+    CHECK(reader.trial(hash_of("cafe01")).device_seconds == 1800);
+    CHECK_FALSE(reader.trial(hash_of("cafe01")).usd.has_value());
     const auto other = one.writer.add_sweep({"other", "s2", "", "[]"});
     one.writer.price_unpriced(other, {"x", 1, 9, "not this sweep's"});
-    CHECK_FALSE(reader.trial("cafe01").usd.has_value());
+    CHECK_FALSE(reader.trial(hash_of("cafe01")).usd.has_value());
     CHECK_THROWS_AS(one.writer.price_unpriced(one.sweep, {"cpu4", 1, -1.0, "x"}), Error);
     // Of a day after the attempt, too: it states when the price was looked up.
     one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.20, "list A"});
-    CHECK(*reader.trial("cafe01").usd == Approx(0.10));
+    CHECK(*reader.trial(hash_of("cafe01")).usd == Approx(0.10));
     one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.80, "list B"});
-    CHECK(*reader.trial("cafe01").usd == Approx(0.10));
-    CHECK(reader.trial("cafe01").attempt_rows.at(0).price->source == "list A");
+    CHECK(*reader.trial(hash_of("cafe01")).usd == Approx(0.10));
+    CHECK(reader.trial(hash_of("cafe01")).attempt_rows.at(0).price->source == "list A");
 }
 
 TEST_CASE("sweeps of one name are told apart by their hashes") {
@@ -308,9 +309,9 @@ TEST_CASE("sweeps of one name are told apart by their hashes") {
     add("abc1230000000", "aa", "[]");
     add("abd4560000000", "bb", R"([{"path":"train.learning_rate","value":0.001},{"path":"data.corpus","value":"x"}])");
     const Reader reader(folder / "results.db");
-    CHECK(reader.sweep("quick").trials.at(0).config_hash == "bb");
-    CHECK(reader.sweep("quick@abc").trials.at(0).config_hash == "aa");
-    CHECK(reader.sweep("quick@abd4560000000").trials.at(0).config_hash == "bb");
+    CHECK(reader.sweep("quick").trials.at(0).config_hash == hash_of("bb"));
+    CHECK(reader.sweep("quick@abc").trials.at(0).config_hash == hash_of("aa"));
+    CHECK(reader.sweep("quick@abd4560000000").trials.at(0).config_hash == hash_of("bb"));
     CHECK(full_name(reader.sweep("quick@abc")) == "quick@abc123000000");
     CHECK(overrides_text(reader.sweep("quick@abc")).empty());
     CHECK(overrides_text(reader.sweep("quick")) == "train.learning_rate=0.001, data.corpus=x");
@@ -331,14 +332,15 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     const auto add = [&](const char* hash, std::int64_t seed, const Member& member) {
         writer.add_member(sweep, writer.add_experiment(an_experiment(hash, seed)), member);
     };
-    add("ab01", 1, {0, "baseline", R"({"train.budget_fraction":1.0})"});
+    add("ab19", 1, {0, "baseline", R"({"train.budget_fraction":1.0})"});
     add("ab02", 1, {1, "baseline", R"({"train.budget_fraction":0.5})"});
     add("cd03", 2, {2, "ltd/half", "{}"});
     const Reader reader(folder / "results.db");
-    CHECK(reader.trial("cd").case_key == "ltd/half");
-    CHECK(reader.trial("ltd/half/2").config_hash == "cd03");
-    CHECK(reader.trial("ab02").axes_json == R"({"train.budget_fraction":0.5})");
-    CHECK(reader.trial("ab02").state == "pending");
+    REQUIRE((hash_of("ab19").starts_with("3") && hash_of("ab02").starts_with("3") && !hash_of("cd03", 2).starts_with("3")));
+    CHECK(reader.trial(hash_of("cd03", 2).substr(0, 4)).case_key == "ltd/half");
+    CHECK(reader.trial("ltd/half/2").config_hash == hash_of("cd03", 2));
+    CHECK(reader.trial(hash_of("ab02")).axes_json == R"({"train.budget_fraction":0.5})");
+    CHECK(reader.trial(hash_of("ab02")).state == "pending");
     const auto kind = [&](const char* selector) {
         try {
             (void)reader.trial(selector);
@@ -348,19 +350,20 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
         return ErrorKind::memory;
     };
     // What the program prints is what it takes back, and less where that is enough.
-    CHECK(trial_name(reader.trial("ab02")) == "baseline[budget_fraction=0.5]/1");
-    CHECK(trial_name(reader.trial("cd03")) == "ltd/half/2");
+    CHECK(trial_name(reader.trial(hash_of("ab02"))) == "baseline[budget_fraction=0.5]/1");
+    CHECK(trial_name(reader.trial(hash_of("cd03", 2))) == "ltd/half/2");
     for (const char* name :
          {"baseline[budget_fraction=0.5]/1", "baseline[train.budget_fraction=.50]/1", "baseline[budget_fraction=0.5]"})
-        CHECK(reader.trial(name).config_hash == "ab02");
-    CHECK(reader.trial("baseline[budget_fraction=1]/1").config_hash == "ab01");
-    CHECK(reader.trial("ltd/half").config_hash == "cd03");
+        CHECK(reader.trial(name).config_hash == hash_of("ab02"));
+    CHECK(reader.trial("baseline[budget_fraction=1]/1").config_hash == hash_of("ab19"));
+    CHECK(reader.trial("ltd/half").config_hash == hash_of("cd03", 2));
     for (const char* name : {"baseline[]/1", "baseline[budget_fraction]/1", "baseline[budget_fraction=0.5]/2",
                              "baseline[budget_fraction=0.5", "baseline[layers=2]/1", "base/1"})
         CHECK(kind(name) == ErrorKind::missing);
     CHECK(kind("baseline") == ErrorKind::usage);
-    CHECK_THROWS_WITH(reader.trial("baseline/1"), ContainsSubstring("baseline[budget_fraction=0.5]/1 (ab02)"));
-    CHECK(kind("ab") == ErrorKind::usage);
+    CHECK_THROWS_WITH(reader.trial("baseline/1"), 
+                      ContainsSubstring("baseline[budget_fraction=0.5]/1 (" + short_hash(hash_of("ab02")) + ")"));
+    CHECK(kind("3") == ErrorKind::usage);
     CHECK(kind("baseline/1") == ErrorKind::usage);
     CHECK(kind("") == ErrorKind::usage);
     CHECK(kind("baseline/x") == ErrorKind::missing);
@@ -411,17 +414,17 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     open.score_key = "k1";
     ingest(half, line(open));
     const Reader reader(folder / "results.db");
-    REQUIRE(reader.trial("cafe01").scores.size() == 1);
-    CHECK(reader.trial("cafe01").scores[0].value == 3.5);
-    CHECK(reader.trial("cafe01").attempts == 1);
-    CHECK(reader.trial("cafe01").scoring_rows.size() == 2);
+    REQUIRE(reader.trial(hash_of("cafe01")).scores.size() == 1);
+    CHECK(reader.trial(hash_of("cafe01")).scores[0].value == 3.5);
+    CHECK(reader.trial(hash_of("cafe01")).attempts == 1);
+    CHECK(reader.trial(hash_of("cafe01")).scoring_rows.size() == 2);
 
     ingest(begin("t2", 4, Work::train), trained("second model"));
     CHECK(writer.unscored(one.experiment, {"k1"}) == std::vector<std::string>{"k1"});
     ingest(begin("s3", 5, Work::score), scored("k1", "second model", 2.5));
     CHECK(writer.unscored(one.experiment, {"k1"}).empty());
-    CHECK(reader.trial("cafe01").scores.at(0).value == 2.5);
-    CHECK(reader.trial("cafe01").scores.at(0).model_sha256 == "second model");
+    CHECK(reader.trial(hash_of("cafe01")).scores.at(0).value == 2.5);
+    CHECK(reader.trial(hash_of("cafe01")).scores.at(0).model_sha256 == "second model");
 }
 
 TEST_CASE("what is stated of an imported model is of its place in a sweep, and may be stated anew") {
@@ -445,7 +448,7 @@ TEST_CASE("what is stated of an imported model is of its place in a sweep, and m
     CHECK(trial.attempt_rows.at(0).usd.has_value());
     CHECK_FALSE(trial.usd.has_value());  // what storing it took
     CHECK(trial.device_seconds == 0);
-    CHECK(reader.trial("ab01").imported == model);
+    CHECK(reader.trial(hash_of("ab01")).imported == model);
     model.usd = 1;
     member.imported = model;
     writer.add_member(sweep, experiment, member);

@@ -18,6 +18,7 @@ TEST_CASE("a database of an older deft is refused with the command that migrates
     {
         const auto old = results_db::open_for_writing(file, results_db::migrations().first(1));
         old->execute(
+            "UPDATE migration SET applied_ms = 0;"
             "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
             " VALUES ('cafe01', 'v-cafe01', 1, '{}', 'old', 1)");
     }

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "results_db/former_hashes.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 
@@ -64,10 +65,18 @@ struct StaleSweep : TinySweep {
     // As if a program of the epoch before had done it.
     void age() const {
         results_db::Connection connection(root / "results.db", results_db::Connection::Mode::write);
-        connection.execute(
-            "DROP TRIGGER experiment_ro;"
-            "UPDATE experiment SET config_hash = 'b' || substr(config_hash, 2),"
-            " config_json = json_set(config_json, '$.result_epoch', (config_json ->> 'result_epoch') - 1)");
+        connection.execute("DROP TRIGGER experiment_ro");
+        std::map<std::int64_t, Json> configs;  // by experiment
+        results_db::Statement query(connection, "SELECT id, config_json FROM experiment");
+        while (query.step()) configs[query.integer(0)] = parse_json(query.text(1));
+        for (auto& [id, config] : configs) {
+            config["result_epoch"] = config.at("result_epoch").get<std::int64_t>() - 1;
+            const results_db::ConfigHashes hashes = results_db::hashes_of_config(config);
+            results_db::Statement(connection,
+                                  "UPDATE experiment SET config_hash = ?2, variant_hash = ?3, config_json = ?4 WHERE id = ?1")
+                .bind(id, hashes.config, hashes.variant, canonical_json(config))
+                .run();
+        }
     }
 };
 

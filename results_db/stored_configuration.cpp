@@ -1,0 +1,53 @@
+#include "results_db/stored_configuration.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "results_db/former_hashes.h"
+
+namespace deft::results_db {
+
+namespace {
+
+// A row between the creation of its database and the step to version 6 comes from a program of before; merged rows may be
+// older than their database.
+constexpr const char* kRow =
+    "SELECT e.config_hash, e.variant_hash, e.seed, e.config_json, e.label,"
+    " e.created_ms >= (SELECT applied_ms FROM migration WHERE version = 1)"
+    "  AND e.created_ms < (SELECT applied_ms FROM migration WHERE version = 6)"
+    "  AND NOT EXISTS (SELECT 1 FROM former_hash f WHERE f.experiment_id = e.id)"
+    " FROM experiment e WHERE e.id = ?1";
+
+[[noreturn]] void fail_changed(const Connection& connection, const std::string& trial, const std::string& what) {
+    throw Error(ErrorKind::database,
+                fmt::format("{}: the row of trial {} was changed: {}", connection.file(), trial, what),
+                "restore a backup of the file; or move it away and run the sweep again, which takes in the run folders, "
+                "and merge the evidence of other roots again",
+                "the file");
+}
+
+}  // namespace
+
+void require_own_hashes(Connection& connection, std::int64_t experiment_id) {
+    Statement row(connection, kRow);
+    if (!row.bind(experiment_id).step()) connection.fail("read");
+    if (row.integer(5) != 0) return;
+    const ConfigHashes stored{row.text(0), row.text(1)};
+    const std::int64_t seed = row.integer(2);
+    const Json config = try_parse_json(row.text(3));
+    const std::string trial = row.text(4).empty() ? short_hash(stored.config)
+                                                  : fmt::format("{} ({}, seed {})", short_hash(stored.config), row.text(4), seed);
+    if (!config.is_object()) fail_changed(connection, trial, "its configuration is not a JSON object");
+    if (const Json own = config.value("seed", Json()); own != seed)
+        fail_changed(connection, trial, fmt::format("its seed is {}, and its configuration has {}", seed, own.dump()));
+    if (has_hashes(config, stored)) return;
+    const ConfigHashes own = hashes_of_config(config);
+    const bool is_config = own.config != stored.config;
+    fail_changed(connection, trial,
+                 fmt::format("its {} hash is {}, and its configuration has {}", is_config ? "configuration" : "variant",
+                             is_config ? stored.config : stored.variant, is_config ? own.config : own.variant));
+}
+
+}  // namespace deft::results_db
