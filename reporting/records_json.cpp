@@ -68,27 +68,30 @@ OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpo
     return {{"path", checkpoint->path}, {"step", checkpoint->step}, {"sha256", checkpoint->sha256}};
 }
 
+OrderedJson score_json(const ScoreRow& row) {
+    return {{"task", row.task},
+            {"measure", row.measure},
+            {"split", row.split},
+            {"shots", row.shots},
+            {"documents", row.n},
+            {"value", value_json(row.value)},
+            {"standard_error", json_number(row.standard_error)},
+            {"chance", json_number(row.chance)},
+            {"unit", row.unit},
+            {"task_version", row.task_version},
+            {"score_key", row.score_key},
+            {"step", row.step},
+            {"model_sha256", row.model_sha256},
+            {"commit", row.git_sha},
+            {"attempt", row.attempt_uid},
+            {"stale", row.stale}};
+}
+
 namespace {
 
 OrderedJson scores_json(const std::vector<ScoreRow>& rows) {
     OrderedJson json = OrderedJson::array();
-    for (const ScoreRow& row : rows)
-        json.push_back({{"task", row.task},
-                        {"measure", row.measure},
-                        {"split", row.split},
-                        {"shots", row.shots},
-                        {"documents", row.n},
-                        {"value", value_json(row.value)},
-                        {"standard_error", json_number(row.standard_error)},
-                        {"chance", json_number(row.chance)},
-                        {"unit", row.unit},
-                        {"task_version", row.task_version},
-                        {"score_key", row.score_key},
-                        {"step", row.step},
-                        {"model_sha256", row.model_sha256},
-                        {"commit", row.git_sha},
-                        {"attempt", row.attempt_uid},
-                        {"stale", row.stale}});
+    for (const ScoreRow& row : rows) json.push_back(score_json(row));
     return json;
 }
 

@@ -14,6 +14,7 @@ namespace deft::reporting {
 OrderedJson value_json(const std::optional<double>& value);
 OrderedJson code_json(const results_db::Code& code);
 OrderedJson attempts_json(const std::vector<results_db::AttemptRow>& attempts);
+OrderedJson score_json(const results_db::ScoreRow& row);
 OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpoint);
 
 // One trial as deft show prints it, schema "deft-trial/1": hashes, state, counts, cost, scores, attempts, provenance and

@@ -10,30 +10,18 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-
-OrderedJson score_json(const TracedScore& score) {
-    const ScoreRow& row = score.row;
-    return {{"task", row.task},
-            {"measure", row.measure},
-            {"split", row.split},
-            {"shots", row.shots},
-            {"documents", row.n},
-            {"stored", value_json(row.value)},
-            {"value", value_json(score.value)},
-            {"unit", row.unit},
-            {"task_version", row.task_version},
-            {"score_key", row.score_key},
-            {"step", row.step},
-            {"model_sha256", row.model_sha256},
-            {"commit", row.git_sha},
-            {"attempt", row.attempt_uid}};
+// With the value in the unit of the cell beside the stored one.
+OrderedJson traced_score_json(const TracedScore& score) {
+    OrderedJson json = score_json(score.row);
+    json["stored"] = value_json(score.row.value);
+    json["value"] = value_json(score.value);
+    return json;
 }
 
 OrderedJson trial_json(const TracedTrial& one) {
     const results_db::TrialRow& trial = one.trial;
     OrderedJson scores = OrderedJson::array();
-    for (const TracedScore& score : one.scores) scores.push_back(score_json(score));
+    for (const TracedScore& score : one.scores) scores.push_back(traced_score_json(score));
     return {{"name", one.name},
             {"seed", trial.seed},
             {"state", trial.state},
