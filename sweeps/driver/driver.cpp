@@ -59,7 +59,7 @@ class Driver {
         std::vector<std::size_t> asked_for;
         for (std::size_t point = 0; point < points_.size(); ++point)
             if (selected_[point] != 0) asked_for.push_back(point);
-        for (const std::string& line : take_in_finished(writer_, options_.root, points_, asked_for, recorded_))
+        for (const std::string& line : take_in_folders(writer_, options_.root, points_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
         prerequisites_.set_aside();

@@ -33,11 +33,7 @@ std::map<std::string, std::vector<fs::path>> folders_by_hash(const fs::path& roo
     return folders;
 }
 
-bool ended_well(const LeftFolder& folder) {
-    return !folder.journal.damage && folder.journal.ended && folder.journal.ended->state == "ok";
-}
-
-// What the database does not know of a point's attempts, in their order, up to the last that ended well.
+// What the database does not know of a point's attempts, in their order.
 std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& point,
                                 const std::vector<fs::path>& paths) {
     std::vector<LeftFolder> left;
@@ -50,12 +46,12 @@ std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& p
         return std::pair(a.origin.former_hash, a.origin.attempt.number) <
                std::pair(b.origin.former_hash, b.origin.attempt.number);
     });
-    while (!left.empty() && !ended_well(left.back())) left.pop_back();
-    const bool trained = std::any_of(left.begin(), left.end(), [](const LeftFolder& folder) {
-        return folder.origin.attempt.work == results_db::Work::train && ended_well(folder);
-    });
-    if (!trained) left.clear();
     return left;
+}
+
+// The driver saw more of an end than the journal has, but only a whole journal says that a trial ended well.
+bool agree(const results_db::Outcome& seen, const results_db::Outcome& journal_says, const JournalSummary& journal) {
+    return (seen.state == "ok") == (journal_says.state == "ok") || (!journal.ended && !journal.damage);
 }
 
 void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFolder& folder) {
@@ -70,7 +66,7 @@ void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFold
     results_db::Outcome outcome = outcome_of(journal, "nobody saw its end");
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
     const auto seen = read_outcome_file(folder.path);
-    if (seen && (seen->state == outcome.state || !journal.ended)) outcome = *seen;
+    if (seen && agree(*seen, outcome, journal)) outcome = *seen;
     writer.end_attempt(id, outcome);
 }
 
@@ -149,7 +145,7 @@ std::vector<std::string> recover(results_db::Writer& writer, const fs::path& roo
     return said;
 }
 
-std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::path& root,
+std::vector<std::string> take_in_folders(results_db::Writer& writer, const fs::path& root,
                                           const std::vector<Point>& points, std::span<const std::size_t> wanted,
                                           const RecordedSweep& recorded) {
     std::vector<std::string> said;
@@ -164,8 +160,10 @@ std::vector<std::string> take_in_finished(results_db::Writer& writer, const fs::
         const std::vector<LeftFolder> left = left_of(writer, points[i], found->second);
         if (left.empty()) continue;
         for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder);
-        said.push_back(fmt::format("taken in {}: finished before in {}, which the database did not know",
-                                   reporting::visible(points[i].name()), left.back().path.filename().string()));
+        said.push_back(fmt::format("taken in {}: {} in {}, which the database did not know",
+                                   reporting::visible(points[i].name()),
+                                   writer.is_trained(recorded.experiments[i]) ? "finished before" : "left unfinished",
+                                   left.back().path.filename().string()));
     }
     return said;
 }

@@ -418,7 +418,7 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK_THAT(sweep.said, !ContainsSubstring("taken in"));
 }
 
-TEST_CASE("A folder of another configuration, or whose journal is damaged, is not taken in", "[surroundings]") {
+TEST_CASE("A folder of another configuration is not taken in, and one whose journal is damaged as failed", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     CHECK(sweep.run().ok == 2);
     const auto folder = [&](std::size_t i) { return sweep.options.root / sweep.row(i).workdir; };
@@ -430,6 +430,9 @@ TEST_CASE("A folder of another configuration, or whose journal is damaged, is no
     for (const char* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
     CHECK(sweep.run().ok == 2);
+    REQUIRE(sweep.row(0).attempts == 2);
+    CHECK(sweep.row(0).attempt_rows.front().fail_class == "io");
+    CHECK(sweep.row(1).attempts == 1);
 }
 
 TEST_CASE("A process is told from a later one of the same number", "[surroundings]") {

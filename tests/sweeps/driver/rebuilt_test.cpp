@@ -3,6 +3,7 @@
 #include "tests/sweeps/program.h"
 
 using namespace deft;
+using test::Process;
 using test::Ran;
 using test::TinySweep;
 
@@ -30,6 +31,48 @@ TEST_CASE("A database that is made again from the run folders has the costs of t
     REQUIRE(sweep.run().exit_code == kExitOk);
     CHECK(costs(sweep) == before);
     CHECK(sweep.deft("report", {"--root", sweep.root.string(), "--format", "csv"}).out == report);
+}
+
+TEST_CASE("A rebuilt database has the costs of attempts that did not finish their trial") {
+    const TinySweep sweep(test::kPlain + test::long_budget(400'000) + "[case.checkpoint]\nevery_seconds = 0.02\n");
+    {
+        Process driver = sweep.start();
+        const pid_t trial = sweep.freeze_trial();
+        REQUIRE(trial > 0);
+        driver.signal(SIGTERM);
+        ::kill(trial, SIGCONT);
+        REQUIRE(driver.wait() == kExitWorkLeft);
+    }
+    {
+        Process driver = sweep.start();
+        const pid_t trial = sweep.freeze_trial();
+        REQUIRE(trial > 0);
+        driver.signal(SIGKILL);
+        ::kill(trial, SIGKILL);
+        driver.wait();
+    }
+    REQUIRE(sweep.value("SELECT count(*) FROM attempt") == "2");
+    const std::filesystem::path kept = sweep.folder.path / "kept";
+    std::filesystem::copy(sweep.root, kept, std::filesystem::copy_options::recursive);
+    // The seconds of the third attempt are its own in each of the two.
+    const auto finished = [&] {
+        const Ran ran = sweep.run();
+        REQUIRE(ran.exit_code == kExitOk);
+        return std::pair(ran.err, sweep.query("SELECT uid, number, state, resume_step, own_seconds, held_seconds,"
+                                              " waited_seconds, cpu_seconds, exit_code FROM attempt WHERE number < 3"
+                                              " ORDER BY number",
+                                              9));
+    };
+    const auto before = finished().second;
+    REQUIRE(before.size() == 2);
+    std::filesystem::remove_all(sweep.root);
+    std::filesystem::rename(kept, sweep.root);
+    lose_database(sweep);
+    const auto [said, after] = finished();
+    CHECK(after == before);
+    CHECK_THAT(said, ContainsSubstring("taken in plain/1: left unfinished in "));
+    CHECK(sweep.value("SELECT resume_step > 0 FROM attempt WHERE number = 3") == "1");
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train'") == "3");
 }
 
 TEST_CASE("A run folder whose configuration was changed is of no trial") {
