@@ -49,15 +49,25 @@ std::size_t known_token_length(std::string_view rest) {
     return is_known ? count_while(rest, is_token_character) : 0;
 }
 
-// "user:password" of a URL from its "//" on, or the path of a webhook, whose address is its password.
-TextSpan secret_of_url(std::string_view rest) {
+// Whether "user", "token", "user:password" or "token:" of a URL holds a secret. Only over HTTP is a name alone a token.
+bool is_secret_login(std::string_view login, bool is_http) {
+    const std::size_t colon = login.find(':');
+    if (colon == std::string_view::npos) return is_http && login != "git" && !is_reference(login);
+    const std::string_view user = login.substr(0, colon), password = login.substr(colon + 1);
+    return !is_reference(password) && (!password.empty() || !is_reference(user));
+}
+
+// What is before the "@" of a URL from its "//" on, or the path of a webhook, whose address is its password.
+TextSpan secret_of_url(std::string_view rest, bool is_http) {
     constexpr std::size_t kSlashes = 2, kEnough = 512;
     std::string_view url = rest.substr(0, kEnough);
     url = url.substr(0, url.find_first_of(kUrlEnd));
-    const std::size_t host_end = std::min(url.find_first_of("@/", kSlashes), url.size());
-    const std::size_t colon = url.find(':', kSlashes);
-    if (host_end < url.size() && url[host_end] == '@')
-        return colon < host_end ? TextSpan{kSlashes, host_end - kSlashes} : TextSpan{};
+    const std::size_t host_end = std::min(url.find_first_of("/?#", kSlashes), url.size());
+    const std::size_t at_sign = url.substr(0, host_end).rfind('@');
+    if (at_sign != std::string_view::npos && at_sign > kSlashes) {
+        const std::string_view login = url.substr(kSlashes, at_sign - kSlashes);
+        return is_secret_login(login, is_http) ? TextSpan{kSlashes, login.size()} : TextSpan{};
+    }
     const bool is_webhook = url.find("webhook") != std::string_view::npos || url.substr(kSlashes).starts_with("hooks.");
     if (!is_webhook || host_end + 1 >= url.size()) return {};
     return {host_end + 1, std::min(rest.find_first_of(kUrlEnd), rest.size()) - host_end - 1};
@@ -70,7 +80,41 @@ TextSpan credentials_of_curl(std::string_view option, std::string_view rest) {
     if (option != "-u" && option != "--user" && option != "-U" && option != "--proxy-user") return {};
     const std::size_t begin = std::min(rest.find_first_not_of(" \t=\"'"), rest.size());
     const std::string_view word = rest.substr(begin, rest.find_first_of(kUrlEnd, begin) - begin);
-    return word.find(':') != std::string_view::npos ? TextSpan{begin, word.size()} : TextSpan{};
+    return is_secret_login(word, false) ? TextSpan{begin, word.size()} : TextSpan{};
+}
+
+// A program with the option that takes its password.
+struct PasswordOption {
+    std::string_view program, option;
+    bool is_first;   // its own options come before a command that may have the same
+    bool is_glued;   // its value is in the same word
+};
+constexpr std::array kPasswordOptions = {
+    PasswordOption{"sshpass", "-p", true, false},    PasswordOption{"mysql", "-p", false, true},
+    PasswordOption{"mysqldump", "-p", false, true},  PasswordOption{"mysqladmin", "-p", false, true},
+    PasswordOption{"mariadb", "-p", false, true},    PasswordOption{"redis-cli", "-a", false, false},
+};
+
+// From the program's name on.
+TextSpan password_of_option(std::string_view program, std::string_view rest) {
+    constexpr int kMostWords = 16;
+    const auto option = std::ranges::find(kPasswordOptions, program, &PasswordOption::program);
+    if (option == kPasswordOptions.end()) return {};
+    std::size_t at = 0;
+    for (int i = 0; i < kMostWords; ++i) {
+        const std::size_t begin = rest.find_first_not_of(" \t", at);
+        if (begin == std::string_view::npos || begin == at || rest[begin] == '|' || rest[begin] == ';') return {};
+        at = std::min(rest.find_first_of(" \t", begin), rest.size());
+        const std::string_view word = rest.substr(begin, at - begin);
+        if (option->is_first && !word.starts_with('-')) return {};
+        if (!word.starts_with(option->option) || (word == option->option && option->is_glued)) continue;
+        const std::size_t value = begin + option->option.size();
+        TextSpan secret = word == option->option ? next_word(rest.substr(value), NameOf::a_secret)
+                                                 : glued_word(rest.substr(value), NameOf::a_secret);
+        secret.begin += value;
+        return secret;
+    }
+    return {};
 }
 
 // Goes through a line once, and copies it without its secrets.
@@ -89,7 +133,7 @@ class LineRedaction {
     void step() {
         const std::string_view rest = line_.substr(at_);
         if (rest.starts_with("//"))
-            if (redact(secret_of_url(rest))) return;
+            if (redact(secret_of_url(rest, is_http()))) return;
         if (!is_name_character(rest.front())) return copy(1);
         if (redact({0, known_token_length(rest)})) return;
         const std::string_view name = rest.substr(0, count_while(rest, is_name_character));
@@ -98,12 +142,18 @@ class LineRedaction {
         redact_value_of(name, name.starts_with("--") || is_netrc_password);
     }
 
+    bool is_http() const {
+        const std::string_view before = line_.substr(0, at_);
+        return before.ends_with("http:") || before.ends_with("https:");
+    }
+
     // A password of a .netrc has a line of its own, or follows the login.
     bool is_field_of_netrc() const { return login_ < at_ || line_.find_first_not_of(" \t+-") == at_; }
 
     void redact_value_of(std::string_view name, bool is_followed_by_word) {
         const std::string_view rest = line_.substr(at_);
         if (has_curl_ && redact(credentials_of_curl(name, rest))) return;
+        if (redact(password_of_option(name, rest))) return;
         const NameOf meaning = meaning_of(name);
         if (meaning == NameOf::nothing || redact(value_after(rest, meaning))) return;
         if (is_followed_by_word && redact(next_word(rest, meaning))) return;

@@ -33,6 +33,11 @@ std::vector<std::string> words_of(std::string_view name) {
     return words;
 }
 
+// "password2": "password".
+std::string_view without_number(std::string_view word) {
+    return word.substr(0, word.find_last_not_of("0123456789") + 1);
+}
+
 bool is_one_of(const auto& list, const std::string& word) {
     return std::ranges::find(list, word) != list.end();
 }
@@ -41,11 +46,14 @@ bool is_one_of(const auto& list, const std::string& word) {
 
 NameOf meaning_of(std::string_view name) {
     const std::vector<std::string> words = words_of(name);
+    const std::string& last = words.back();
+    if (std::ranges::any_of(kSecretParts, [&](std::string_view part) { return without_number(last).ends_with(part); }))
+        return NameOf::a_secret;
     for (const std::string& word : words)
         if (std::ranges::any_of(kSecretParts, [&](std::string_view part) { return word.find(part) != std::string::npos; }))
-            return NameOf::a_secret;
-    const std::string& last = words.back();
-    if (last == "pass" || (last == "pwd" && words.size() > 1)) return NameOf::a_secret;  // PWD itself is a folder
+            return NameOf::about_a_secret;
+    if (last == "pwd" && words.size() > 1) return NameOf::a_secret;  // PWD itself is a folder
+    if (last == "pass") return NameOf::a_pass;
     if (!is_one_of(kKeyWords, last)) return NameOf::nothing;
     return std::ranges::any_of(words, [](const std::string& word) { return is_one_of(kOwners, word); }) ? NameOf::a_secret
                                                                                                        : NameOf::a_key;

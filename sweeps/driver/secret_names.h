@@ -7,8 +7,10 @@ namespace deft::sweeps {
 
 enum class NameOf {
     nothing,
-    a_key,     // a key or token of any kind: its value is a secret where it looks random
-    a_secret,  // a password or credential: its value is a secret whatever it looks like
+    a_key,           // a key or token of any kind: its value is a secret where it looks random
+    about_a_secret,  // a word that follows a password's, as in password_hint: its value is a secret from some length on
+    a_pass,          // a password, or a count of passes
+    a_secret,        // a password or credential: its value is a secret whatever it looks like
 };
 NameOf meaning_of(std::string_view name);
 

@@ -16,10 +16,15 @@ struct TextSpan {
 // A character of tokens as services give them out.
 bool is_token_character(char c);
 
+// A variable, a command or a field of a format alone: $NAME, ${NAME}, $(command), {name}.
+bool is_reference(std::string_view text);
+
 // The secret that `rest`, a line from a name's end on, gives to the name: NAME=value, name: "value", name("value").
 TextSpan value_after(std::string_view rest, NameOf name);
 // The word that follows an option such as --password, or a name in a .netrc.
 TextSpan next_word(std::string_view rest, NameOf name);
+// The value at the beginning of `rest`, as of -pVALUE.
+TextSpan glued_word(std::string_view rest, NameOf name);
 // Whether a line ends right after a name, so that the value is alone in the next one.
 bool awaits_value(std::string_view rest);
 // The value that is alone in a line of a program, a setting or a diff.
