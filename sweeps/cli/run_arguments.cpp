@@ -104,11 +104,13 @@ sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepR
                     "the results");
     const sweeps::Spec spec = stored.spec.load();
     if (auto same = sweeps::spec_of_results(spec, sweep)) return std::move(*same);
-    // Results that were merged with those of other seeds keep the hash of their first run, often of the file's own seeds.
+    // Merged results of several seeds keep the hash of their first run, which often had the file's own seeds. No record has
+    // the seeds of any other first run, so the trials decide.
     if (!stored.spec.seeds.empty()) {
         SpecArguments first = stored.spec;
         first.seeds.clear();
         if (sweeps::spec_of_results(first.load(), sweep)) return spec;
+        if (auto same = sweeps::spec_of_trials(spec, sweep)) return std::move(*same);
     }
     throw Error(ErrorKind::missing,
                 fmt::format("{} has changed since sweep {} was run (it is {} now): {}", reporting::visible(file),

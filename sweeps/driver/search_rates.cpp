@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "reporting/rate_search.h"
 #include "results_db/trial_name.h"
@@ -95,17 +99,57 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     return search;
 }
 
-std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results) {
-    if (spec.sha256 == results.spec_sha256) return spec;
-    if (!spec.search) return std::nullopt;
-    if (Spec searching = while_searching(spec); searching.sha256 == results.spec_sha256) return searching;
+namespace {
+
+// The table's sweep; nothing where its search is not whole.
+std::optional<Spec> spec_with_rates(const Spec& spec, const results_db::SweepResults& results) {
+    if (!spec.search) return spec;
     std::vector<results_db::TrialRow> searched = results.searched;
     for (const results_db::TrialRow& trial : results.trials)
         if (trial.stage == results_db::kSearchStage) searched.push_back(trial);
     const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(searched);
     if (!std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.best.has_value(); })) return std::nullopt;
-    Spec found = with_rates(spec, *found_rates(rows));
-    if (found.sha256 != results.spec_sha256) return std::nullopt;
+    if (auto rates = found_rates(rows)) return with_rates(spec, std::move(*rates));
+    return std::nullopt;
+}
+
+// A row of a table: stage, case and axes.
+using RowKey = std::array<std::string, 3>;
+
+// What is trained at a place and asked of it, by the place's row and seeds.
+using Planned = std::map<std::pair<RowKey, std::string>, std::pair<std::string, std::vector<std::string>>>;
+
+}  // namespace
+
+std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results) {
+    if (spec.sha256 == results.spec_sha256) return spec;
+    if (!spec.search) return std::nullopt;
+    if (Spec searching = while_searching(spec); searching.sha256 == results.spec_sha256) return searching;
+    auto found = spec_with_rates(spec, results);
+    if (!found || found->sha256 != results.spec_sha256) return std::nullopt;
+    return found;
+}
+
+std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResults& results) {
+    auto found = spec_with_rates(spec, results);
+    if (!found) return std::nullopt;
+    Planned planned;
+    std::set<RowKey> rows;
+    for (const Point& point : expand(*found, Data::may_be_missing)) {
+        const RowKey row = {point.stage, point.case_name, canonical_json(point.axes)};
+        rows.insert(row);
+        planned[{row, results_db::seeds_text(point.seeds)}] = {point.config_hash, point.score_keys()};
+    }
+    for (const results_db::TrialRow& trial : results.trials) {
+        if (trial.stage == results_db::kSearchStage) continue;
+        const RowKey row = {trial.stage, trial.case_key, trial.axes_json};
+        const auto same = planned.find({row, trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds});
+        std::vector<std::string> keys;
+        for (const results_db::AskedScore& asked : trial.asked) keys.push_back(asked.key);
+        if (same == planned.end() || same->second != std::pair(trial.config_hash, keys)) return std::nullopt;
+        rows.erase(row);
+    }
+    if (!rows.empty()) return std::nullopt;
     return found;
 }
 

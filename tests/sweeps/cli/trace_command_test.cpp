@@ -238,6 +238,35 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
 }
 
+TEST_CASE("deft run --for-table takes a table whose seeds were joined, and refuses it where a trial or a score is another") {
+    const TinySweep sweep(kPlain, "[1]"), other(kPlain, "[1]");
+    REQUIRE(sweep.run({"--seeds", "1,2"}).exit_code == kExitOk);
+    REQUIRE(other.run({"--seeds", "3,4"}).exit_code == kExitOk);
+    const std::string more = (other.folder.path / "more.jsonl").string();
+    REQUIRE(other.deft("db", {"export", "tiny", "--root", other.root.string(), "--out", more}).exit_code == kExitOk);
+    REQUIRE(sweep.deft("db", {"merge", more, "--root", sweep.root.string()}).exit_code == kExitOk);
+    REQUIRE(sweep.value("SELECT count(*) FROM sweep") == "1");
+    const auto for_table = [&] {
+        test::Process process({DEFT_PROGRAM, "run", "--for-table", "tiny", "--root", sweep.root.string()}, sweep.out(), sweep.err());
+        const int code = process.wait();
+        UNSCOPED_INFO(read_file(sweep.err()));
+        return Ran{code, read_file(sweep.out()), read_file(sweep.err())};
+    };
+    const auto attempts = sweep.attempts();
+    const Ran same = for_table();
+    CHECK(same.exit_code == kExitOk);
+    CHECK_THAT(same.err, ContainsSubstring("everything was finished already"));
+    CHECK(sweep.attempts() == attempts);
+    const std::string text = read_file(sweep.file);
+    for (const auto& [before, after] : {std::pair("layers = 3", "layers = 4"), std::pair("documents = 20", "documents = 10"),
+                                        std::pair("[[case]]", "[[case]]\nname = \"more\"\ntrain.learning_rate = 0.1\n[[case]]")}) {
+        std::string changed = text;
+        changed.replace(changed.find(before), std::string(before).size(), after);
+        sweep.folder.write("tiny.toml", changed);
+        CHECK_THAT(for_table().err, ContainsSubstring("has changed since"));
+    }
+}
+
 TEST_CASE("A note that quotes an error keeps the error's lines") {
     const TinySweep sweep(test::kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
