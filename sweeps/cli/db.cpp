@@ -169,7 +169,7 @@ void add_db(CLI::App& app, Context& context) {
     auto target = std::make_shared<std::string>(sweeps::kDefaultRoot);
     CLI::App* merging = command->add_subcommand(
         "merge", "Add what such files, or databases of other machines, have and these results lack: all or nothing");
-    merging->add_option("files", *files, "What `deft db export` wrote; or a results.db, or the root that it is in")
+    merging->add_option("files", *files, "What `deft db export` wrote, also .gz or .zst; or a results.db, or the root that it is in")
         ->required();
     add_root(*merging, *target, "Where the results are that are added to");
     merging->callback([files, target, &context] { context.exit_code = merge(*files, *target); });

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/text_stream.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -39,12 +39,27 @@ void add_database(const fs::path& file, std::vector<results_db::NamedEvidence>& 
     }
 }
 
+// A text as it is, or packed: a small packed file may hold more than fits into memory.
+std::string evidence_in(const fs::path& file) {
+    TextStream stream(file);
+    std::string text, part(std::size_t{1} << 18, '\0');
+    while (const std::size_t count = stream.read(part.data(), part.size())) {
+        text.append(part, 0, count);
+        if (text.size() > results_db::kMostReadBytes)
+            throw Error(ErrorKind::database,
+                        fmt::format("{} has more than {} bytes of text, and no evidence has more", file.string(),
+                                    results_db::kMostReadBytes),
+                        "name what `deft db export SWEEP --out FILE` wrote", "the database");
+    }
+    return text;
+}
+
 }  // namespace
 
 void add_from(CLI::App& command, std::vector<std::string>& from) {
     command.add_option("--from", from,
-                       "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, or "
-                       "results.db of another root");
+                       "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, also "
+                       ".gz or .zst, or results.db of another root");
 }
 
 void take_name(std::vector<std::string>& from, std::string& name) {
@@ -71,12 +86,7 @@ std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::stri
             add_database(file, texts);
             continue;
         }
-        if (const auto bytes = fs::file_size(file); bytes > results_db::kMostReadBytes)
-            throw Error(ErrorKind::database,
-                        fmt::format("{} has {} bytes, and no evidence has more than {}", file.string(), bytes,
-                                    results_db::kMostReadBytes),
-                        "name what `deft db export SWEEP --out FILE` wrote", "the database");
-        texts.push_back({path, read_file(file)});
+        texts.push_back({path, evidence_in(file)});
     }
     for (const std::string& lack : results_db::lacking_parts(texts)) print_note(lack);
     return texts;

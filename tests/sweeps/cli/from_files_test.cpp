@@ -1,5 +1,7 @@
 // --from: several files in place of a root, for every command that reads results; and option values that are empty.
 
+#include "results_db/evidence/evidence.h"
+#include "tests/packed_text.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -14,6 +16,24 @@ std::vector<std::string> joined(std::vector<std::string> words, const std::vecto
 }
 
 }  // namespace
+
+TEST_CASE("Packed evidence is merged, and refused where it is damaged or unpacks to more than evidence has") {
+    const TinySweep sweep(test::kPlain, "[1]");
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const std::string out = (sweep.folder.path / "x.jsonl").string();
+    REQUIRE(sweep.deft("db", {"export", "tiny", "--root", sweep.root.string(), "--out", out}).exit_code == kExitOk);
+    const auto merge = [&](const std::string& name, const std::string& bytes) {
+        const std::string file = sweep.folder.write(name, bytes).string();
+        return sweep.deft("db", {"merge", file, "--root", (sweep.folder.path / "other").string()});
+    };
+    const std::string packed = test::gzip(read_file(out));
+    CHECK_THAT(merge("cut.jsonl.gz", packed.substr(0, packed.size() / 2)).err, ContainsSubstring("truncated gzip data"));
+    const std::string much(results_db::kMostReadBytes + 1, ' ');
+    CHECK_THAT(merge("much.jsonl.gz", test::gzip(much)).err, ContainsSubstring("no evidence has more"));
+    CHECK_THAT(merge("much.jsonl.zst", test::zstd(much)).err, ContainsSubstring("no evidence has more"));
+    CHECK_FALSE(std::filesystem::exists(sweep.folder.path / "other" / "results.db"));
+    CHECK(merge("x.jsonl.gz", packed).exit_code == kExitOk);
+}
 
 TEST_CASE("Every command that reads results takes several files after one --from") {
     const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1]");
@@ -31,6 +51,10 @@ TEST_CASE("Every command that reads results takes several files after one --from
     CHECK(report(files) == table);
     CHECK(report(joined({"tiny"}, files)) == table);
     CHECK(report(joined(files, {"tiny"})) == table);
+    const std::vector<std::string> packed = {"--from",
+                                             sweep.folder.write("x.jsonl.gz", test::gzip(read_file(files[1]))).string(),
+                                             sweep.folder.write("y.jsonl.zst", test::zstd(read_file(files[2]))).string()};
+    CHECK(report(packed) == table);
     CHECK_THAT(sweep.deft("report", joined(files, {"tinny"})).err, ContainsSubstring("did you mean tiny?"));
     CHECK_THAT(sweep.deft("report", joined(files, {"x.3of2.jsonl"})).err,
                ContainsSubstring("there is no file x.3of2.jsonl"));
