@@ -10,10 +10,14 @@ namespace deft::kernels::cuda {
 template <class Real>
 void column_sums(Exec&, float* sums, const Real* y, std::int64_t rows, std::int64_t cols, Accumulate);
 
-// As above, unless sums is null; and normalised_sums (cols) = or += column sums of y n, with n = (x - mean) rstd.
-// x (rows, cols); mean, rstd (rows); mean null: 0.
-template <class Real>
-void column_sums(Exec&, float* sums, float* normalised_sums, const Real* y, const Real* x, const float* mean,
-                 const float* rstd, std::int64_t rows, std::int64_t cols, Accumulate);
+// The second half of a kernel that leaves partial sums: up to two arrays (cols), the second null where there is one.
+struct SumArrays {
+    float* array[2];
+    std::int64_t cols;
+
+    std::int64_t count() const { return array[1] == nullptr ? 1 : 2; }
+};
+// Each array = or += its sums over the chunks of partial (chunks, arrays, cols).
+void finish_column_sums(Exec&, const SumArrays& sums, const float* partial, std::int64_t chunks, Accumulate);
 
 }  // namespace deft::kernels::cuda

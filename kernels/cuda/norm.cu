@@ -1,21 +1,13 @@
 #include "kernels/cuda/cuda.h"
 
 #include "kernels/cuda/block_reduce.h"
-#include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/held_rows.h"
+#include "kernels/cuda/taken_rows.h"
 #include "kernels/cuda/vector.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
-
-// Rows (B, K) taken from a stream (B, T, C).
-struct TakenRows {
-    const std::int32_t* index;  // (B, K) or null
-    std::int64_t rows, T, K, C;
-
-    // The row of the stream that row `i` of (B, K) stands for.
-    __device__ std::int64_t in_stream(std::int64_t i) const { return index == nullptr ? i : i / K * T + index[i]; }
-};
 
 // The weights of a norm (C), its statistics a row; mean and bias are not there of RMS normalisation.
 template <class Real>
@@ -26,7 +18,57 @@ struct RowNorm {
 };
 
 // x = stream rows, plus delta (rows, C) unless null, written to taken (rows, C) unless null; y = (x - mean) rstd weight
-// + bias, with the biased variance in two passes; or y = x rstd weight, with the mean square in one.
+// + bias, with the biased variance in two passes over registers; or y = x rstd weight, with the mean square.
+template <class Real, int kWidth, int kChunks, NormKind kKind>
+__global__ void __launch_bounds__(kHoldingThreads, 4)
+    normalise_held_rows(Real* y, Real* taken, const Real* stream, const Real* delta, TakenRows rows, RowNorm<Real> norm,
+                        RowHolder holder) {
+    constexpr bool kIsLayer = kKind == NormKind::layer;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * holder.rows_at_once() + holder.row(), C = rows.C;
+    const bool is_there = row < rows.rows;
+    const Real* const from = stream + (is_there ? rows.in_stream(row) * C : 0);
+    float x[kChunks][kWidth] = {}, sum[1] = {};
+    for (int j = 0; j < kChunks; ++j) {
+        const std::int64_t c = holder.column<kWidth>(j);
+        if (!is_there || c >= C) continue;
+        load(x[j], from + c);
+        if (delta == nullptr) continue;
+        float other[kWidth];
+        load(other, delta + row * C + c);
+        for (int i = 0; i < kWidth; ++i) x[j][i] = to_float(from_float<Real>(x[j][i] + other[i]));
+    }
+    for (int j = 0; j < kChunks; ++j) {
+        const std::int64_t c = holder.column<kWidth>(j);
+        if (is_there && c < C && taken != nullptr) store(taken + row * C + c, x[j]);
+        for (int i = 0; i < kWidth; ++i) sum[0] += kIsLayer ? x[j][i] : x[j][i] * x[j][i];
+    }
+    sum_over_row(sum, holder, 0);
+    const float mean = kIsLayer ? sum[0] / static_cast<float>(C) : 0.0f;
+    if constexpr (kIsLayer) {
+        sum[0] = 0;
+        for (int j = 0; j < kChunks; ++j)
+            for (int i = 0; holder.column<kWidth>(j) < C && i < kWidth; ++i)
+                sum[0] += (x[j][i] - mean) * (x[j][i] - mean);
+        sum_over_row(sum, holder, 1);
+    }
+    if (!is_there) return;
+    const float rstd = 1.0f / sqrtf(sum[0] / static_cast<float>(C) + norm.eps);
+    for (int j = 0; j < kChunks; ++j) {
+        const std::int64_t c = holder.column<kWidth>(j);
+        if (c >= C) continue;
+        float w[kWidth], b[kWidth] = {};
+        load(w, norm.weight + c);
+        if (kIsLayer) load(b, norm.bias + c);
+        for (int i = 0; i < kWidth; ++i)
+            x[j][i] = kIsLayer ? (x[j][i] - mean) * rstd * w[i] + b[i] : x[j][i] * rstd * w[i];
+        store(y + row * C + c, x[j]);
+    }
+    if (holder.thread() != 0) return;
+    if (kIsLayer) norm.mean[row] = mean;
+    norm.rstd[row] = rstd;
+}
+
+// The same for rows that no block holds: a warp reads its row again for each pass.
 template <class Real, int kWidth, NormKind kKind>
 __global__ void normalise_rows(Real* y, Real* taken, const Real* stream, const Real* delta, TakenRows rows,
                                RowNorm<Real> norm) {
@@ -96,60 +138,27 @@ __global__ void take_rows(Real* out, const Real* stream, TakenRows rows) {
     }
 }
 
-// Stream rows of dx. With n = (x - mean) rstd and g = dy weight: dx = dresidual + rstd (g - mean(g) - n mean(g n)). Of
-// RMS normalisation, which has no mean, without mean(g).
-template <class Real, int kWidth, NormKind kKind>
-__global__ void normalise_rows_backward(Real* dx, TakenRows rows, const Real* dy, const Real* dresidual, const Real* x,
-                                        const float* mean_in, const float* rstd_in, const Real* weight) {
-    const std::int64_t row = warp_row(), C = rows.C;
-    if (row >= rows.rows) return;
-    const std::int64_t first = warp_lane() * kWidth, stride = kWarpSize * kWidth;
-    constexpr bool kIsLayer = kKind == NormKind::layer;
-    const float mean = kIsLayer ? mean_in[row] : 0.0f, rstd = rstd_in[row];
-    const Real *x_row = x + row * C, *dy_row = dy + row * C;
-    float n[kWidth], g[kWidth], w[kWidth], g_total = 0, gn_total = 0;
-    for (std::int64_t c = first; c < C; c += stride) {
-        load(n, x_row + c);
-        load(g, dy_row + c);
-        load(w, weight + c);
-        for (int i = 0; i < kWidth; ++i) {
-            if (kIsLayer) g_total += g[i] * w[i];
-            gn_total += g[i] * w[i] * ((n[i] - mean) * rstd);
-        }
-    }
-    const float g_mean = kIsLayer ? warp_sum(g_total) / static_cast<float>(C) : 0.0f,
-                gn_mean = warp_sum(gn_total) / static_cast<float>(C);
-    Real* dx_row = dx + rows.in_stream(row) * C;
-    for (std::int64_t c = first; c < C; c += stride) {
-        float residual[kWidth] = {};
-        load(n, x_row + c);
-        load(g, dy_row + c);
-        load(w, weight + c);
-        if (dresidual != nullptr) load(residual, dresidual + row * C + c);
-        for (int i = 0; i < kWidth; ++i) residual[i] += rstd * (g[i] * w[i] - g_mean - (n[i] - mean) * rstd * gn_mean);
-        store(dx_row + c, residual);
-    }
-}
-
-// f(width, kind), both constants.
-template <class Real, class F>
-void with_width_and_kind(bool wide, NormKind kind, const F& f) {
+template <class Real, NormKind kKind>
+void normalise(Exec& exec, Real* y, Real* taken, const Real* stream, const Real* delta, const TakenRows& rows,
+               const RowNorm<Real>& norm) {
+    const bool wide = rows_are_wide<Real>(rows.C, y, taken, stream, delta, norm.weight, norm.bias);
+    if (with_held_rows<Real>(wide, rows.C, [&](auto width, auto chunks, int warps) {
+            launch(exec, {"normalise_held_rows", ceil_div(rows.rows, kRowsOfBlock / warps), kHoldingThreads},
+                   normalise_held_rows<Real, width, chunks, kKind>, y, taken, stream, delta, rows, norm,
+                   RowHolder{warps});
+        }))
+        return;
     with_width<Real>(wide, [&](auto width) {
-        if (kind == NormKind::layer)
-            f(width, std::integral_constant<NormKind, NormKind::layer>{});
-        else
-            f(width, std::integral_constant<NormKind, NormKind::rms>{});
+        launch(exec, over_rows("normalise_rows", rows.rows), normalise_rows<Real, width, kKind>, y, taken, stream,
+               delta, rows, norm);
     });
 }
 
 template <class Real>
 void normalise(Exec& exec, Real* y, Real* taken, const Real* stream, const Real* delta, const TakenRows& rows,
                const RowNorm<Real>& norm, NormKind kind) {
-    const bool wide = rows_are_wide<Real>(rows.C, y, taken, stream, delta, norm.weight, norm.bias);
-    with_width_and_kind<Real>(wide, kind, [&](auto width, auto known_kind) {
-        launch(exec, over_rows("normalise_rows", rows.rows), normalise_rows<Real, width, known_kind>, y, taken, stream,
-               delta, rows, norm);
-    });
+    const auto of_kind = kind == NormKind::layer ? normalise<Real, NormKind::layer> : normalise<Real, NormKind::rms>;
+    of_kind(exec, y, taken, stream, delta, rows, norm);
 }
 
 }  // namespace
@@ -182,22 +191,6 @@ void residual_forward(Exec& exec, Real* out, const std::int32_t* index, const Re
 }
 
 template <class Real>
-void norm_backward(Exec& exec, Real* dx, const std::int32_t* index, float* dweight, float* dbias, const Real* dy,
-                   const Real* dresidual, const Real* x, const float* mean, const float* rstd, const Real* weight,
-                   std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate accumulate,
-                   const NormSpec& spec) {
-    const TakenRows rows{index, B * K, T, K, C};
-    const bool is_layer = spec.kind == NormKind::layer;
-    column_sums(exec, is_layer ? dbias : nullptr, dweight, dy, x, is_layer ? mean : nullptr, rstd, rows.rows, C,
-                accumulate);
-    const bool wide = rows_are_wide<Real>(C, dx, dy, dresidual, x, weight);
-    with_width_and_kind<Real>(wide, spec.kind, [&](auto width, auto kind) {
-        launch(exec, over_rows("normalise_rows_backward", rows.rows), normalise_rows_backward<Real, width, kind>, dx,
-               rows, dy, dresidual, x, mean, rstd, weight);
-    });
-}
-
-template <class Real>
 void gather_rows(Exec& exec, Real* out, const Real* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
                  std::int64_t K, std::int64_t C) {
     const TakenRows rows{index, B * K, T, K, C};
@@ -219,12 +212,6 @@ template void residual_forward<float>(Exec&, float*, const std::int32_t*, const 
                                       std::int64_t, std::int64_t, std::int64_t);
 template void residual_forward<bf16>(Exec&, bf16*, const std::int32_t*, const bf16*, const bf16*, std::int64_t,
                                      std::int64_t, std::int64_t, std::int64_t);
-template void norm_backward<float>(Exec&, float*, const std::int32_t*, float*, float*, const float*, const float*,
-                                   const float*, const float*, const float*, const float*, std::int64_t, std::int64_t,
-                                   std::int64_t, std::int64_t, Accumulate, const NormSpec&);
-template void norm_backward<bf16>(Exec&, bf16*, const std::int32_t*, float*, float*, const bf16*, const bf16*,
-                                  const bf16*, const float*, const float*, const bf16*, std::int64_t, std::int64_t,
-                                  std::int64_t, std::int64_t, Accumulate, const NormSpec&);
 template void gather_rows<float>(Exec&, float*, const float*, const std::int32_t*, std::int64_t, std::int64_t,
                                  std::int64_t, std::int64_t);
 template void gather_rows<bf16>(Exec&, bf16*, const bf16*, const std::int32_t*, std::int64_t, std::int64_t,

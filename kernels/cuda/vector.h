@@ -14,24 +14,42 @@ struct alignas(sizeof(Real) * kWidth) Vector {
     Real item[kWidth];
 };
 
+// Values of Real in 16 bytes.
+template <class Real>
+inline constexpr int kWide = 16 / sizeof(Real);
+
+// As they are stored: half the registers of floats, for values that wait.
+template <int kWidth, class Real>
+__device__ inline Vector<Real, kWidth> load_vector(const Real* from) {
+    require_aligned(from, alignof(Vector<Real, kWidth>));
+    return *reinterpret_cast<const Vector<Real, kWidth>*>(from);
+}
+
+template <int kWidth, class Real>
+__device__ inline void store_vector(Real* to, const Vector<Real, kWidth>& vector) {
+    require_aligned(to, alignof(Vector<Real, kWidth>));
+    *reinterpret_cast<Vector<Real, kWidth>*>(to) = vector;
+}
+
+// kWidth may be a multiple of what 16 bytes hold.
 template <int kWidth, class Real>
 __device__ inline void load(float (&to)[kWidth], const Real* from) {
-    require_aligned(from, alignof(Vector<Real, kWidth>));
-    const auto vector = *reinterpret_cast<const Vector<Real, kWidth>*>(from);
-    for (int i = 0; i < kWidth; ++i) to[i] = to_float(vector.item[i]);
+    constexpr int kAtOnce = kWidth < kWide<Real> ? kWidth : kWide<Real>;
+    for (int first = 0; first < kWidth; first += kAtOnce) {
+        const Vector<Real, kAtOnce> vector = load_vector<kAtOnce>(from + first);
+        for (int i = 0; i < kAtOnce; ++i) to[first + i] = to_float(vector.item[i]);
+    }
 }
 
 template <int kWidth, class Real>
 __device__ inline void store(Real* to, const float (&from)[kWidth]) {
-    require_aligned(to, alignof(Vector<Real, kWidth>));
-    Vector<Real, kWidth> vector;
-    for (int i = 0; i < kWidth; ++i) vector.item[i] = from_float<Real>(from[i]);
-    *reinterpret_cast<Vector<Real, kWidth>*>(to) = vector;
+    constexpr int kAtOnce = kWidth < kWide<Real> ? kWidth : kWide<Real>;
+    for (int first = 0; first < kWidth; first += kAtOnce) {
+        Vector<Real, kAtOnce> vector;
+        for (int i = 0; i < kAtOnce; ++i) vector.item[i] = from_float<Real>(from[first + i]);
+        store_vector(to + first, vector);
+    }
 }
-
-// Values of Real in 16 bytes.
-template <class Real>
-inline constexpr int kWide = 16 / sizeof(Real);
 
 // Whether rows of `cols` values, the first of which stand at these places (null: not there), can be moved 16 bytes at a
 // time.

@@ -30,25 +30,30 @@ Item* scratch(const Exec& exec, std::size_t offset_bytes) {
     return reinterpret_cast<Item*>(exec.workspace.data() + offset_bytes);
 }
 
-// The chunks that kernels work in, and the bytes of Exec::workspace that they need for them: X_workspace(...) for kernel
-// X. From shapes alone, so that a build without CUDA plans for a GPU as well. What is enough for some rows is enough for
-// fewer: a model plans for its longest step.
+// The chunks that kernels work in, and the bytes of Exec::workspace that they need for them: X_workspace(...) for
+// kernel X. From shapes alone, so that a build without CUDA plans for a GPU as well. What is enough for some rows is
+// enough for fewer: a model plans for its longest step.
 
-inline constexpr std::int64_t kLeastColumnRows = 16, kMostColumnChunks = 64;
+inline constexpr std::int64_t kLeastColumnRows = 64, kMostColumnChunks = 128;
 
 // Rows that share one partial sum a column.
 inline std::int64_t column_chunk_rows(std::int64_t rows) {
     return std::max(kLeastColumnRows, ceil_div(rows, kMostColumnChunks));
 }
 
-// For `sums` sums a column. Fewer rows may have more chunks: 1025 have 61, 1024 have 64.
-inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols, int sums) {
-    const std::int64_t chunks = std::min(kMostColumnChunks, ceil_div(rows, kLeastColumnRows));
-    return static_cast<std::size_t>(sums) * scratch_bytes<float>(chunks * cols);
+// Fewer rows may have more chunks: 8193 have 127, 8192 have 128.
+inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols) {
+    return scratch_bytes<float>(std::min(kMostColumnChunks, ceil_div(rows, kLeastColumnRows)) * cols);
 }
 
+// Rows of one block of norm_backward: enough blocks for two on each multiprocessor, in whole turns of its warps.
+inline constexpr std::int64_t kLeastNormRows = 32, kMostNormChunks = 256, kNormTurn = 8;
+inline std::int64_t norm_chunk_rows(std::int64_t rows) {
+    return std::max(kLeastNormRows, ceil_div(ceil_div(rows, kMostNormChunks), kNormTurn) * kNormTurn);
+}
 inline std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C) {
-    return column_sums_workspace(rows, C, 2);
+    constexpr std::int64_t kSums = 2;  // of weight and bias
+    return scratch_bytes<float>(std::min(kMostNormChunks, ceil_div(rows, kLeastNormRows)) * kSums * C);
 }
 
 // Rows of a product that waits, in float, for the derivative by which it is multiplied before it is added.
@@ -63,7 +68,7 @@ inline std::size_t linear_backward_input_workspace(std::int64_t rows, std::int64
 }
 
 inline std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int64_t, std::int64_t out) {
-    return column_sums_workspace(rows, out, 1);
+    return column_sums_workspace(rows, out);
 }
 
 // What is known of each position: see embedding.cu.
@@ -81,7 +86,8 @@ inline std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, 
     return scratch_bytes<float>(2 * B * H * padded_queries(T));
 }
 
-// A layer of experts: rows that share partial sums of the gate's losses, of which each expert has two, and three are of all.
+// A layer of experts: rows that share partial sums of the gate's losses, of which each expert has two, and three are of
+// all.
 inline constexpr std::int64_t kGateLossRows = 128;
 inline std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
     return scratch_bytes<double>(ceil_div(N, kGateLossRows) * (2 * E + 3));
@@ -89,7 +95,7 @@ inline std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
 
 // Of the gate's bias.
 inline std::size_t gate_backward_weight_workspace(std::int64_t N, std::int64_t, std::int64_t E) {
-    return column_sums_workspace(N, E, 1);
+    return column_sums_workspace(N, E);
 }
 
 // Rows of logits and of the head's weight are as many as fill tiles of products, whatever V is.

@@ -91,7 +91,7 @@ OpCase column_sums_case(Draw draw, std::int64_t rows, std::int64_t cols, std::in
     };
     op.cuda_f32 = run;
     op.cuda_bf16 = run;
-    op.set_cuda_workspace([=](auto) { return cuda::column_sums_workspace(believed_rows, cols, 1); });
+    op.set_cuda_workspace([=](auto) { return cuda::column_sums_workspace(believed_rows, cols); });
     return op;
 }
 
