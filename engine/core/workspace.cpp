@@ -15,8 +15,8 @@ bool is_gpu(const Backend& backend) {
 
 }  // namespace
 
-std::size_t embedding_workspace(const Backend& backend, std::int64_t B, std::int64_t T) {
-    return is_gpu(backend) ? kernels::cuda::embedding_backward_workspace(B, T) : 0;
+std::size_t embedding_workspace(const Backend& backend, std::int64_t B, std::int64_t T, std::int64_t C) {
+    return is_gpu(backend) ? kernels::cuda::embedding_backward_workspace(B, T, C) : 0;
 }
 
 std::size_t norm_workspace(const Backend& backend, std::int64_t rows, std::int64_t C) {

@@ -8,7 +8,7 @@
 
 namespace deft::engine {
 
-std::size_t embedding_workspace(const Backend&, std::int64_t B, std::int64_t T);
+std::size_t embedding_workspace(const Backend&, std::int64_t B, std::int64_t T, std::int64_t C);
 std::size_t norm_workspace(const Backend&, std::int64_t rows, std::int64_t C);
 std::size_t linear_workspace(const Backend&, std::int64_t rows, std::int64_t in, std::int64_t out);
 std::size_t attention_workspace(const Backend&, std::int64_t B, std::int64_t T, std::int64_t heads,

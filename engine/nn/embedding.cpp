@@ -16,7 +16,7 @@ Embedding::Embedding(const Planner& plan, std::int64_t vocab, std::int64_t max_s
         sum_ = plan.saved("embedded_sum", {plan.B, plan.T, width});
         if (plan.trains()) d_sum_ = plan.scratch("d_branch", {plan.B, plan.T, width});
     }
-    plan.arena.reserve_workspace(embedding_workspace(plan.backend, plan.B, plan.T));
+    plan.arena.reserve_workspace(embedding_workspace(plan.backend, plan.B, plan.T, width));
 }
 
 template <class WeightOf>

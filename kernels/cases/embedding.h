@@ -24,9 +24,20 @@ inline std::vector<EmbeddingShape> embedding_shapes(Sizes sizes) {
         for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T, m.C, m.V, m.T});
         return shapes;
     }
-    return {{1, 1, 1, 1, 1},      {1, 3, 40, 2, 3},     {2, 3, 17, 5, 3},
-            {3, 17, 33, 129, 20}, {2, 65, 129, 33, 65}, {8, 64, 64, 257, 64},
-            {2, 5, 33, 7, 0, 1, false}, {2, 5, 17, 0, 6, 0}, {3, 7, 65, 11, 9, 2}, {2, 9, 24, 5, 9, 3}};
+    // The last three: few ids, more ids than a tile of their sort has, and ids of three digits.
+    return {{1, 1, 1, 1, 1},
+            {1, 3, 40, 2, 3},
+            {2, 3, 17, 5, 3},
+            {3, 17, 33, 129, 20},
+            {2, 65, 129, 33, 65},
+            {8, 64, 64, 257, 64},
+            {2, 5, 33, 7, 0, 1, false},
+            {2, 5, 17, 0, 6, 0},
+            {3, 7, 65, 11, 9, 2},
+            {2, 9, 24, 5, 9, 3},
+            {4, 65, 24, 2, 65},
+            {3, 700, 8, 300, 700},
+            {1, 70, 1, 70001, 0, 1, false}};
 }
 
 inline std::string embedding_name(const char* op, const EmbeddingShape& s) {
@@ -102,7 +113,7 @@ inline OpCase embedding_backward_case(Draw draw, EmbeddingShape s, GradientsAccu
         reference::embedding_forward(exec, out.data(), embedding_tables<double>(s, weight, id), s.B, s.T, s.C);
         return weighted_sum(b[dout], out);
     };
-    op.set_cuda_workspace([=](auto) { return cuda::embedding_backward_workspace(s.B, s.T); });
+    op.set_cuda_workspace([=](auto) { return cuda::embedding_backward_workspace(s.B, s.T, s.C); });
     op.set_work(embedding_backward_work(table_shapes(s, how), s.B, s.T, s.C));
     return op;
 }

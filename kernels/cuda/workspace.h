@@ -71,10 +71,21 @@ inline std::size_t linear_backward_weight_workspace(std::int64_t rows, std::int6
     return column_sums_workspace(rows, out);
 }
 
-// What is known of each position: see embedding.cu.
-inline constexpr int kFactsOfPosition = 5;
-inline std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T) {
-    return kFactsOfPosition * scratch_bytes<std::int32_t>(B * T);
+// Ids sorted by sort_ids: two copies of ids and positions, and a count of each digit for each tile.
+inline constexpr std::int64_t kLeastTileIds = 2048, kMostIdTiles = 64, kTileGrain = 256;
+inline std::int64_t sorted_tile_ids(std::int64_t n) {
+    return std::max(kLeastTileIds, ceil_div(ceil_div(n, kMostIdTiles), kTileGrain) * kTileGrain);
+}
+inline std::size_t sorted_ids_bytes(std::int64_t n) {
+    constexpr std::int64_t kDigits = 256;
+    return 4 * scratch_bytes<std::int32_t>(n) +
+           scratch_bytes<std::int32_t>(std::min(kMostIdTiles, ceil_div(n, kLeastTileIds)) * kDigits);
+}
+
+// Sorted positions that share partial sums of the rows of their ids.
+inline constexpr std::int64_t kRunChunk = 64;
+inline std::size_t embedding_backward_workspace(std::int64_t B, std::int64_t T, std::int64_t C) {
+    return sorted_ids_bytes(B * T) + scratch_bytes<float>(ceil_div(B * T, kRunChunk) * 2 * C);
 }
 
 // Rows of statistics that tiles of queries read whole.
