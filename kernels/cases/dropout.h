@@ -16,7 +16,7 @@ inline std::vector<DropoutShape> dropout_shapes(Sizes sizes) {
         for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T * m.C});
         return shapes;
     }
-    return {{1, 1}, {3, 17}, {2, 512}, {5, 1031}, {4, 33, 3}, {6, 1050, 7}};
+    return {{1, 1}, {3, 17}, {2, 512}, {5, 1031}, {4, 33, 3}, {6, 1050, 7}, {4, 264, 8}};
 }
 
 // The numbers of draws, beyond 32 bits.

@@ -16,7 +16,7 @@ inline std::vector<RopeSizes> rope_sizes(Sizes sizes) {
         for (const ModelSizes& m : model_sizes()) shapes.push_back({m.B, m.T, m.H, m.C / m.H, 2 * m.C});
         return shapes;
     }
-    return {{1, 1, 1, 2}, {2, 5, 1, 6, 3}, {3, 17, 3, 10, 1}, {1, 33, 2, 34}, {2, 9, 2, 140, 5}};
+    return {{1, 1, 1, 2}, {2, 5, 1, 6, 3}, {3, 17, 3, 10, 1}, {1, 33, 2, 34}, {2, 9, 2, 140, 5}, {2, 7, 3, 48, 8}};
 }
 
 enum class RopeForm { forward, in_place, inverse };

@@ -31,7 +31,7 @@ inline void add_sum_ranks_cases(CaseTable& table) {
         table.add([](Draw draw) { return sum_ranks_case(draw, Item::sum, 1 << 20, 3, 8); });
         return;
     }
-    for (const std::int64_t n : {1, 3, 129, 5003})
+    for (const std::int64_t n : {1, 3, 129, 516, 5003})
         for (const auto& [rank, ranks] : {std::pair{0, 2}, {1, 2}, {1, 3}, {4, 5}})
             for (const Item item : {Item::sum, Item::wide, Item::id})
                 table.add([=](Draw draw) { return sum_ranks_case(draw, item, n, rank, ranks); });

@@ -1,17 +1,19 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/vector.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
-// A thread copies one value.
-template <class Real>
+// A thread copies kWidth values.
+template <class Real, int kWidth>
 __global__ void copy_to_cache(Real* cache, const Real* x, CacheRows s) {
-    for (std::int64_t item = first_item(); item < s.samples * s.K * s.C; item += item_stride()) {
-        const std::int64_t c = item % s.C, k = item / s.C % s.K, sample = item / s.C / s.K;
+    const std::int64_t vectors = s.C / kWidth;  // of a row
+    for (std::int64_t item = first_item(); item < s.samples * s.K * vectors; item += item_stride()) {
+        const std::int64_t c = item % vectors * kWidth, k = item / vectors % s.K, sample = item / vectors / s.K;
         const std::int64_t row = (s.B == 1 ? 0 : sample * s.K) + k;
-        cache[(sample * s.T + s.first + k) * s.C + c] = x[row * s.x_stride + c];
+        store_vector(cache + (sample * s.T + s.first + k) * s.C + c, load_vector<kWidth>(x + row * s.x_stride + c));
     }
 }
 
@@ -19,7 +21,10 @@ __global__ void copy_to_cache(Real* cache, const Real* x, CacheRows s) {
 
 template <class Real>
 void cache_rows(Exec& exec, Real* cache, const Real* x, const CacheRows& s) {
-    launch(exec, over_items("copy_to_cache", s.samples * s.K * s.C), copy_to_cache<Real>, cache, x, s);
+    with_width<Real>(rows_are_wide<Real>(s.C, cache, x) && s.x_stride % kWide<Real> == 0, [&](auto width) {
+        launch(exec, over_items("copy_to_cache", s.samples * s.K * (s.C / width)), copy_to_cache<Real, width>, cache, x,
+               s);
+    });
 }
 
 template void cache_rows<float>(Exec&, float*, const float*, const CacheRows&);

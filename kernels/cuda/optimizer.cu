@@ -1,9 +1,10 @@
 #include "kernels/cuda/cuda.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/cuda/block_reduce.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/flat_vectors.h"
 #include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
@@ -12,12 +13,27 @@ namespace {
 
 constexpr int kThreads = 256;
 
+// Values from `from` to n - 1, kWide at a time, in an order that does not depend on how they are loaded.
+template <class Value, bool kIsWide, class F>
+__device__ inline double sum_groups(const Value* x, std::int64_t first, std::int64_t end, const F& term) {
+    constexpr int kGroup = kWide<Value>;
+    double sum = 0;
+    for (std::int64_t i = first + threadIdx.x * kGroup; i < end; i += kThreads * kGroup) {
+        Vector<Value, kGroup> group = {};
+        if (kIsWide && i + kGroup <= end)
+            group = load_vector<kGroup>(x + i);
+        else
+            for (int j = 0; j < kGroup && i + j < end; ++j) group.item[j] = x[i + j];
+        for (int j = 0; j < kGroup; ++j) sum += term(static_cast<double>(group.item[j]));
+    }
+    return block_sum(sum);
+}
+
 // partial (chunks): sums of squares of x (n).
+template <bool kIsWide>
 __global__ void sum_squares_of_chunks(double* partial, const float* x, std::int64_t n) {
     const std::int64_t first = blockIdx.x * kSquaresChunk, end = first + kSquaresChunk < n ? first + kSquaresChunk : n;
-    double squares = 0;
-    for (std::int64_t i = first + threadIdx.x; i < end; i += kThreads) squares += static_cast<double>(x[i]) * x[i];
-    squares = block_sum(squares);
+    const double squares = sum_groups<float, kIsWide>(x, first, end, [](double value) { return value * value; });
     if (threadIdx.x == 0) partial[blockIdx.x] = squares;
 }
 
@@ -27,11 +43,9 @@ __global__ void replace_by_root(double* x) {
 }
 
 // One block.
-template <class Real>
-__global__ void sum_values(double* total, const Real* x, std::int64_t n, bool adds) {
-    double sum = 0;
-    for (std::int64_t i = threadIdx.x; i < n; i += kThreads) sum += x[i];
-    sum = block_sum(sum);
+template <class Value, bool kIsWide>
+__global__ void sum_values(double* total, const Value* x, std::int64_t n, bool adds) {
+    const double sum = sum_groups<Value, kIsWide>(x, 0, n, [](double value) { return value; });
     if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
@@ -58,21 +72,28 @@ __device__ float clip_of(double norm, double most) {
     return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
 }
 
+template <int kWidth>
 __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
                            const double* loss, std::int64_t n, AdamWStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
-    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
-        const float g = clip * grad[i], value = param[i];
-        const float m_new = step.beta1 * m[i] + step.one_minus_beta1 * g;
-        const float v_new = step.beta2 * v[i] + step.one_minus_beta2 * g * g;
-        const float updated =
-            value - (step.m_scale * m_new / (sqrtf(step.v_scale * v_new) + step.eps) + step.decay * value);
-        m[i] = m_new;
-        v[i] = v_new;
-        param[i] = updated;
-        if (rounded != nullptr) rounded[i] = to_bf16(updated);
-    }
+    for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
+        float g[kAtOnce], value[kAtOnce], mean[kAtOnce], square[kAtOnce];
+        load(g, grad + i);
+        load(value, param + i);
+        load(mean, m + i);
+        load(square, v + i);
+        for (int j = 0; j < kAtOnce; ++j) {
+            g[j] *= clip;
+            mean[j] = step.beta1 * mean[j] + step.one_minus_beta1 * g[j];
+            square[j] = step.beta2 * square[j] + step.one_minus_beta2 * g[j] * g[j];
+            value[j] -= step.m_scale * mean[j] / (sqrtf(step.v_scale * square[j]) + step.eps) + step.decay * value[j];
+        }
+        store(m + i, mean);
+        store(v + i, square);
+        store(param + i, value);
+        if (rounded != nullptr) store(rounded + i, value);
+    });
 }
 
 struct SgdStep {
@@ -86,23 +107,42 @@ struct SgdStep {
           max_grad_norm(sgd.max_grad_norm) {}
 };
 
+template <int kWidth>
 __global__ void sgd_step(float* param, bf16* rounded, float* m, const float* grad, const double* norm,
                          const double* loss, std::int64_t n, SgdStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
-    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
-        const float value = param[i];
-        const float m_new = step.momentum * m[i] + (clip * grad[i] + step.decay * value);
-        const float updated = value - step.lr * m_new;
-        m[i] = m_new;
-        param[i] = updated;
-        if (rounded != nullptr) rounded[i] = to_bf16(updated);
-    }
+    for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
+        float g[kAtOnce], value[kAtOnce], momentum[kAtOnce];
+        load(g, grad + i);
+        load(value, param + i);
+        load(momentum, m + i);
+        for (int j = 0; j < kAtOnce; ++j) {
+            momentum[j] = step.momentum * momentum[j] + (clip * g[j] + step.decay * value[j]);
+            value[j] -= step.lr * momentum[j];
+        }
+        store(m + i, momentum);
+        store(param + i, value);
+        if (rounded != nullptr) store(rounded + i, value);
+    });
 }
 
-template <class Real>
+template <class Real, int kWidth>
 __global__ void round_values(Real* to, const float* from, std::int64_t n) {
-    for (std::int64_t i = first_item(); i < n; i += item_stride()) to[i] = from_float<Real>(from[i]);
+    for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
+        float value[kAtOnce];
+        load(value, from + i);
+        store(to + i, value);
+    });
+}
+
+// f(whether x can be read 16 bytes at a time), a constant.
+template <class F>
+void with_wide(bool wide, const F& f) {
+    if (wide)
+        f(std::true_type{});
+    else
+        f(std::false_type{});
 }
 
 }  // namespace
@@ -111,8 +151,11 @@ void sum_of_squares(Exec& exec, double* total, const float* x, std::int64_t n, A
     require_workspace(exec, sum_of_squares_workspace(n), "sum_of_squares");
     const std::int64_t chunks = ceil_div(n, kSquaresChunk);
     double* partial = scratch<double>(exec, 0);  // (chunks)
-    launch(exec, {"sum_squares_of_chunks", chunks, kThreads}, sum_squares_of_chunks, partial, x, n);
-    launch(exec, {"sum_values", 1, kThreads}, sum_values<double>, total, partial, chunks, accumulate == Accumulate::yes);
+    with_wide(are_wide(x), [&](auto wide) {
+        launch(exec, {"sum_squares_of_chunks", chunks, kThreads}, sum_squares_of_chunks<wide>, partial, x, n);
+    });
+    launch(exec, {"sum_values", 1, kThreads}, sum_values<double, true>, total, partial, chunks,
+           accumulate == Accumulate::yes);
 }
 
 void square_root(Exec& exec, double* x) {
@@ -121,21 +164,31 @@ void square_root(Exec& exec, double* x) {
 
 void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
-    launch(exec, over_items("adamw_step", n), adamw_step, param, rounded, m, v, grad, norm, loss, n, AdamWStep(adamw));
+    with_width<float>(are_wide(param, rounded, m, v, grad), [&](auto width) {
+        launch(exec, over_vectors("adamw_step", n, width), adamw_step<width>, param, rounded, m, v, grad, norm, loss, n,
+               AdamWStep(adamw));
+    });
 }
 
 void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* grad, const double* norm,
                 const double* loss, std::int64_t n, const Sgd& sgd) {
-    launch(exec, over_items("sgd_step", n), sgd_step, param, rounded, m, grad, norm, loss, n, SgdStep(sgd));
+    with_width<float>(are_wide(param, rounded, m, grad), [&](auto width) {
+        launch(exec, over_vectors("sgd_step", n, width), sgd_step<width>, param, rounded, m, grad, norm, loss, n,
+               SgdStep(sgd));
+    });
 }
 
 void sum(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
-    launch(exec, {"sum_values", 1, kThreads}, sum_values<float>, total, x, n, accumulate == Accumulate::yes);
+    with_wide(are_wide(x), [&](auto wide) {
+        launch(exec, {"sum_values", 1, kThreads}, sum_values<float, wide>, total, x, n, accumulate == Accumulate::yes);
+    });
 }
 
 template <class Real>
 void round_to(Exec& exec, Real* to, const float* from, std::int64_t n) {
-    launch(exec, over_items("round_values", n), round_values<Real>, to, from, n);
+    with_width<float>(are_wide(to, from), [&](auto width) {
+        launch(exec, over_vectors("round_values", n, width), round_values<Real, width>, to, from, n);
+    });
 }
 
 template void round_to<float>(Exec&, float*, const float*, std::int64_t);

@@ -1,25 +1,32 @@
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/flat_vectors.h"
 
 namespace deft::kernels::cuda {
 
 namespace {
 
-// A thread adds one value of all ranks.
-template <class Value>
+// A thread adds neighbouring values of all ranks.
+template <class Value, int kWidth>
 __global__ void add_in_order(Value* sums, const Value* others, std::int64_t n, int rank, int ranks) {
-    for (std::int64_t i = first_item(); i < n; i += item_stride()) {
-        Value sum = rank == 0 ? sums[i] : others[i];
-        for (int r = 1; r < ranks; ++r) sum += r == rank ? sums[i] : others[r * n + i];
-        sums[i] = sum;
-    }
+    for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
+        const auto own = load_vector<kAtOnce>(sums + i);
+        auto sum = rank == 0 ? own : load_vector<kAtOnce>(others + i);
+        for (int r = 1; r < ranks; ++r) {
+            const auto more = r == rank ? own : load_vector<kAtOnce>(others + r * n + i);
+            for (int j = 0; j < kAtOnce; ++j) sum.item[j] += more.item[j];
+        }
+        store_vector(sums + i, sum);
+    });
 }
 
 }  // namespace
 
 template <class Value>
 void sum_ranks(Exec& exec, Value* sums, const Value* others, std::int64_t n, int rank, int ranks) {
-    launch(exec, over_items("add_in_order", n), add_in_order<Value>, sums, others, n, rank, ranks);
+    // The values of a rank start at a multiple of n.
+    with_width<Value>(rows_are_wide<Value>(n, sums, others), [&](auto width) {
+        launch(exec, over_vectors("add_in_order", n, width), add_in_order<Value, width>, sums, others, n, rank, ranks);
+    });
 }
 
 template void sum_ranks<float>(Exec&, float*, const float*, std::int64_t, int, int);
