@@ -61,6 +61,12 @@ void Allocations::remove(void* memory) {
     allocations_.erase(found);
 }
 
+bool Allocations::contains(std::uintptr_t address) const {
+    const std::lock_guard lock(mutex_);
+    const auto behind = allocations_.upper_bound(address);
+    return behind != allocations_.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes;
+}
+
 std::string Allocations::describe(std::uintptr_t address) const {
     const std::lock_guard lock(mutex_);
     for (const auto& [start, allocation] : allocations_) {

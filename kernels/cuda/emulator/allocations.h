@@ -19,6 +19,7 @@ class Allocations {
     // Of what add returned, or null.
     void remove(void* memory);
 
+    bool contains(std::uintptr_t address) const;
     // What stands at an address that may not be touched: "byte 1204 of dy, which has 1200".
     std::string describe(std::uintptr_t address) const;
     // Which allocations were written outside, in words; empty when none was.
