@@ -31,7 +31,7 @@ double cpu_seconds() {
 }
 
 TokenCorpus made_up_corpus(const AnalyzerBench& bench, const fs::path& folder) {
-    const std::vector<std::uint16_t> token = zipf_tokens(bench.tokens, bench.vocab, 1);
+    const std::vector<std::uint16_t> token = zipf_tokens<std::uint16_t>(bench.tokens, bench.vocab, 1);
     write_file_atomically(folder / "tokens.bin",
                           {reinterpret_cast<const char*>(token.data()), token.size() * sizeof token[0]});
     const auto mapped = std::make_shared<const MappedFile>(folder / "tokens.bin");

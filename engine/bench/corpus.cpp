@@ -119,7 +119,7 @@ std::vector<BenchCase> benches_of(const std::string& name, double bytes, const s
 OpenCorpus invented_corpus(std::uint64_t seed) {
     const auto folder = std::make_shared<const ScratchFolder>();
     const fs::path prefix = folder->path / "invented";
-    const std::vector<std::uint16_t> narrow = zipf_tokens(kTokens, kVocab, seed);
+    const std::vector<std::uint16_t> narrow = zipf_tokens<std::uint16_t>(kTokens, kVocab, seed);
     const std::vector<std::int32_t> tokens(narrow.begin(), narrow.end());
     IndexedDatasetWriter writer(prefix, kVocab);
     for (std::int64_t first = 0; first < kTokens; first += kDocument)

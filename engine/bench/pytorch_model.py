@@ -148,6 +148,12 @@ class Model(nn.Module):
         return of_classes + self.token_loss(states, batch_of) if self.has_token_head else of_classes
 
 
+def zipf_tokens(id_of_rank, count):
+    """Tokens whose ranks follow Zipf's law, as engine/bench/zipf_tokens.h draws them."""
+    vocab = len(id_of_rank)
+    return id_of_rank[(vocab ** torch.rand(count, dtype=torch.float64)).long().clamp(max=vocab) - 1]
+
+
 def a_batch(parts, batch, device="cpu"):
     """Random tokens, or images whose classes are to be told; where samples have lengths, 15% of the real ones are to be
     told, and two halves are segments."""
@@ -157,7 +163,8 @@ def a_batch(parts, batch, device="cpu"):
     if patches:
         on["image"] = torch.randn(batch, patches["height"], patches["width"], patches["channels"])
     else:
-        on["token"] = torch.randint(vocab, (batch, length))
+        id_of_rank = torch.randperm(vocab)
+        on["token"] = zipf_tokens(id_of_rank, batch * length).view(batch, length)
     angle = torch.arange(length)[:, None] * parts.get("rope_theta", 1) ** (-torch.arange(size // 2) / (size / 2))
     on["cosine"], on["sine"] = angle.cos(), angle.sin()
     on["hidden"] = torch.ones(length, length, dtype=torch.bool).triu(1) if parts["causal"] else torch.zeros(
@@ -171,6 +178,6 @@ def a_batch(parts, batch, device="cpu"):
         targets = len(on["masked"])
         on["segment"] = (torch.arange(length) * 2 >= torch.tensor(parts["lengths"])[:, None]).long()
     if not patches:
-        on["target"] = torch.randint(vocab, (targets,))
+        on["target"] = zipf_tokens(id_of_rank, targets)
     on["class_target"] = torch.randint(parts.get("classes", 1), (batch,))
     return {name: value if value is None else value.to(device) for name, value in on.items()}

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "base/stopwatch.h"
+#include "engine/bench/zipf_tokens.h"
 #include "engine/train/trainer.h"
 
 namespace deft::engine {
@@ -41,14 +42,8 @@ StepBench gpt2_124m_bench(std::int64_t batch_size) {
 }
 
 TokenCorpus random_corpus(const StepBench& bench) {
-    std::vector<std::int32_t> tokens;
     const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
-    for (std::int64_t i = 0; i <= size; ++i) {
-        const std::uint32_t word =
-            kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
-        tokens.push_back(static_cast<std::int32_t>(word % static_cast<std::uint32_t>(bench.model.vocab)));
-    }
-    return corpus_of_tokens(std::move(tokens));
+    return corpus_of_tokens(zipf_tokens<std::int32_t>(size + 1, static_cast<std::int32_t>(bench.model.vocab), 1));
 }
 
 namespace {
@@ -67,19 +62,18 @@ std::shared_ptr<const WordPiece> numbered_words(std::int64_t vocab) {
 // length_of(i): tokens of the i-th sentence; `sentences`: of a document.
 template <class LengthOf>
 SentenceCorpus random_sentences(const StepBench& bench, std::int64_t sentences, const LengthOf& length_of) {
-    constexpr std::int64_t kSpecial = 5;
+    constexpr std::int32_t kSpecial = 5;
     const std::int64_t size = 64 * bench.batch_size * bench.model.max_seqlen;
-    const auto words = static_cast<std::uint32_t>(bench.model.vocab - kSpecial);
-    std::vector<std::int32_t> tokens;
+    std::int64_t end = 0;  // of the last sentence
     SentenceCorpus corpus;
-    for (std::int64_t i = 0; static_cast<std::int64_t>(tokens.size()) < size; ++i) {
-        const std::int64_t length = length_of(i);
-        for (std::int64_t t = 0; t < length; ++t)
-            tokens.push_back(static_cast<std::int32_t>(kSpecial + random_word(std::ssize(tokens)) % words));
-        corpus.sentence_start.push_back(std::ssize(tokens));
+    for (std::int64_t i = 0; end < size; ++i) {
+        corpus.sentence_start.push_back(end += length_of(i));
         if (i % sentences == sentences - 1) corpus.document_start.push_back(corpus.sentences());
     }
     if (corpus.document_start.back() != corpus.sentences()) corpus.document_start.push_back(corpus.sentences());
+    const auto words = static_cast<std::int32_t>(bench.model.vocab - kSpecial);
+    std::vector<std::int32_t> tokens = zipf_tokens<std::int32_t>(end, words, 1);
+    for (std::int32_t& token : tokens) token += kSpecial;
     const TokenCorpus all = corpus_of_tokens(std::move(tokens));
     corpus.tokens = all.tokens;
     corpus.owner = all.owner;

@@ -46,7 +46,7 @@ struct InventedText {
 };
 
 InventedText invented_text(std::uint64_t seed) {
-    const std::vector<std::uint16_t> numbers = zipf_tokens(kTextBytes / 6, kStems, seed);
+    const std::vector<std::uint16_t> numbers = zipf_tokens<std::uint16_t>(kTextBytes / 6, kStems, seed);
     std::mt19937_64 random(seed);
     InventedText invented;
     for (const std::uint16_t number : numbers) {

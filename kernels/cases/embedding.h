@@ -58,7 +58,7 @@ inline EmbeddingTableShapes table_shapes(const EmbeddingShape& s, const Gradient
 // The ids of the tables that go by them.
 inline void add_ids(OpCase& op, Draw& draw, const EmbeddingShape& s) {
     for (int table = 0; table < s.by_id; ++table)
-        op.buffers.push_back(integer_input("id" + std::to_string(table), draw.integers(s.B * s.T, s.rows(table))));
+        op.buffers.push_back(integer_input("id" + std::to_string(table), draw.tokens(s.B * s.T, s.rows(table))));
 }
 
 // weight(table), id(table): pointers.

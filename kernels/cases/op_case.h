@@ -17,6 +17,7 @@
 #include "kernels/philox.h"
 #include "kernels/reference/reference.h"
 #include "kernels/work.h"
+#include "kernels/zipf.h"
 
 namespace deft::kernels::cases {
 
@@ -172,6 +173,15 @@ class Draw {
         for (std::int32_t& value : values)
             value = static_cast<std::int32_t>(philox_uniform(next().word[0]) * static_cast<double>(limit));
         return values;
+    }
+    // Ids of V tokens that are as unevenly frequent as words; frequent ones are no neighbours.
+    std::vector<std::int32_t> tokens(std::int64_t n, std::int64_t V) {
+        constexpr std::int64_t kPrime = 7919;
+        std::vector<std::int32_t> ids(static_cast<std::size_t>(n));
+        if (fill_ == Fill::zeros) return ids;
+        for (std::int32_t& id : ids)
+            id = static_cast<std::int32_t>(zipf_rank(philox_uniform(next().word[0]), V) * kPrime % V);
+        return ids;
     }
     // (B, K) ascending positions out of T.
     std::vector<std::int32_t> kept_rows(std::int64_t B, std::int64_t T, std::int64_t K) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <vector>
 
 #include "engine/bench/layers.h"
 #include "engine/bench/step.h"
@@ -52,6 +54,22 @@ TEST_CASE("the arms of a step: half the tokens in the inner layers, or half of e
     CHECK(flops[1] < flops[0]);
     CHECK(flops[2] < flops[1]);
     CHECK(step_arms({gpt2_config(2, 32, 2, 16, 64), 2}).size() == 2);  // no layer to drop tokens in
+}
+
+TEST_CASE("the tokens of a bench are as unevenly frequent as words") {
+    const StepBench bench{gpt2_config(2, 8, 1, 32, 1000), 8};
+    const TokenCorpus corpus = random_corpus(bench);
+    std::map<std::int64_t, std::int64_t> count;
+    for (std::int64_t i = 0; i < corpus.tokens.size; ++i) ++count[corpus.tokens[i]];
+    std::vector<std::int64_t> counts;
+    for (const auto& [token, times] : count) counts.push_back(times);
+    std::sort(counts.rbegin(), counts.rend());
+    const auto share = [&](std::size_t rank) {
+        return static_cast<double>(counts[rank]) / static_cast<double>(corpus.tokens.size);
+    };
+    CHECK(share(0) == Approx(std::log(2) / std::log(1000)).epsilon(0.1));
+    CHECK(share(1) == Approx(std::log(1.5) / std::log(1000)).epsilon(0.1));
+    CHECK(counts.size() > 900);
 }
 
 TEST_CASE("a bench of a model that looks to both sides trains on samples with padding, masked tokens and orders") {
