@@ -8,6 +8,7 @@
 //   DEFT_DYNAMIC_SHARED(Item, name)  the block's dynamic shared memory, as many bytes as the launch asked
 //   DEFT_UNROLL                      before a loop whose arrays must stay in registers
 //   require_aligned(address, bytes)  before an access of so many bytes at once
+//   store_words(to, words)           one access of 8 or 16 bytes to global memory: uint2 or uint4
 // and the instructions of tensor cores and asynchronous copies in kernels/cuda/tensor_core_words.h.
 // Warps are not in lockstep; a shuffle orders no memory: __syncwarp does.
 

@@ -1,5 +1,7 @@
 #include "kernels/cuda/column_sums.h"
 
+#include <algorithm>
+
 #include "kernels/cuda/float_rows.h"
 #include "kernels/cuda/vector.h"
 #include "kernels/cuda/workspace.h"
@@ -37,23 +39,24 @@ __global__ void column_partials(float* partial, const Real* y, std::int64_t rows
     write_row(partial + chunk * cols, sum, col, cols, false);
 }
 
-// A block sums 32 columns of partial (chunks, arrays x cols); its warps take every eighth chunk.
+// A block sums 32 columns of partial (chunks, arrays x cols); its warps, at most kRowLanes, share the chunks.
 __global__ void sum_partials(SumArrays sums, const float* partial, std::int64_t chunks, std::int64_t all_cols,
                              bool adds) {
     const int lane = warp_lane(), warp = static_cast<int>(threadIdx.x) / kWarpSize;
+    const int warps = static_cast<int>(blockDim.x) / kWarpSize;
     const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * kWarpSize + lane;
     float sum = 0;
-    for (std::int64_t chunk = warp; col < all_cols && chunk < chunks; chunk += kAhead * kRowLanes) {
+    for (std::int64_t chunk = warp; col < all_cols && chunk < chunks; chunk += kAhead * warps) {
         float ahead[kAhead] = {};
         for (int i = 0; i < kAhead; ++i)
-            if (chunk + i * kRowLanes < chunks) ahead[i] = partial[(chunk + i * kRowLanes) * all_cols + col];
+            if (chunk + i * warps < chunks) ahead[i] = partial[(chunk + i * warps) * all_cols + col];
         for (int i = 0; i < kAhead; ++i) sum += ahead[i];
     }
     DEFT_SHARED(float, of_warps, kThreads);  // (warp, lane)
     of_warps[threadIdx.x] = sum;
     __syncthreads();
     if (warp != 0 || col >= all_cols) return;
-    for (int other = 1; other < kRowLanes; ++other) sum += of_warps[other * kWarpSize + lane];
+    for (int other = 1; other < warps; ++other) sum += of_warps[other * kWarpSize + lane];
     float* const to = col < sums.cols ? sums.array[0] + col : sums.array[1] + (col - sums.cols);
     *to = adds ? *to + sum : sum;
 }
@@ -62,9 +65,9 @@ __global__ void sum_partials(SumArrays sums, const float* partial, std::int64_t 
 
 void finish_column_sums(Exec& exec, const SumArrays& sums, const float* partial, std::int64_t chunks,
                         Accumulate accumulate) {
-    const std::int64_t cols = sums.count() * sums.cols;
-    launch(exec, {"sum_partials", ceil_div(cols, kWarpSize), kThreads}, sum_partials, sums, partial, chunks, cols,
-           accumulate == Accumulate::yes);
+    const std::int64_t cols = sums.count() * sums.cols, warps = std::clamp<std::int64_t>(chunks, 1, kRowLanes);
+    launch(exec, {"sum_partials", ceil_div(cols, kWarpSize), static_cast<int>(warps) * kWarpSize}, sum_partials, sums,
+           partial, chunks, cols, accumulate == Accumulate::yes);
 }
 
 template <class Real>

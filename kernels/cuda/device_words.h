@@ -22,6 +22,14 @@ namespace deft::kernels::cuda {
 // Before a wide access: a device traps by itself.
 __device__ inline void require_aligned(const void*, std::size_t) {}
 
+// To global memory, in one access: the compiler splits the assignment of a struct into its items as it likes.
+__device__ inline void store_words(uint4* to, const uint4& words) {
+    __stwb(to, words);
+}
+__device__ inline void store_words(uint2* to, const uint2& words) {
+    __stwb(to, words);
+}
+
 // Errors: device, naming the kernel. Defined in runtime.cu.
 void check(cudaError_t status, const char* what);
 

@@ -10,7 +10,9 @@
 namespace deft::kernels::cuda {
 
 inline constexpr int kHoldingThreads = kRowsOfBlock * kWarpSize;  // a block
-inline constexpr int kLeastHeld = 8, kMostHeld = 16;              // values of a row that a thread holds
+inline constexpr int kLeastHeld = 8;                              // values of a row that a thread holds
+template <class Real>
+inline constexpr int kMostHeld = sizeof(Real) == 2 ? 16 : 12;  // in the registers of norm_held_rows_backward
 
 // A thread's place among those that share a row.
 struct RowHolder {
@@ -56,15 +58,14 @@ using Constant = std::integral_constant<int, kValue>;
 // f(width, chunks, warps), the first two of them constants. False, without a call, for rows that no block holds.
 template <class Real, class F>
 bool with_held_rows(bool wide, std::int64_t C, const F& f) {
-    const int warps = warps_of_row(C, wide ? kMostHeld : kLeastHeld);
+    const int warps = warps_of_row(C, wide ? kMostHeld<Real> : kLeastHeld);
     if (warps == 0) return false;
-    constexpr int kChunks = kLeastHeld / kWide<Real>;
     if (!wide)
         f(Constant<1>{}, Constant<kLeastHeld>{}, warps);
     else if (const std::int64_t threads = warps * kWarpSize; C <= threads * kLeastHeld)
-        f(Constant<kWide<Real>>{}, Constant<kChunks>{}, warps);
+        f(Constant<kWide<Real>>{}, Constant<kLeastHeld / kWide<Real>>{}, warps);
     else
-        f(Constant<kWide<Real>>{}, Constant<kChunks * 2>{}, warps);
+        f(Constant<kWide<Real>>{}, Constant<kMostHeld<Real> / kWide<Real>>{}, warps);
     return true;
 }
 

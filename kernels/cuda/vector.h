@@ -18,17 +18,26 @@ struct alignas(sizeof(Real) * kWidth) Vector {
 template <class Real>
 inline constexpr int kWide = 16 / sizeof(Real);
 
+// What one access moves: see store_words.
+template <class Item>
+using WordsOf = std::conditional_t<sizeof(Item) == 16, uint4, std::conditional_t<sizeof(Item) == 8, uint2, Item>>;
+
 // As they are stored: half the registers of floats, for values that wait.
 template <int kWidth, class Real>
 __device__ inline Vector<Real, kWidth> load_vector(const Real* from) {
-    require_aligned(from, alignof(Vector<Real, kWidth>));
-    return *reinterpret_cast<const Vector<Real, kWidth>*>(from);
+    using Item = Vector<Real, kWidth>;
+    require_aligned(from, alignof(Item));
+    return __builtin_bit_cast(Item, *reinterpret_cast<const WordsOf<Item>*>(from));
 }
 
 template <int kWidth, class Real>
 __device__ inline void store_vector(Real* to, const Vector<Real, kWidth>& vector) {
-    require_aligned(to, alignof(Vector<Real, kWidth>));
-    *reinterpret_cast<Vector<Real, kWidth>*>(to) = vector;
+    using Item = Vector<Real, kWidth>;
+    require_aligned(to, alignof(Item));
+    if constexpr (sizeof(Item) >= 8)
+        store_words(reinterpret_cast<WordsOf<Item>*>(to), __builtin_bit_cast(WordsOf<Item>, vector));
+    else
+        *reinterpret_cast<Item*>(to) = vector;
 }
 
 // kWidth may be a multiple of what 16 bytes hold.

@@ -28,6 +28,14 @@ struct dim3 {
     unsigned x = 1, y = 1, z = 1;
 };
 
+// What one access moves, whatever lies there.
+struct [[gnu::may_alias]] alignas(8) uint2 {
+    unsigned x, y;
+};
+struct [[gnu::may_alias]] alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
 #define threadIdx (::dim3{::deft::kernels::cuda::emulator::thread_index(), 0, 0})
 #define blockIdx (::dim3{::deft::kernels::cuda::emulator::block_index(), 0, 0})
 #define blockDim (::dim3{::deft::kernels::cuda::emulator::threads_of_block(), 1, 1})
@@ -66,6 +74,11 @@ inline float rsqrtf(float x) {
 // A device traps where the address of a wide access is no multiple of its size; a host may not.
 inline void require_aligned(const void* address, std::size_t bytes) {
     if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) emulator::misaligned_access(address, bytes);
+}
+
+template <class Words>
+void store_words(Words* to, const Words& words) {
+    *to = words;
 }
 
 template <class... Parameters>
