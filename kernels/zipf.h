@@ -7,7 +7,7 @@
 
 namespace deft::kernels {
 
-// A rank from 0 to V - 1, of a uniform number between 0 and 1. By inversion: ln(rank + 1) is uniform.
+// A rank from 0 to V - 1, of a uniform number between 0 and 1. Inversion: ln(rank + 1) is uniform.
 inline std::int64_t zipf_rank(double uniform, std::int64_t V) {
     return std::min(V, static_cast<std::int64_t>(std::exp(uniform * std::log(static_cast<double>(V))))) - 1;
 }

@@ -28,8 +28,8 @@ std::vector<std::int64_t> sizes_of(const StepBench& bench);
 // GPT-2 124M at length 1024.
 StepBench gpt2_124m_bench(std::int64_t batch_size);
 
-// What such a step trains on: tokens by Zipf's law, 64 batches of them; of a model that looks to both sides as BERT's
-// samples, of sentences with 5 to 30 tokens; of a model of images random pixels and labels, 64 batches of them where
+// The data of such a step: tokens by Zipf's law, 64 batches of them; for a model that looks to both sides BERT's
+// samples, of sentences with 5 to 30 tokens; for a model of images random pixels and labels, 64 batches of them where
 // those fit in 32 MiB, else as many as do, or one; and how.
 TokenCorpus random_corpus(const StepBench& bench);
 TrainingData random_training_data(const StepBench& bench);

@@ -15,7 +15,7 @@ constexpr int kAhead = 8;  // rows that a warp loads before it adds them
 // the gradient. One that crosses chunks leaves a partial sum in each, which finish_runs adds in order.
 struct Runs {
     SortedIds sorted;  // (n)
-    float* partial;    // (chunks, 2, C): of the run that an earlier chunk begins, and of the one that goes on behind
+    float* partial;    // (chunks, 2, C): of the run that an earlier chunk begins, and of the one that a later chunk ends
     std::int64_t n, C;
 
     __device__ std::int64_t chunks() const { return ceil_div(n, kRunChunk); }
@@ -26,7 +26,7 @@ struct Runs {
     // Whether the positions before and at i have the same id.
     __device__ bool crosses(std::int64_t i) const { return i > 0 && i < n && sorted.id[i - 1] == sorted.id[i]; }
     __device__ float* before(std::int64_t chunk) const { return partial + 2 * chunk * C; }
-    __device__ float* behind(std::int64_t chunk) const { return before(chunk) + C; }
+    __device__ float* after(std::int64_t chunk) const { return before(chunk) + C; }
 };
 
 template <class Real, int kWidth>
@@ -63,11 +63,11 @@ __global__ void add_runs(float* gradient, const Real* dout, Runs runs, bool adds
         }
     }
     const bool crosses = from_earlier || goes_on;
-    float* const partial = from_earlier ? runs.before(chunk) : runs.behind(chunk);
+    float* const partial = from_earlier ? runs.before(chunk) : runs.after(chunk);
     write_row(crosses ? partial : gradient + run * C, sum, c, C, adds && !crosses);
 }
 
-// The first place behind `from` whose id is another.
+// The first place after `from` with another id.
 __device__ inline std::int64_t end_of_run(const Runs& runs, std::int64_t from) {
     std::int64_t same = from, other = runs.n;  // of the same id, and of another or the end
     while (other - same > 1) {
@@ -77,7 +77,7 @@ __device__ inline std::int64_t end_of_run(const Runs& runs, std::int64_t from) {
     return other;
 }
 
-// A warp finishes the run that begins in its chunk and goes on behind it.
+// A warp finishes the run that begins in its chunk and ends in a later one.
 template <int kWidth>
 __global__ void finish_runs(float* gradient, Runs runs, bool adds) {
     const std::int64_t C = runs.C, across = ceil_div(C, kWarpSize * kWidth), chunk = warp_row() / across;
@@ -87,7 +87,7 @@ __global__ void finish_runs(float* gradient, Runs runs, bool adds) {
     const std::int64_t first = runs.first(chunk);
     if (runs.crosses(first) && runs.sorted.id[first] == runs.sorted.id[end]) return;  // an earlier chunk begins it
     float sum[kWidth];
-    load(sum, runs.behind(chunk) + c);
+    load(sum, runs.after(chunk) + c);
     const std::int64_t last = (end_of_run(runs, end) - 1) / kRunChunk;
     for (std::int64_t next = chunk + 1; next <= last; next += kAhead) {
         float part[kAhead][kWidth] = {};

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels over flat arrays: kWidth neighbouring values at a time, and those behind the last whole vector one at a time.
+// Kernels over flat arrays: kWidth neighbouring values at a time, and the rest after the last whole vector one at a time.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ __device__ inline void for_vectors(std::int64_t n, const F& f) {
     if (kWidth > 1 && rest < n) f.template operator()<1>(rest);
 }
 
-// Enough threads for that.
+// Enough threads for for_vectors.
 inline Launch over_vectors(const char* kernel, std::int64_t n, int width) {
     return over_items(kernel, n / width + (width > 1 ? n % width : 0));
 }

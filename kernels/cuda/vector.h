@@ -18,7 +18,7 @@ struct alignas(sizeof(Real) * kWidth) Vector {
 template <class Real>
 inline constexpr int kWide = 16 / sizeof(Real);
 
-// What one access moves: see store_words.
+// The words that one access moves: see store_words.
 template <class Item>
 using WordsOf = std::conditional_t<sizeof(Item) == 16, uint4, std::conditional_t<sizeof(Item) == 8, uint2, Item>>;
 

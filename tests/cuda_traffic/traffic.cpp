@@ -91,7 +91,7 @@ std::map<std::string, KernelTraffic> take() {
 
 }  // namespace deft::kernels::cuda::traffic
 
-// What code compiled with -fsanitize=thread calls.
+// The functions that code compiled with -fsanitize=thread calls.
 
 namespace {
 

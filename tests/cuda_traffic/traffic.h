@@ -25,7 +25,7 @@ struct KernelTraffic {
     std::int64_t wide_sector_bytes() const { return (read.wide_sectors + written.wide_sectors) * kSectorBytes; }
 };
 
-// By kernel, since the last call.
+// Each kernel's traffic since the last call.
 std::map<std::string, KernelTraffic> take();
 
 }  // namespace deft::kernels::cuda::traffic

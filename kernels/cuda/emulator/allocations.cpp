@@ -63,8 +63,8 @@ void Allocations::remove(void* memory) {
 
 bool Allocations::contains(std::uintptr_t address) const {
     const std::lock_guard lock(mutex_);
-    const auto behind = allocations_.upper_bound(address);
-    return behind != allocations_.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes;
+    const auto next = allocations_.upper_bound(address);
+    return next != allocations_.begin() && address - std::prev(next)->first < std::prev(next)->second.bytes;
 }
 
 std::string Allocations::describe(std::uintptr_t address) const {

@@ -28,7 +28,7 @@ struct dim3 {
     unsigned x = 1, y = 1, z = 1;
 };
 
-// What one access moves, whatever lies there.
+// The words that one access moves, whatever their type.
 struct [[gnu::may_alias]] alignas(8) uint2 {
     unsigned x, y;
 };
