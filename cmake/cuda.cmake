@@ -23,5 +23,7 @@ if(DEFT_WARNINGS_ARE_ERRORS)
     target_compile_options(kernels_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 target_link_libraries(kernels_cuda PUBLIC base CUDA::cudart_static CUDA::cublasLt)
+# Plans and records of products are host code; the compile options of that library are no options of nvcc.
+target_link_libraries(kernels_cuda INTERFACE $<LINK_ONLY:kernels>)
 target_compile_definitions(kernels PUBLIC DEFT_CUDA)
 target_link_libraries(kernels PUBLIC kernels_cuda)

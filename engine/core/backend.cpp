@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/product_table.h"
 #include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
@@ -36,7 +37,11 @@ std::vector<Gpu> usable_gpus() {
 std::map<std::string, std::string> gpu_versions() {
     if constexpr (kernels::cuda::kBuilt) {
         const kernels::cuda::Versions all = kernels::cuda::versions();
-        return {{"driver", all.driver}, {"runtime", all.runtime}, {"cublaslt", all.library}};
+        std::map<std::string, std::string> named = {
+            {"driver", all.driver}, {"runtime", all.runtime}, {"cublaslt", all.library}};
+        if (const std::string table = kernels::cuda::product_table_identity(); !table.empty())
+            named["product_table"] = table;
+        return named;
     }
     return {};
 }

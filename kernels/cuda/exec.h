@@ -14,9 +14,12 @@ inline constexpr bool kBuilt = true;
 inline constexpr bool kBuilt = false;
 #endif
 
+struct Products;
+
 struct Exec {
     void* stream = nullptr;         // cudaStream_t
-    void* blas = nullptr;           // the library and its plans (gemm.h)
+    void* blas = nullptr;           // the library's handle (gemm.h)
+    Products* products = nullptr;   // plans of products, and the path of each (products.h)
     std::span<std::byte> blas_workspace;  // device memory of the library alone
     std::span<std::byte> workspace;       // device memory, at least X_workspace(...) bytes for each kernel X that names
                                           // one; 256-byte aligned

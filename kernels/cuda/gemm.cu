@@ -4,6 +4,8 @@
 
 #include "kernels/cuda/gemm_tiles.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/product_key.h"
+#include "kernels/cuda/products.h"
 
 namespace deft::kernels::cuda {
 
@@ -26,6 +28,7 @@ __global__ void __launch_bounds__(kGemmThreads)
 template <class A, class B, class Out>
 void mixed_gemm(Exec& exec, Out* c, Operand<A> a, Operand<B> b, std::int64_t m, std::int64_t n, std::int64_t k,
                 float beta, std::int64_t ldc) {
+    record_product(exec, product_shape<Out>(a, b, m, n, k), ProductPath::tiles);
     launch(exec, {"multiply_tiles", ceil_div(m, kGemmTile) * ceil_div(n, kGemmTile), kGemmThreads},
            multiply_tiles<A, B, Out>, c, strided(a, m, k), strided(b, k, n), ldc == 0 ? n : ldc, beta != 0);
 }

@@ -41,9 +41,10 @@ template <class A, class B, class Out>
 void mixed_gemm(Exec&, Out* c, Operand<A> a, Operand<B> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
                 std::int64_t ldc = 0);
 
-// Matrix products of a library, the one place that knows which: cuBLASLt (cublaslt.cu), which takes its first heuristic
-// without split-K; under the emulator a plain loop (emulator/library_gemm.cpp). Every function is false, with nothing
-// done, where the library refuses: it has no algorithm for these sizes, strides or alignments.
+// Matrix products of a library, the one place that knows which: cuBLASLt (cublaslt.cu), which may split k with partial
+// sums in our own workspace; under the emulator a plain loop (emulator/library_gemm.cpp). Plans choose its algorithm
+// (product_plans.h). Every function is false, with nothing done, where the library refuses: it has no algorithm for these
+// sizes, strides or alignments, or refused all of them when they were to run.
 
 // As gemm; m, n, k > 0 and ldc >= n.
 template <class In, class Out>
@@ -60,8 +61,7 @@ template <class Real>
 bool library_activation_gradient(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
                                  std::int64_t in, std::int64_t out, Activation);
 
-// What stands behind Exec::blas on a device: the handle of cuBLASLt and the plans of the products done so far, so that
-// only the first step asks for heuristics. Included by .cu sources alone.
+// The library of Exec::blas on a device: the handle of cuBLASLt. Included by .cu sources alone.
 
 // For the current device. Errors: device.
 void* open_blas_library();

@@ -6,6 +6,7 @@
 #include "kernels/cuda/gemm_tiles.h"
 #include "kernels/cuda/grouped_tensor.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/products.h"
 
 namespace deft::kernels::cuda {
 
@@ -88,8 +89,12 @@ template <class Real>
 void grouped_linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                             const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                             std::int64_t out, Activation act) {
+    const ProductShape shape{false, true, slots, out, in, product_type<Real>, product_type<Real>, product_type<Real>,
+                             Epilogue::none};
     if constexpr (std::is_same_v<Real, bf16>)
-        if (grouped_forward_on_tensor_cores(exec, y, pre, x, w, bias, start, slots, E, in, out, act)) return;
+        if (grouped_forward_on_tensor_cores(exec, y, pre, x, w, bias, start, slots, E, in, out, act))
+            return record_product(exec, shape, ProductPath::tensor_cores);
+    record_product(exec, shape, ProductPath::tiles);
     launch(exec, {"grouped_forward", most_tiles(slots, E, out, kGemmTile), kGemmThreads}, grouped_forward<Real>, y, pre, x, w, bias,
            start, E, in, out, act);
 }
@@ -98,22 +103,30 @@ template <class Real>
 void grouped_linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
                                    const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
+    const ProductShape shape{false, false, slots, in, out, product_type<Real>, product_type<Real>, product_type<Real>,
+                             Epilogue::none};
     if constexpr (std::is_same_v<Real, bf16>)
-        if (grouped_backward_input_on_tensor_cores(exec, dx, dy, w, pre, start, slots, E, in, out, act)) return;
+        if (grouped_backward_input_on_tensor_cores(exec, dx, dy, w, pre, start, slots, E, in, out, act))
+            return record_product(exec, shape, ProductPath::tensor_cores);
+    record_product(exec, shape, ProductPath::tiles);
     launch(exec, {"grouped_backward_input", most_tiles(slots, E, in, kGemmTile), kGemmThreads}, grouped_backward_input<Real>, dx, dy,
            w, pre, start, E, in, out, act);
 }
 
 template <class Real>
 void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const Real* dy, const Real* x,
-                                    const std::int32_t* start, std::int64_t, std::int64_t E, std::int64_t in,
-                                    std::int64_t out, Accumulate accumulate) {
+                                    const std::int32_t* start, std::int64_t slots, std::int64_t E,
+                                    std::int64_t in, std::int64_t out, Accumulate accumulate) {
+    const ProductShape shape{true, false, out, in, slots, product_type<Real>, product_type<Real>, ProductType::f32,
+                             Epilogue::none};
     const bool adds = accumulate == Accumulate::yes;
     if (dbias != nullptr)
         launch(exec, {"grouped_backward_bias", E * ceil_div(out, kBiasColumns), kBiasColumns * kBiasRowLanes},
                grouped_backward_bias<Real>, dbias, dy, start, out, adds);
     if constexpr (std::is_same_v<Real, bf16>)
-        if (grouped_backward_weight_on_tensor_cores(exec, dw, dy, x, start, E, in, out, accumulate)) return;
+        if (grouped_backward_weight_on_tensor_cores(exec, dw, dy, x, start, E, in, out, accumulate))
+            return record_product(exec, shape, ProductPath::tensor_cores);
+    record_product(exec, shape, ProductPath::tiles);
     launch(exec, {"grouped_backward_weight", E * ceil_div(out, kGemmTile) * ceil_div(in, kGemmTile), kGemmThreads},
            grouped_backward_weight<Real>, dw, dy, x, start, in, out, adds);
 }

@@ -1,11 +1,10 @@
 #include "kernels/cuda/cuda.h"
 
-#include <type_traits>
-
 #include "kernels/cuda/activation.h"
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/op_products.h"
 #include "kernels/cuda/vector.h"
 #include "kernels/cuda/workspace.h"
 
@@ -63,13 +62,6 @@ __global__ void add_activated_gradient(Real* dx, const float* product, const Rea
     }
 }
 
-// How exact the library's GELU is, its manual does not say; by the device's tanh instruction it has some 11 bits,
-// enough for bf16 alone. It is the tanh form.
-template <class Real>
-constexpr bool library_may_activate(Activation act) {
-    return act == Activation::none || (act == Activation::gelu_tanh && !std::is_same_v<Real, float>);
-}
-
 // dx += (dy W) * act'(pre), in chunks of rows.
 template <class Real>
 void add_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
@@ -96,7 +88,7 @@ template <class Real>
 void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation act) {
     const bool is_product = bias == nullptr && act == Activation::none;
-    if (!is_product && library_may_activate<Real>(act) &&
+    if (!is_product && library_may_activate(product_type<Real>, act) &&
         library_bias_activation(exec, y, pre, x, w, bias, rows, in, out, act))
         return;
     Real* z = pre == nullptr ? y : pre;  // (rows, out)
@@ -113,7 +105,7 @@ void linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, 
                            std::int64_t in, std::int64_t out, Activation act, Accumulate accumulate) {
     const bool adds = accumulate == Accumulate::yes;
     if (act != Activation::none && adds) return add_backward_input(exec, dx, dy, w, pre, rows, in, out, act);
-    if (act != Activation::none && library_may_activate<Real>(act) &&
+    if (act != Activation::none && library_may_activate(product_type<Real>, act) &&
         library_activation_gradient(exec, dx, dy, w, pre, rows, in, out, act))
         return;
     gemm<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, adds ? 1.0f : 0.0f);

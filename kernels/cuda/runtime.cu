@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/products.h"
 #include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cuda {
@@ -154,6 +155,8 @@ Context::Context(int device) {
     if (!reason.empty()) throw Error(ErrorKind::missing, "CUDA cannot be used: " + reason);
 
     check(cudaSetDevice(device), "cudaSetDevice");
+    std::optional<ProductTable> table = chosen_product_table(describe(device).name, blas_library_version());
+    auto products = std::make_unique<Products>(Products{ProductPlans(std::move(table)), {}});
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
     const auto destroy = [](cudaStream_t made) { cudaStreamDestroy(made); };
@@ -164,12 +167,14 @@ Context::Context(int device) {
                             kBlasWorkspace};
     exec_.stream = owned_stream.release();
     exec_.blas = owned_blas.release();
+    exec_.products = products.release();
 }
 
 Context::~Context() {
     cudaStreamSynchronize(stream_of(exec_));
     release(exec_.blas_workspace.data());
     close_blas_library(exec_.blas);
+    delete exec_.products;
     cudaStreamDestroy(stream_of(exec_));
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernels/cuda/emulator/library_gemm.h"
+#include "kernels/cuda/product_key.h"
+#include "kernels/cuda/products.h"
 #include "kernels/reference/layers.h"
 
 namespace deft::kernels::cuda {
@@ -48,6 +50,30 @@ void multiply(Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std:
     }
 }
 
+std::vector<LibraryAlgorithm> algorithms() {
+    std::vector<LibraryAlgorithm> all;
+    for (int id = 0; id < library.rules.algorithms; ++id) all.push_back({.words = {}, .id = id});
+    return all;
+}
+
+// Whether a plan lets compute() run; recorded then.
+template <class Compute>
+bool run_planned(Exec& exec, const ProductKey& key, const Compute& compute) {
+    const auto fits = [&](const LibraryAlgorithm& algorithm) {
+        return algorithm.id != 0 || activation_rows(key.shape) % library.rules.rows_of_first == 0;
+    };
+    const auto starts = [&](const LibraryAlgorithm& algorithm) {
+        if (algorithm.id < library.rules.refused_at_start) return false;
+        compute();
+        return true;
+    };
+    const LibraryAlgorithm* const ran =
+        exec.products->plans.run(key, [](const ProductKey&) { return algorithms(); }, fits, starts);
+    if (ran == nullptr) return false;
+    record_product(exec, key.shape, ProductPath::library, ran);
+    return true;
+}
+
 template <class Real>
 void count_gelu() {
     ++(std::is_same_v<Real, float> ? library.calls.float_gelu : library.calls.bf16_gelu);
@@ -72,41 +98,49 @@ void forget_library_calls() {
 }  // namespace emulator
 
 template <class In, class Out>
-bool library_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
+bool library_gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
                   float beta, std::int64_t ldc) {
     if (!library.rules.takes_products) return false;
-    ++library.calls.products;
-    multiply(a, b, m, n, k, [&](float sum, std::int64_t i, std::int64_t j) {
-        Out& to = c[i * ldc + j];
-        to = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(to));  // without beta, c may be NaN
+    return run_planned(exec, product_key(exec, c, a, b, m, n, k, ldc), [&] {
+        ++library.calls.products;
+        multiply(a, b, m, n, k, [&](float sum, std::int64_t i, std::int64_t j) {
+            Out& to = c[i * ldc + j];
+            to = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(to));  // without beta, c may be NaN
+        });
     });
-    return true;
 }
 
 template <class Real>
-bool library_bias_activation(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
+bool library_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                              std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
-    if (!library.rules.takes_epilogues || bias == nullptr) return false;
-    ++library.calls.bias;
-    if (act == Activation::gelu_tanh) count_gelu<Real>();
-    multiply<Real>({x}, {w, true}, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
-        // The activation may be of what is not rounded yet, as a library is free to take it.
-        const float z = sum + to_float(bias[j]);
-        if (pre != nullptr) pre[i * out + j] = from_float<Real>(z);
-        y[i * out + j] = from_float<Real>(act == Activation::gelu_tanh ? reference::gelu_tanh(z) : z);
+    const bool is_gelu = act == Activation::gelu_tanh;
+    if (!library.rules.takes_epilogues || rows == 0 || bias == nullptr || (pre != nullptr && !is_gelu)) return false;
+    const Epilogue epilogue = !is_gelu ? Epilogue::bias : pre != nullptr ? Epilogue::gelu_keeping_pre : Epilogue::gelu;
+    const Operand<Real> a{x}, b{w, true};
+    return run_planned(exec, product_key(exec, y, a, b, rows, out, in, out, epilogue, bias, pre), [&] {
+        ++library.calls.bias;
+        if (is_gelu) count_gelu<Real>();
+        multiply<Real>(a, b, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
+            // The activation may be of what is not rounded yet, as a library is free to take it.
+            const float z = sum + to_float(bias[j]);
+            if (pre != nullptr) pre[i * out + j] = from_float<Real>(z);
+            y[i * out + j] = from_float<Real>(is_gelu ? reference::gelu_tanh(z) : z);
+        });
     });
-    return true;
 }
 
 template <class Real>
-bool library_activation_gradient(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
-                                 std::int64_t in, std::int64_t out, Activation) {
-    if (!library.rules.takes_epilogues) return false;
-    count_gelu<Real>();
-    multiply<Real>({dy}, {w}, rows, in, out, [&](float sum, std::int64_t i, std::int64_t j) {
-        dx[i * in + j] = from_float<Real>(sum * reference::gelu_tanh_derivative(to_float(pre[i * in + j])));
+bool library_activation_gradient(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
+                                 std::int64_t rows, std::int64_t in, std::int64_t out, Activation) {
+    if (!library.rules.takes_epilogues || rows == 0) return false;
+    const Operand<Real> a{dy}, b{w};
+    const ProductKey key = product_key(exec, dx, a, b, rows, in, out, in, Epilogue::gelu_gradient, nullptr, pre);
+    return run_planned(exec, key, [&] {
+        count_gelu<Real>();
+        multiply<Real>(a, b, rows, in, out, [&](float sum, std::int64_t i, std::int64_t j) {
+            dx[i * in + j] = from_float<Real>(sum * reference::gelu_tanh_derivative(to_float(pre[i * in + j])));
+        });
     });
-    return true;
 }
 
 template bool library_gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,

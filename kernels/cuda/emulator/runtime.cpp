@@ -7,12 +7,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/products.h"
 #include "kernels/cuda/runtime.h"
 
 namespace deft::kernels::cuda {
@@ -45,11 +48,14 @@ std::vector<DeviceInfo> devices() {
 Context::Context(int device) {
     if (device != 0)
         throw Error(ErrorKind::missing, fmt::format("there is no device {}: the emulated one is number 0", device));
+    std::optional<ProductTable> table = chosen_product_table(devices().front().name, versions().library);
+    exec_.products = new Products{ProductPlans(std::move(table)), {}};
     ++contexts;
 }
 
 Context::~Context() {
     --contexts;
+    delete exec_.products;
 }
 
 bool faults_past_end() {

@@ -1,0 +1,21 @@
+#pragma once
+// What a Context keeps of its matrix products: the plans of the library's, and the path of every one.
+
+#include "kernels/cuda/exec.h"
+#include "kernels/cuda/product_log.h"
+#include "kernels/cuda/product_plans.h"
+
+namespace deft::kernels::cuda {
+
+struct Products {
+    ProductPlans plans;
+    ProductLog log;
+};
+
+// algorithm: of the library's path, else null.
+inline void record_product(Exec& exec, const ProductShape& shape, ProductPath path,
+                           const LibraryAlgorithm* algorithm = nullptr) {
+    if (exec.products != nullptr) exec.products->log.add(shape, path, algorithm);
+}
+
+}  // namespace deft::kernels::cuda
