@@ -14,9 +14,10 @@ struct TypeTag {
     using type = T;
 };
 
-// Calls f(backend_exec, TypeTag<T>{}).
+// Calls f(backend_exec, TypeTag<T>{}); in a dry run nothing.
 template <class F>
 void dispatch(Exec& exec, DType dtype, F&& f) {
+    if (exec.planned != nullptr) return;
     if (exec.device == Device::cpu) {
         if (dtype == DType::f32) return f(exec.cpu, TypeTag<float>{});
         if (dtype == DType::f64) return f(exec.reference, TypeTag<double>{});

@@ -1,6 +1,7 @@
 #include "engine/core/exec.h"
 
 #include <cstring>
+#include <stdexcept>
 
 #include "kernels/cuda/runtime.h"
 
@@ -23,6 +24,7 @@ Exec make_exec(const Backend& backend, const Arena& arena) {
 }
 
 void write_tensor(Exec& exec, const Tensor& to, const void* from) {
+    if (exec.planned != nullptr) return;
     const auto bytes = static_cast<std::size_t>(to.bytes());
     if constexpr (kernels::cuda::kBuilt)
         if (exec.device == Device::cuda) return kernels::cuda::copy_to_device(exec.cuda, to.data, from, bytes);
@@ -30,6 +32,7 @@ void write_tensor(Exec& exec, const Tensor& to, const void* from) {
 }
 
 void read_tensor(Exec& exec, void* to, const Tensor& from) {
+    if (exec.planned != nullptr) throw std::logic_error("a dry run is asked for what it did not compute");
     const auto bytes = static_cast<std::size_t>(from.bytes());
     if constexpr (kernels::cuda::kBuilt)
         if (exec.device == Device::cuda) return kernels::cuda::copy_to_host(exec.cuda, to, from.data, bytes);

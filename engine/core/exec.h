@@ -11,6 +11,7 @@
 #include "engine/core/tensor.h"
 #include "kernels/cpu/exec.h"
 #include "kernels/cuda/exec.h"
+#include "kernels/cuda/product.h"
 #include "kernels/reference/exec.h"
 
 namespace deft::engine {
@@ -24,7 +25,14 @@ struct Exec {
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
     DeviceContext context;               // what `cuda` points into
     OpProfile* profile = nullptr;              // what each op takes is added here, see op_profile.h
+    // A dry run: ops compute nothing, touch no memory, and list here the products that a GPU would be asked for.
+    std::vector<kernels::cuda::ProductShape>* planned = nullptr;
 };
+
+// The type of a product's operands that are activations.
+inline kernels::cuda::ProductType product_type_of(DType dtype) {
+    return dtype == DType::bf16 ? kernels::cuda::ProductType::bf16 : kernels::cuda::ProductType::f32;
+}
 
 // An Exec on the arena's device, with its workspace. The arena is committed.
 Exec make_exec(const Backend& backend, const Arena& arena);

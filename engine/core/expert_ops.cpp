@@ -6,6 +6,7 @@
 #include "engine/core/op_profile.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/op_products.h"
 #include "kernels/reference/reference.h"
 #include "kernels/work.h"
 
@@ -50,6 +51,8 @@ void gate_logits(Exec& exec, Tensor logits, Tensor x, Tensor weight, Tensor bias
     if (bias) check_shape(bias, {E}, "gate bias");
     const OpTimer timer(exec, "gate_logits", Phase::forward, logits, x.dtype,
                         kernels::gate_logits_work(N, C, E, bool(bias)));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_gate_logits(*exec.planned, product_type_of(x.dtype), N, C, E);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gate_logits(backend, logits.as<Sum<T_>>(), x.as<T_>(), weight.as<Sum<T_>>(), bias.as<Sum<T_>>(), N, C, E);
     });
@@ -61,6 +64,8 @@ void gate_backward_input(Exec& exec, Tensor dx, Tensor dlogits, Tensor weight, A
     check_shape(weight, {E, C}, "gate weight");
     const OpTimer timer(exec, "gate_backward_input", Phase::backward, dx, dx.dtype,
                         kernels::gate_backward_input_work(N, C, E, accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_gate_backward_input(*exec.planned, product_type_of(dx.dtype), N, C, E);
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gate_backward_input(backend, dx.as<T_>(), dlogits.as<Sum<T_>>(), weight.as<Sum<T_>>(), N, C, E, accumulate);
     });
@@ -73,6 +78,8 @@ void gate_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dlogi
     if (dbias) check_shape(dbias, {E}, "gate dbias");
     const OpTimer timer(exec, "gate_backward_weight", Phase::backward, dweight, x.dtype,
                         kernels::gate_backward_weight_work(N, C, E, bool(dbias), accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_gate_backward_weight(*exec.planned, product_type_of(x.dtype), N, C, E);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gate_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dlogits.as<Sum<T_>>(), x.as<T_>(), N,
                              C, E, accumulate);
@@ -256,6 +263,8 @@ void grouped_linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor w
     if (pre) check_rows_of(pre, s.slots, s.out, "grouped linear pre");
     const OpTimer timer(exec, "grouped_linear_forward", Phase::forward, y, y.dtype,
                         kernels::grouped_linear_forward_work(s.slots, s.E, s.in, s.out, bool(bias), bool(pre)));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_grouped_forward(*exec.planned, product_type_of(y.dtype), s.slots, s.in, s.out);
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         grouped_linear_forward(backend, y.as<T_>(), pre.as<T_>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
                                start.as<std::int32_t>(), s.slots, s.E, s.in, s.out, activation);
@@ -268,6 +277,8 @@ void grouped_linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weig
     if (pre) check_rows_of(pre, s.slots, s.in, "grouped linear pre");
     const OpTimer timer(exec, "grouped_linear_backward_input", Phase::backward, dx, dx.dtype,
                         kernels::grouped_linear_backward_input_work(s.slots, s.E, s.in, s.out, bool(pre)));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_grouped_backward_input(*exec.planned, product_type_of(dx.dtype), s.slots, s.in, s.out);
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         grouped_linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(),
                                       start.as<std::int32_t>(), s.slots, s.E, s.in, s.out, activation);
@@ -280,6 +291,8 @@ void grouped_linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Te
     const OpTimer timer(
         exec, "grouped_linear_backward_weight", Phase::backward, dweight, dy.dtype,
         kernels::grouped_linear_backward_weight_work(s.slots, s.E, s.in, s.out, bool(dbias), accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_grouped_backward_weight(*exec.planned, product_type_of(dy.dtype), s.slots, s.in, s.out);
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         grouped_linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(),
                                        start.as<std::int32_t>(), s.slots, s.E, s.in, s.out, accumulate);

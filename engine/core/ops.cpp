@@ -9,6 +9,7 @@
 #include "engine/core/op_profile.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/op_products.h"
 #include "kernels/reference/reference.h"
 #include "kernels/work.h"
 
@@ -214,6 +215,8 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
     check_fused(activation);
     const OpTimer timer(exec, "linear_forward", Phase::forward, y, y.dtype,
                         kernels::linear_forward_work(rows, in, out, bool(bias), bool(pre)));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_linear_forward(*exec.planned, product_type_of(y.dtype), rows, in, out, bool(bias), bool(pre), activation);
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_forward(backend, y.as<T_>(), pre.as<T_>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, in, out,
                        activation);
@@ -227,6 +230,8 @@ void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tens
     check_fused(activation);
     const OpTimer timer(exec, "linear_backward_input", Phase::backward, dx, dx.dtype,
                         kernels::linear_backward_input_work(rows, in, out, bool(pre), accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_linear_backward_input(*exec.planned, product_type_of(dx.dtype), rows, in, out, activation, accumulate);
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(), rows, in, out,
                               activation, accumulate);
@@ -238,6 +243,8 @@ void linear_backward_weight(Exec& exec, Tensor dweight, Tensor dbias, Tensor dy,
     check_shape(dweight, {out, in}, "linear dweight");
     const OpTimer timer(exec, "linear_backward_weight", Phase::backward, dweight, dy.dtype,
                         kernels::linear_backward_weight_work(rows, in, out, bool(dbias), accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_linear_backward_weight(*exec.planned, product_type_of(dy.dtype), rows, in, out);
     dispatch(exec, dy.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_weight(backend, dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(), dy.as<T_>(), x.as<T_>(), rows, in,
                                out, accumulate);
@@ -414,6 +421,8 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
     if (dbias) check_shape(dbias, {V}, "head dbias");
     const OpTimer timer(exec, "head_loss_train", Phase::backward, dx, dx.dtype,
                         kernels::head_loss_train_work(rows, target_rows, C, V, bool(bias), accumulate));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, true);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         const auto train = [&](const auto&... layout) {
             head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
@@ -433,6 +442,8 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
     if (bias) check_shape(bias, {V}, "head bias");
     const OpTimer timer(exec, "head_loss", Phase::forward, loss, x.dtype,
                         kernels::head_loss_work(rows, target_rows, C, V, bool(bias), bool(greedy)));
+    if (exec.planned != nullptr)
+        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, false);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
                   target.as<std::int32_t>(), rows, target_rows, C, V);
