@@ -22,6 +22,7 @@
 #include "experiments/projection.h"
 #include "experiments/start_weights.h"
 #include "experiments/training_validation.h"
+#include "kernels/cuda/products.h"
 
 namespace deft::experiments {
 
@@ -280,6 +281,9 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);
     ended.flops = trainer.counts().flops;
+    if (const kernels::cuda::Products* const products = trainer.exec().cuda.products)
+        if (const std::string note = fallback_note(products->log.records()); !note.empty())
+            fmt::print(stderr, "{}\n", note);
     if (!whole) return false;
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);

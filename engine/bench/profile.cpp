@@ -23,9 +23,13 @@ std::vector<ProfiledOp> ops_of(const std::vector<OpRecord>& records) {
         op.seconds += record.seconds;
         op.flops += record.flops;
         op.bytes += record.bytes;
+        op.products.insert(op.products.end(), record.products.begin(), record.products.end());
     }
     std::vector<ProfiledOp> ops;
-    for (auto& [key, op] : groups) ops.push_back(std::move(op));
+    for (auto& [key, op] : groups) {
+        op.products = kernels::cuda::merged(op.products);
+        ops.push_back(std::move(op));
+    }
     std::stable_sort(ops.begin(), ops.end(), [](const ProfiledOp& a, const ProfiledOp& b) {
         return a.phase != b.phase ? a.phase < b.phase : a.seconds > b.seconds;
     });
@@ -69,6 +73,12 @@ StepProfile profile_steps(Trainer& trainer, int steps) {
     profile.ops = ops_of(profile.records);
     profile.outside_ops = profile.seconds - seconds_in(profile.records);
     return profile;
+}
+
+std::vector<kernels::cuda::ProductRecord> products_of(const StepProfile& profile) {
+    std::vector<kernels::cuda::ProductRecord> products;
+    for (const ProfiledOp& op : profile.ops) products.insert(products.end(), op.products.begin(), op.products.end());
+    return kernels::cuda::merged(products);
 }
 
 std::string chrome_trace(const StepProfile& profile, const std::string& name) {

@@ -17,6 +17,7 @@ struct ProfiledOp {
     int calls = 0;
     double seconds = 0;
     double flops = 0, bytes = 0;
+    std::vector<kernels::cuda::ProductRecord> products = {};  // of a GPU's op, each shape and path once
 };
 
 // One step, whole: the seconds of its ops and outside_ops are its seconds.
@@ -35,6 +36,9 @@ inline constexpr std::int64_t kProfileWarmUpSteps = 2;
 // Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; usage, for a trial
 // that ends before.
 StepProfile profile_steps(Trainer& trainer, int steps);
+
+// Matrix products of a step on a GPU, each shape and path once.
+std::vector<kernels::cuda::ProductRecord> products_of(const StepProfile& profile);
 
 // Chrome's and Perfetto's trace format (JSON, complete events) of that step.
 std::string chrome_trace(const StepProfile& profile, const std::string& name);

@@ -13,6 +13,7 @@
 #include "base/stopwatch.h"
 #include "engine/bench/zipf_tokens.h"
 #include "engine/train/trainer.h"
+#include "kernels/cuda/products.h"
 
 namespace deft::engine {
 
@@ -211,6 +212,8 @@ StepTime time_steps(const StepBench& bench, const Backend& backend, int min_step
     }
     result.seconds = median(seconds);
     result.flops = step_flops(config);
+    if (const kernels::cuda::Products* const products = trainer.exec().cuda.products)
+        result.products = products->log.records();
     return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/models/transformer.h"
 #include "engine/train/trainer.h"
+#include "kernels/cuda/product_log.h"
 
 namespace deft::engine {
 
@@ -71,6 +72,7 @@ struct StepTime {
     double seconds = 0;  // median of the timed steps
     double flops = 0;  // of one step, as sample_flops counts
     double loss = 0;   // of the last step: finite, or the run was not a run
+    std::vector<kernels::cuda::ProductRecord> products = {};  // of all steps on a GPU
 };
 
 // Trains on random_training_data(): two steps to warm up, then at least `min_steps` and `min_seconds`.

@@ -1,5 +1,6 @@
 #include "engine/core/op_profile.h"
 
+#include "kernels/cuda/products.h"
 #include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
@@ -16,7 +17,17 @@ const char* phase_name(Phase phase) {
     return "update";
 }
 
-OpProfile::OpProfile(Exec& exec) : exec_(exec), start_(now()) {}
+OpProfile::OpProfile(Exec& exec) : exec_(exec), start_(now()) {
+    if (product_log() != nullptr) product_log()->trace(true);
+}
+
+OpProfile::~OpProfile() {
+    if (product_log() != nullptr) product_log()->trace(false);
+}
+
+kernels::cuda::ProductLog* OpProfile::product_log() const {
+    return exec_.cuda.products == nullptr ? nullptr : &exec_.cuda.products->log;
+}
 
 OpProfile::Moment OpProfile::now() const {
     if constexpr (kernels::cuda::kBuilt)
@@ -47,12 +58,16 @@ OpTimer::OpTimer(Exec& exec, const char* op, Phase phase, const Tensor& out, DTy
     : profile_(exec.profile) {
     if (profile_ == nullptr) return;
     const double bytes = work.bytes(size_of(dtype), size_of(sum_dtype(dtype)));
-    profile_->records.push_back({op, phase, out.shape_text(), 0, 0, work.flops, bytes});
+    profile_->records.push_back({op, phase, out.shape_text(), 0, 0, work.flops, bytes, {}});
+    if (profile_->product_log() != nullptr) first_product_ = profile_->product_log()->traced();
     profile_->begins_.push_back(profile_->now());
 }
 
 OpTimer::~OpTimer() {
-    if (profile_ != nullptr) profile_->ends_.push_back(profile_->now());
+    if (profile_ == nullptr) return;
+    profile_->ends_.push_back(profile_->now());
+    if (profile_->product_log() != nullptr)
+        profile_->records.back().products = profile_->product_log()->calls_since(first_product_);
 }
 
 }  // namespace deft::engine

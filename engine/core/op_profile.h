@@ -2,6 +2,7 @@
 // What each op of a step took: filled while an Exec points to it. By the host's clock on a CPU, whose ops have ended when
 // they return; by events in its stream on a GPU, whose ops have not.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "engine/core/exec.h"
 #include "engine/core/tensor.h"
+#include "kernels/cuda/product_log.h"
 #include "kernels/work.h"
 
 namespace deft::kernels::cuda {
@@ -27,12 +29,16 @@ struct OpRecord {
     std::string shape;              // of its first output
     double start = 0, seconds = 0;  // since the profile's start
     double flops = 0, bytes = 0;    // kernels/work.h
+    std::vector<kernels::cuda::ProductRecord> products = {};  // of a GPU's op: each of its calls, with its path
 };
 
 class OpProfile {
  public:
     // Of what the device does from here on.
     explicit OpProfile(Exec& exec);
+    ~OpProfile();
+    OpProfile(const OpProfile&) = delete;
+    OpProfile& operator=(const OpProfile&) = delete;
     // Its seconds until here, after all ops. The times of a GPU's records are known from here on. Errors: device.
     double finish();
 
@@ -47,6 +53,7 @@ class OpProfile {
     };
     Moment now() const;
     static double seconds_between(const Moment& first, const Moment& last);
+    kernels::cuda::ProductLog* product_log() const;  // null on a CPU
 
     Exec& exec_;
     Moment start_;
@@ -64,6 +71,7 @@ class OpTimer {
 
  private:
     OpProfile* profile_;
+    std::size_t first_product_ = 0;  // in the trace of products
 };
 
 }  // namespace deft::engine

@@ -12,6 +12,7 @@
 #include "base/median.h"
 #include "base/text.h"
 #include "engine/bench/step.h"
+#include "kernels/bench/gpu_products.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
@@ -35,6 +36,8 @@ struct Row {
     engine::DType dtype;
     std::vector<double> seconds, torch_seconds;  // one a round
     double flops = 0, loss = 0;
+    std::vector<kernels::cuda::ProductRecord> products = {};  // of the last round
+    std::vector<kernels::CheckedProduct> checked = {};        // each shape run twice
 };
 
 struct TorchTimes {
@@ -62,6 +65,8 @@ Json row_json(const engine::StepBench& bench, const Row& row) {
                  {"last_loss", row.loss},
                  {"pytorch_seconds", row.torch_seconds},
                  {"against_pytorch", nullptr}};
+    json["fallbacks"] = to_json(large_fallbacks(row.products));
+    json["products"] = to_json(row.checked);
     if (!row.torch_seconds.empty()) json["against_pytorch"] = median(row.torch_seconds) / seconds;
     return json;
 }
@@ -116,11 +121,24 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
     table.notes.push_back(
         "FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
         "length x tokens / 2 (causal).");
+    for (const Row& row : rows) {
+        if (const std::string line = fallback_note(row.products); !line.empty()) table.notes.push_back(line + ".");
+        for (const kernels::CheckedProduct& product : row.checked)
+            if (!product.same_bits)
+                table.notes.push_back(fmt::format("Two runs of the product {} ({}) differ in bits.",
+                                                  product.record.shape.text(), product.record.path_text()));
+    }
     if (!torch.version.empty())
         table.notes.push_back(
             fmt::format("PyTorch {} through torch.compile, bf16 by autocast, f32 without TF32.", torch.version));
     if (!torch.failure.empty()) table.notes.push_back(torch.failure + ".");
     return table;
+}
+
+std::vector<kernels::CheckedProduct> check_products(const std::vector<kernels::cuda::ProductRecord>& products) {
+    std::vector<kernels::cuda::ProductShape> shapes;
+    for (const kernels::cuda::ProductRecord& product : products) shapes.push_back(product.shape);
+    return kernels::check_gpu_products(std::move(shapes));
 }
 
 int run_bench_gpu(const BenchGpuArguments& arguments) {
@@ -129,7 +147,7 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
     if (gpus.empty())
         throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");
     const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
-    std::vector<Row> rows = {{engine::DType::bf16, {}, {}, 0, 0}, {engine::DType::f32, {}, {}, 0, 0}};
+    std::vector<Row> rows = {{engine::DType::bf16, {}, {}}, {engine::DType::f32, {}, {}}};
     TorchTimes torch;
     for (int round = 0; round < arguments.rounds; ++round)
         for (Row& row : rows) {
@@ -137,8 +155,10 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
             row.seconds.push_back(time.seconds);
             row.flops = time.flops;
             row.loss = time.loss;
+            row.products = time.products;
             if (!arguments.python.empty() && torch.failure.empty()) torch_round(arguments.python, bench, row, torch);
         }
+    for (Row& row : rows) row.checked = check_products(row.products);
     print(to_table(bench, gpus.front(), rows, torch));
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, json_text(to_json(bench, gpus.front(), rows, torch), 2) + "\n");

@@ -14,8 +14,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/text.h"
+#include "engine/bench/step.h"
 #include "engine/comm/communicator.h"
 #include "engine/core/backend.h"
+#include "engine/train/planned_products.h"
+#include "kernels/bench/gpu_products.h"
 #include "kernels/cuda/exec.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
@@ -137,6 +141,12 @@ std::vector<Finding> gpus() {
     return findings;
 }
 
+// The products of GPT-2 124M in bf16, of one sample at length 1024.
+std::vector<kernels::cuda::ProductShape> usual_products() {
+    const engine::TrainerConfig config = engine::trainer_config_of(engine::gpt2_124m_bench(1));
+    return engine::planned_products(config, {engine::Device::cuda, engine::DType::bf16}, engine::plan_step(config, 0));
+}
+
 Finding mpi() {
     const std::string version = number_after(said_by({"mpirun", "--version"}), "");
     if (engine::Communicator::has_mpi() && !version.empty())
@@ -182,11 +192,43 @@ Finding data_mirror() {
             "`deft data list` says what it has"};
 }
 
+std::string listed(const std::vector<kernels::CheckedProduct>& checked, bool (*chosen)(const kernels::CheckedProduct&)) {
+    std::string text;
+    for (const kernels::CheckedProduct& product : checked)
+        if (chosen(product)) text += (text.empty() ? "" : "; ") + product.record.shape.text();
+    return text;
+}
+
 const char* word(Finding::State state) {
     return state == ok ? "ok" : state == note ? "note" : "missing";
 }
 
 }  // namespace
+
+Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes) {
+    constexpr const char* kSubject = "GPU products";
+    try {
+        const std::vector<kernels::CheckedProduct> checked = kernels::check_gpu_products(shapes);
+        const std::string slow = listed(checked, [](const kernels::CheckedProduct& product) {
+            return product.record.path == kernels::cuda::ProductPath::tiles;
+        });
+        const std::string different =
+            listed(checked, [](const kernels::CheckedProduct& product) { return !product.same_bits; });
+        if (!different.empty())
+            return {missing, kSubject, "two runs differ in bits: " + different,
+                    "training on this GPU does not repeat its results; please report it"};
+        if (!slow.empty())
+            return {note, kSubject, "fallbacks without tensor cores: " + slow,
+                    "the library takes none of these products, which run some tens of times slower"};
+        return {ok, kSubject, fmt::format("{} shapes of GPT-2 124M, none falls back, each the same twice", checked.size()),
+                "`deft profile --backend cuda` names the path of every product"};
+    } catch (const Error& error) {
+        const std::string text = error.what(), first = first_line(text);
+        std::string rest = text.size() > first.size() ? text.substr(first.size() + 1) : "";
+        std::replace(rest.begin(), rest.end(), '\n', ' ');
+        return {error.kind() == ErrorKind::config ? missing : note, kSubject, first, rest};
+    }
+}
 
 std::vector<Finding> examine(const fs::path& root) {
     const results_db::Host host = describe_host();
@@ -197,6 +239,7 @@ std::vector<Finding> examine(const fs::path& root) {
     findings.push_back(toolkit());
     findings.push_back(driver());
     for (Finding& finding : gpus()) findings.push_back(std::move(finding));
+    if (!engine::usable_gpus().empty()) findings.push_back(gpu_products(usual_products()));
     for (Finding& finding : std::vector{mpi(), nccl(), libraries(), git(), data_mirror()})
         findings.push_back(std::move(finding));
     return findings;

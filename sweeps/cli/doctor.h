@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "kernels/cuda/product.h"
 
 namespace deft::sweeps {
 
@@ -16,8 +17,11 @@ struct Finding {
     std::string meaning;  // what follows, and how to mend it; empty where nothing does
 };
 
-// `root`: where results would go. Looks only; writes nothing.
+// `root`: where results would go. Looks only and writes nothing; a GPU runs a few products.
 std::vector<Finding> examine(const std::filesystem::path& root);
+
+// What a GPU does with these products, each of which it runs twice: whether the library takes them, and repeats its bits.
+Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes);
 
 std::string render(const std::vector<Finding>& findings, int width);
 // [{"state", "subject", "found", "meaning"}]

@@ -19,6 +19,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/product_paths.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/preset_steps.h"
@@ -125,6 +126,7 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                  {"seconds_outside_ops", profile.outside_ops},
                  {"peaks", {{"flops", roofline.flops}, {"bytes", roofline.bytes}}},
                  {"ops", Json::array()}};
+    if (!roofline.device.empty()) json.update(product_paths_json(engine::products_of(profile)));
     for (const engine::ProfiledOp& op : profile.ops)
         json["ops"].push_back({{"phase", engine::phase_name(op.phase)},
                                {"op", op.op},
@@ -132,7 +134,8 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                                {"calls", op.calls},
                                {"seconds", op.seconds},
                                {"flops", op.flops},
-                               {"bytes", op.bytes}});
+                               {"bytes", op.bytes},
+                               {"products", product_paths_json(op.products).at("products")}});
     return json;
 }
 
@@ -183,7 +186,10 @@ int run_profile(const ProfileArguments& arguments) {
     if (!roofline.device.empty())
         table.notes.push_back(
             "Times are the device's, by events around each op; no op: the device waits between them.");
+    if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
+        table.notes.push_back(line + ".");
     print(table);
+    if (!roofline.device.empty()) print(product_paths_table(profile.ops));
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, json_text(to_json(profiled, roofline, arguments), 2) + "\n");
     if (!arguments.trace.empty()) {

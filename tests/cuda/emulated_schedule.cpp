@@ -7,6 +7,10 @@ void use_schedule(std::uint64_t seed) {
     emulator::set_schedule({.shuffled = true, .seed = seed});
 }
 
+bool device_is_emulated() {
+    return true;
+}
+
 bool device_is_slow() {
 #ifdef DEFT_SANITIZED
     return true;

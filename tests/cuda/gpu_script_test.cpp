@@ -57,6 +57,7 @@ TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat w
     CHECK(slice.stage("kernels").at("results").at("tests") == Json{{"run", 1}, {"failed", 0}});
     CHECK(slice.stage("kernels").at("numbers").size() > 5);
     CHECK(slice.stage("steps").at("numbers").at("profiled step tiny, ms") > 0);
+    CHECK(slice.stage("steps").at("results").at("profile tiny").at("products").size() > 10);
 
     const test::Ended again = slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
     CHECK(again.exit_code == 0);
@@ -104,6 +105,24 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[s
         slice.run("/bin/false", tests, {"--only", "cases", "--previous", (slice.folder / "out").string()});
     CHECK_THAT(again.printed, ContainsSubstring("cases: failed"));
     CHECK(slice.run("/bin/false", tests, {"--only", "no-stage"}).exit_code == 2);
+}
+
+TEST_CASE("a stage fails on a large product without tensor cores, and on one that does not repeat its bits",
+          "[surroundings]") {
+    if (!test::has_python()) DEFT_SKIP(kNoPython);
+    const Slice slice;
+    const auto failures_of = [&](const std::string& products) {
+        const std::string result = R"({"seconds": 0.1, )" + products + "}";
+        const std::string profile = slice.program("profile", "for last; do :; done\necho '" + result + "' > \"$last\"\n");
+        slice.run(profile, "/bin/false", {"--only", "steps"});
+        return slice.stage("steps").at("failures");
+    };
+    CHECK(failures_of(R"("fallbacks": {"products": []}, "products": [{"product": "NT 8x8x8", "same_bits": true}])") ==
+          Json::array());
+    CHECK(failures_of(R"("fallbacks": {"products": ["NT 1280x50257x768"]}, "products": [])") ==
+          Json{"the product NT 1280x50257x768 runs without tensor cores"});
+    CHECK(failures_of(R"("fallbacks": {"products": []}, "products": [{"product": "NT 8x8x8", "same_bits": false}])") ==
+          Json{"two runs of the product NT 8x8x8 differ in bits"});
 }
 
 TEST_CASE("a program that hangs costs its stage's time and no more", "[surroundings]") {

@@ -78,6 +78,20 @@ name = "plain"
     const Json& versions = json.at("host").at("extra").at("cuda");
     for (const char* part : {"driver", "runtime", "cublaslt"}) CHECK(!versions.at(part).get<std::string>().empty());
     double shares = json.at("seconds_outside_ops").get<double>();
-    for (const Json& op : json.at("ops")) shares += op.at("seconds").get<double>();
+    std::size_t ops_with_products = 0;
+    for (const Json& op : json.at("ops")) {
+        shares += op.at("seconds").get<double>();
+        const std::string name = op.at("op").get<std::string>();
+        const bool multiplies = name.find("linear") != std::string::npos || name.find("head") != std::string::npos;
+        INFO(name);
+        CHECK(!op.at("products").empty() == multiplies);
+        ops_with_products += op.at("products").size();
+        for (const Json& product : op.at("products")) CHECK(product.at("path") == "library");
+    }
+    CHECK(ops_with_products > 10);
+    CHECK(json.at("fallbacks").at("calls") == 0);
+    double flops = 0;
+    for (const Json& product : json.at("products")) flops += product.at("flops").get<double>();
+    CHECK(flops > 1e5);
     CHECK(shares == Approx(json.at("seconds").get<double>()).epsilon(1e-6));
 }

@@ -8,6 +8,8 @@ namespace deft::kernels::cuda {
 // Orders the threads of an emulated device anew; does nothing to a real one, which orders them as it likes.
 void use_schedule(std::uint64_t seed);
 
+bool device_is_emulated();
+
 // True of an emulated device under a sanitizer, where only small cases are quick.
 bool device_is_slow();
 

@@ -1,0 +1,127 @@
+// Matrix products of a device, real or emulated: those of a step, the path of each, and their bits.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/bench/step.h"
+#include "engine/train/planned_products.h"
+#include "kernels/bench/gpu_products.h"
+#include "kernels/cuda/products.h"
+#include "tests/catch.h"
+#include "tests/cuda/schedule.h"
+#include "tests/engine/model_parts.h"
+#include "tests/engine/small_vit.h"
+#include "tests/engine/tiny.h"
+
+using namespace deft;
+using namespace deft::engine;
+using namespace deft::kernels::cuda;
+
+namespace {
+
+constexpr Backend kGpuBf16{Device::cuda, DType::bf16, 1};
+constexpr const char* kNoCard = "the emulated device has no library";
+
+// Every call in order of its shape; without epilogues, which a library may refuse.
+std::vector<std::string> sorted_texts(const std::vector<ProductShape>& shapes) {
+    std::vector<std::string> texts;
+    for (ProductShape shape : shapes) {
+        shape.epilogue = Epilogue::none;
+        texts.push_back(shape.text());
+    }
+    std::sort(texts.begin(), texts.end());
+    return texts;
+}
+
+std::vector<ProductShape> calls_of(const ProductLog& log) {
+    std::vector<ProductShape> calls;
+    for (const ProductRecord& record : log.records())
+        calls.insert(calls.end(), static_cast<std::size_t>(record.calls), record.shape);
+    return calls;
+}
+
+TrainerConfig short_steps() {
+    TrainerConfig config = tiny_config(4, 11, 3);
+    config.micro_batch_size = 2;
+    config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
+    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{5, 11, 1, 6, 1});
+    return config;
+}
+
+// The products that a device was asked for in three steps are those of the dry runs.
+void check_planned(const TrainerConfig& config, const TrainingData& data, const Backend& backend) {
+    Trainer trainer(config, data, backend);
+    std::vector<ProductShape> planned;
+    for (std::int64_t step = 0; step < 3; ++step) {
+        const ProductList of_step = planned_products(config, backend, plan_step(config, step));
+        planned.insert(planned.end(), of_step.begin(), of_step.end());
+        trainer.step();
+    }
+    CHECK(planned.size() > 30);
+    CHECK(sorted_texts(calls_of(trainer.exec().cuda.products->log)) == sorted_texts(planned));
+}
+
+// The products of a step of GPT-2 124M, with one sample of length 1024.
+ProductList gpt2_products() {
+    const TrainerConfig config = trainer_config_of(gpt2_124m_bench(1));
+    return planned_products(config, kGpuBf16, plan_step(config, 0));
+}
+
+}  // namespace
+
+TEST_CASE("a dry run lists the products that a device is asked for, of every family of models") {
+    TrainerConfig gpt = short_steps();
+    TrainerConfig llama = gpt, experts = gpt;
+    llama.model = small_llama();
+    llama.model.blocks.resize(4, llama.model.blocks[0]);
+    llama.model.max_seqlen = 11;
+    llama.model.vocab = 31;
+    experts.model.blocks[1].experts = ExpertsConfig{.count = 3, .top = 2, .capacity_factor = 0};
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+        INFO(dtype_name(dtype));
+        const Backend backend{Device::cuda, dtype, 1};
+        for (const TrainerConfig* config : {&gpt, &llama, &experts}) {
+            check_planned(*config, tiny_corpus(900, config->model.vocab), backend);
+            TrainerConfig recomputed = *config;
+            recomputed.recompute = Recompute::block;
+            check_planned(recomputed, tiny_corpus(900, config->model.vocab), backend);
+        }
+    }
+}
+
+TEST_CASE("two runs of each product that training asks for have the same bits", "[surroundings]") {
+    if (device_is_emulated()) DEFT_SKIP(kNoCard);
+    for (const kernels::CheckedProduct& product : kernels::check_gpu_products(gpt2_products())) {
+        INFO(product.record.shape.text() << ", " << product.record.path_text());
+        CHECK(product.same_bits);
+    }
+}
+
+TEST_CASE("no product of at least 1 GFLOP falls back to a kernel without tensor cores", "[surroundings]") {
+    if (device_is_emulated()) DEFT_SKIP(kNoCard);
+    const StepBench bench = gpt2_124m_bench(1);
+    Trainer trainer(trainer_config_of(bench), random_training_data(bench), kGpuBf16);
+    trainer.step();
+    const Fallbacks fallbacks = large_fallbacks(trainer.exec().cuda.products->log.records());
+    for (const std::string& shape : fallbacks.shapes) UNSCOPED_INFO(shape);
+    CHECK(fallbacks.calls == 0);
+}
+
+TEST_CASE("a check of products runs each as training does") {
+    using enum ProductType;
+    const std::vector<ProductShape> shapes = {{false, true, 24, 16, 40, bf16, bf16, bf16, Epilogue::none},
+                                              {false, true, 24, 16, 40, bf16, bf16, bf16, Epilogue::none},
+                                              {false, true, 24, 31, 40, bf16, bf16, f32, Epilogue::none},
+                                              {true, false, 31, 16, 24, bf16, bf16, f32, Epilogue::none},
+                                              {false, false, 24, 16, 40, f32, f32, f32, Epilogue::none},
+                                              {true, false, 8, 16, 24, f32, bf16, f32, Epilogue::none}};
+    const std::vector<kernels::CheckedProduct> checked = kernels::check_gpu_products(shapes);
+    REQUIRE(checked.size() == 4);  // without the repeated one, and that of different types
+    for (const kernels::CheckedProduct& product : checked) {
+        INFO(product.record.shape.text());
+        CHECK(product.same_bits);
+        CHECK(product.record.calls == 1);
+        CHECK(std::count(shapes.begin(), shapes.end(), product.record.shape) >= 1);
+    }
+}
