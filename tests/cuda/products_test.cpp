@@ -14,9 +14,10 @@
 #include "tests/engine/small_vit.h"
 #include "tests/engine/tiny.h"
 
-using namespace deft;
-using namespace deft::engine;
-using namespace deft::kernels::cuda;
+namespace deft::product_tests {
+
+using namespace engine;
+using namespace kernels::cuda;
 
 namespace {
 
@@ -125,3 +126,5 @@ TEST_CASE("a check of products runs each as training does") {
         CHECK(std::count(shapes.begin(), shapes.end(), product.record.shape) >= 1);
     }
 }
+
+}  // namespace deft::product_tests

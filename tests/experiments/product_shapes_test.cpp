@@ -13,8 +13,9 @@
 #include "kernels/cuda/workspace.h"
 #include "tests/catch.h"
 
-using namespace deft;
-using namespace deft::engine;
+namespace deft::product_shapes {
+
+using namespace engine;
 using kernels::cuda::ProductShape;
 
 namespace {
@@ -121,3 +122,5 @@ TEST_CASE("a dry run's products have the FLOPs that a step is counted with, but 
         CHECK(planned == Approx(rows * of_row + static_cast<double>(config.batch_size) * of_sample).epsilon(0.01));
     }
 }
+
+}  // namespace deft::product_shapes

@@ -65,7 +65,8 @@ void check_products(double tolerance) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     constexpr std::int64_t m = 5, n = 7, k = 33;
-    Exec exec;
+    const Context context;
+    Exec exec = context.exec();
     for (int form = 0; form < 16; ++form) {
         INFO("form " << form);
         const std::int64_t gap = (form & 1) != 0 ? 3 : 0;
@@ -94,7 +95,8 @@ TEST_CASE("products in float, in bf16, and of bf16 into float") {
 TEST_CASE("what a product without beta overwrites is not read") {
     const float a = 2, b = 3;
     float c = std::numeric_limits<float>::quiet_NaN();
-    Exec exec;
+    const Context context;
+    Exec exec = context.exec();
     gemm<float, float>(exec, &c, {&a}, {&b}, 1, 1, 1, 0.0f);
     CHECK(c == 6);
 }

@@ -7,7 +7,7 @@
 namespace deft::cli {
 namespace {
 
-using namespace kernels::cuda;
+using kernels::cuda::Epilogue, kernels::cuda::ProductPath, kernels::cuda::ProductRecord, kernels::cuda::ProductType;
 
 constexpr ProductType kBf16 = ProductType::bf16;
 const ProductRecord kLogits{{false, true, 1280, 50257, 768, kBf16, kBf16, ProductType::f32, Epilogue::none},
