@@ -1,17 +1,14 @@
-// Matrix products of a device, real or emulated: those of a step, the path of each, and their bits.
+// Matrix products of a device, real or emulated: those of a step, and checks of single ones.
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "engine/bench/step.h"
 #include "engine/train/planned_products.h"
 #include "kernels/bench/gpu_products.h"
 #include "kernels/cuda/products.h"
 #include "tests/catch.h"
-#include "tests/cuda/schedule.h"
 #include "tests/engine/model_parts.h"
-#include "tests/engine/small_vit.h"
 #include "tests/engine/tiny.h"
 
 namespace deft::product_tests {
@@ -20,9 +17,6 @@ using namespace engine;
 using namespace kernels::cuda;
 
 namespace {
-
-constexpr Backend kGpuBf16{Device::cuda, DType::bf16, 1};
-constexpr const char* kNoCard = "the emulated device has no library";
 
 // Every call in order of its shape; without epilogues, which a library may refuse.
 std::vector<std::string> sorted_texts(const std::vector<ProductShape>& shapes) {
@@ -63,12 +57,6 @@ void check_planned(const TrainerConfig& config, const TrainingData& data, const 
     CHECK(sorted_texts(calls_of(trainer.exec().cuda.products->log)) == sorted_texts(planned));
 }
 
-// The products of a step of GPT-2 124M, with one sample of length 1024.
-ProductList gpt2_products() {
-    const TrainerConfig config = trainer_config_of(gpt2_124m_bench(1));
-    return planned_products(config, kGpuBf16, plan_step(config, 0));
-}
-
 }  // namespace
 
 TEST_CASE("a dry run lists the products that a device is asked for, of every family of models") {
@@ -89,24 +77,6 @@ TEST_CASE("a dry run lists the products that a device is asked for, of every fam
             check_planned(recomputed, tiny_corpus(900, config->model.vocab), backend);
         }
     }
-}
-
-TEST_CASE("two runs of each product that training asks for have the same bits", "[surroundings]") {
-    if (device_is_emulated()) DEFT_SKIP(kNoCard);
-    for (const kernels::CheckedProduct& product : kernels::check_gpu_products(gpt2_products())) {
-        INFO(product.record.shape.text() << ", " << product.record.path_text());
-        CHECK(product.same_bits);
-    }
-}
-
-TEST_CASE("no product of at least 1 GFLOP falls back to a kernel without tensor cores", "[surroundings]") {
-    if (device_is_emulated()) DEFT_SKIP(kNoCard);
-    const StepBench bench = gpt2_124m_bench(1);
-    Trainer trainer(trainer_config_of(bench), random_training_data(bench), kGpuBf16);
-    trainer.step();
-    const Fallbacks fallbacks = large_fallbacks(trainer.exec().cuda.products->log.records());
-    for (const std::string& shape : fallbacks.shapes) UNSCOPED_INFO(shape);
-    CHECK(fallbacks.calls == 0);
 }
 
 TEST_CASE("a check of products runs each as training does") {
