@@ -58,7 +58,7 @@ Tensor make_tensor(void* data, DType dtype, std::initializer_list<std::int64_t> 
 namespace {
 
 // Null of a tensor that is planned alone.
-void* bytes_behind(void* data, std::int64_t bytes) {
+void* moved_by(void* data, std::int64_t bytes) {
     return data == nullptr ? nullptr : static_cast<char*>(data) + bytes;
 }
 
@@ -82,14 +82,14 @@ Tensor Tensor::part(std::int64_t first, std::int64_t count) const {
     if (first < 0 || count < 0 || first + count > numel())
         throw std::logic_error("elements " + std::to_string(first) + " to " + std::to_string(first + count) + " of " +
                                shape_text());
-    return make_tensor(bytes_behind(data, first * size_of(dtype)), dtype, {count});
+    return make_tensor(moved_by(data, first * size_of(dtype)), dtype, {count});
 }
 
 Tensor Tensor::slice(std::int64_t i) const {
     Tensor part = *this;
     part.rank = rank - 1;
     for (int d = 0; d + 1 < rank; ++d) part.shape[static_cast<std::size_t>(d)] = dim(d + 1);
-    part.data = bytes_behind(data, i * part.bytes());
+    part.data = moved_by(data, i * part.bytes());
     return part;
 }
 

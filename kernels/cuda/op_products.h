@@ -75,7 +75,7 @@ inline void list_gate_backward_weight(ProductList& list, ProductType real, std::
     list.push_back({true, false, E, C, N, ProductType::f32, real, ProductType::f32, Epilogue::none});
 }
 
-// Of all experts together, whose rows are slots: each slot meets the weight of one of them.
+// All experts together, whose rows are slots: each slot meets the weight of one of them.
 inline void list_grouped_forward(ProductList& list, ProductType real, std::int64_t slots, std::int64_t in,
                                  std::int64_t out) {
     list.push_back({false, true, slots, out, in, real, real, real, Epilogue::none});

@@ -24,7 +24,7 @@ struct ProductRecord {
     std::string path_text() const;
 };
 
-// Products of at least so many FLOPs that took our FFMA kernel.
+// Products of at least this many FLOPs that took our FFMA kernel.
 inline constexpr double kLargeFallbackFlops = 1e9;
 bool is_large_fallback(const ProductRecord& record);
 struct Fallbacks {
@@ -54,7 +54,7 @@ class ProductLog {
     // Traces name each call, for profiles: off at first, since they grow with every call.
     void trace(bool on);
     std::size_t traced() const { return trace_.size(); }
-    // Each call since the trace had so many, as a record of one call.
+    // Calls of the trace from number `first` on, each as a record of one call.
     std::vector<ProductRecord> calls_since(std::size_t first) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // Which of the library's algorithms each product runs: cached by buckets of rows, so that a new sequence length costs no
-// heuristic search. The policy alone; the library is behind the three functions of run().
+// heuristic search. The policy alone: run() gets the library as three functions.
 
 #include <cstddef>
 #include <map>
@@ -47,7 +47,7 @@ class ProductPlans {
 
     const PlanCounts& counts() const { return counts_; }
     std::size_t buckets() const { return plans_.size(); }
-    // Those buckets that were asked for.
+    // Buckets that were asked for.
     std::vector<ProductKey> keys() const {
         std::vector<ProductKey> keys;
         for (const auto& [key, plan] : plans_) keys.push_back(key);

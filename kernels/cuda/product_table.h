@@ -11,7 +11,7 @@
 
 namespace deft::kernels::cuda {
 
-// What a plan depends on. Distances between stored rows are those of row-major matrices; alignments are in bytes, 0 where
+// Everything that a plan depends on. Distances between stored rows are those of row-major matrices; alignments are in bytes, 0 where
 // nothing is there.
 struct ProductKey {
     ProductShape shape;
@@ -47,7 +47,7 @@ inline constexpr const char* kProductTableVariable = "DEFT_PRODUCT_TABLE";
 // The table that the variable names; none where it is unset or empty. Errors: as above.
 std::optional<ProductTable> chosen_product_table(const std::string& gpu, const std::string& library);
 
-// What names that table in a run's provenance: the sha256 of its file, "unreadable", or empty where none is chosen.
+// The name of that table in a run's provenance: the sha256 of its file, "unreadable", or empty where none is chosen.
 std::string product_table_identity();
 
 }  // namespace deft::kernels::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// What a Context keeps of its matrix products: the plans of the library's, and the path of every one.
+// Matrix products of a Context: the plans of the library's, and the path of every one.
 
 #include "kernels/cuda/exec.h"
 #include "kernels/cuda/product_log.h"

@@ -20,7 +20,7 @@ struct Finding {
 // `root`: where results would go. Looks only and writes nothing; a GPU runs a few products.
 std::vector<Finding> examine(const std::filesystem::path& root);
 
-// What a GPU does with these products, each of which it runs twice: whether the library takes them, and repeats its bits.
+// A GPU's path of these products, each of which runs twice: whether the library takes them, and repeats its bits.
 Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes);
 
 std::string render(const std::vector<Finding>& findings, int width);

@@ -58,7 +58,7 @@ std::string exception_of(const TrainerConfig& config, const ProductShape& shape,
     return {};
 }
 
-// What stays of a shape when its rows change.
+// The part of a shape that stays when its rows change.
 ProductShape family_of(const ProductShape& shape) {
     return with_activation_rows(shape, 0);
 }

@@ -8,10 +8,9 @@ namespace deft::kernels::cuda::emulator {
 struct LibraryRules {
     bool takes_products = true;
     bool takes_epilogues = false;  // bias and activation with the product
-    // Its heuristics name so many algorithms, 0 the best; all compute the same.
-    int algorithms = 2;
-    int refused_at_start = 0;            // the first ones, which are refused when they are to run
-    std::int64_t rows_of_first = 1;      // the first fits multiples of so many rows of activations alone
+    int algorithms = 2;              // that its heuristics name, 0 the best; all compute the same
+    int refused_at_start = 0;        // the first ones of them, which fit but do not run
+    std::int64_t rows_of_first = 1;  // the first fits multiples of this number of rows alone
 };
 // From here on.
 void set_library(const LibraryRules&);
