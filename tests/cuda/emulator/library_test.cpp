@@ -157,9 +157,9 @@ TEST_CASE("a curriculum searches for algorithms once a bucket of rows") {
     CHECK(plans.counts().searches == searches);
     CHECK(plans.counts().lookups == planned);
     CHECK(plans.counts().hits == planned - searches);
-    CHECK(plans.counts().checks >= static_cast<std::int64_t>(shapes.size()));
+    CHECK(plans.counts().checks >= static_cast<std::int64_t>(shapes.size() - buckets.size()));
     CHECK(plans.counts().refused == 0);
-    CHECK(plans.buckets() == static_cast<std::size_t>(searches));
+    CHECK(plans.keys().size() == static_cast<std::size_t>(searches));
 }
 
 TEST_CASE("a table of timed products decides algorithms, is named by provenance, and is refused when damaged") {
