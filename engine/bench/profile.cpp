@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "kernels/cuda/products.h"
 
 namespace deft::engine {
 
@@ -65,6 +66,7 @@ StepProfile profile_steps(Trainer& trainer, int steps) {
         profile.seconds = ops.finish();
         profile.step = trainer.counts().steps;
         profile.records = std::move(ops.records);
+        if (trainer.exec().cuda.products != nullptr) profile.plans = trainer.exec().cuda.products->plans.counts();
     }
     const auto middle = profiles.begin() + (steps - 1) / 2;
     std::nth_element(profiles.begin(), middle, profiles.end(),

@@ -7,6 +7,7 @@
 
 #include "engine/core/op_profile.h"
 #include "engine/train/trainer.h"
+#include "kernels/cuda/product_plans.h"
 
 namespace deft::engine {
 
@@ -27,6 +28,7 @@ struct StepProfile {
     std::vector<ProfiledOp> ops;    // by phase, the longest first
     std::vector<OpRecord> records;  // in order
     double outside_ops = 0;         // that no op accounts for
+    kernels::cuda::PlanCounts plans = {};  // of a GPU's products, since the trainer began
 };
 
 // Steps that warm up caches before the first that is profiled.

@@ -29,6 +29,11 @@ reporting::Table product_paths_table(const std::vector<engine::ProfiledOp>& ops)
     return table;
 }
 
+Json plan_counts_json(const kernels::cuda::PlanCounts& plans) {
+    return {{"lookups", plans.lookups}, {"hits", plans.hits},     {"searches", plans.searches},
+            {"tuned", plans.tuned},     {"checks", plans.checks}, {"refused", plans.refused}};
+}
+
 Json product_paths_json(const std::vector<ProductRecord>& products) {
     Json json = {{"products", Json::array()}, {"fallbacks", to_json(large_fallbacks(products))}};
     for (const ProductRecord& product : products) json["products"].push_back(to_json(product));

@@ -12,6 +12,8 @@ namespace deft::cli {
 // One row a product of each op, the costliest first.
 reporting::Table product_paths_table(const std::vector<engine::ProfiledOp>& ops);
 
+Json plan_counts_json(const kernels::cuda::PlanCounts& plans);
+
 // Products and large fallbacks, as keys of a result.
 Json product_paths_json(const std::vector<kernels::cuda::ProductRecord>& products);
 

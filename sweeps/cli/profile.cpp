@@ -126,7 +126,10 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                  {"seconds_outside_ops", profile.outside_ops},
                  {"peaks", {{"flops", roofline.flops}, {"bytes", roofline.bytes}}},
                  {"ops", Json::array()}};
-    if (!roofline.device.empty()) json.update(product_paths_json(engine::products_of(profile)));
+    if (!roofline.device.empty()) {
+        json.update(product_paths_json(engine::products_of(profile)));
+        json["plans"] = plan_counts_json(profile.plans);
+    }
     for (const engine::ProfiledOp& op : profile.ops)
         json["ops"].push_back({{"phase", engine::phase_name(op.phase)},
                                {"op", op.op},
@@ -186,6 +189,11 @@ int run_profile(const ProfileArguments& arguments) {
     if (!roofline.device.empty())
         table.notes.push_back(
             "Times are the device's, by events around each op; no op: the device waits between them.");
+    if (!roofline.device.empty())
+        table.notes.push_back(fmt::format(
+            "Plans of products until then: {} asked for, {} searches of the library, {} algorithms from {}, {} refused.",
+            profile.plans.lookups, profile.plans.searches, profile.plans.tuned, kernels::cuda::kProductTableVariable,
+            profile.plans.refused));
     if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
         table.notes.push_back(line + ".");
     print(table);

@@ -90,6 +90,8 @@ name = "plain"
     }
     CHECK(ops_with_products > 10);
     CHECK(json.at("fallbacks").at("calls") == 0);
+    CHECK(json.at("plans").at("searches") > 10);
+    CHECK(json.at("plans").at("hits") > json.at("plans").at("searches"));  // the steps after the first
     double flops = 0;
     for (const Json& product : json.at("products")) flops += product.at("flops").get<double>();
     CHECK(flops > 1e5);
