@@ -216,7 +216,8 @@ void linear_forward(Exec& exec, Tensor y, Tensor pre, Tensor x, Tensor weight, T
     const OpTimer timer(exec, "linear_forward", Phase::forward, y, y.dtype,
                         kernels::linear_forward_work(rows, in, out, bool(bias), bool(pre)));
     if (exec.planned != nullptr)
-        kernels::cuda::list_linear_forward(*exec.planned, product_type_of(y.dtype), rows, in, out, bool(bias), bool(pre), activation);
+        kernels::cuda::list_linear_forward(*exec.planned, product_type_of(y.dtype), rows, in, out, bool(bias),
+                                           bool(pre), activation);
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_forward(backend, y.as<T_>(), pre.as<T_>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(), rows, in, out,
                        activation);
@@ -231,7 +232,8 @@ void linear_backward_input(Exec& exec, Tensor dx, Tensor dy, Tensor weight, Tens
     const OpTimer timer(exec, "linear_backward_input", Phase::backward, dx, dx.dtype,
                         kernels::linear_backward_input_work(rows, in, out, bool(pre), accumulate));
     if (exec.planned != nullptr)
-        kernels::cuda::list_linear_backward_input(*exec.planned, product_type_of(dx.dtype), rows, in, out, activation, accumulate);
+        kernels::cuda::list_linear_backward_input(*exec.planned, product_type_of(dx.dtype), rows, in, out, activation,
+                                                  accumulate);
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         linear_backward_input(backend, dx.as<T_>(), dy.as<T_>(), weight.as<T_>(), pre.as<T_>(), rows, in, out,
                               activation, accumulate);

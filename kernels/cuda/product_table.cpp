@@ -131,7 +131,8 @@ ProductTable read_product_table(const std::filesystem::path& file, const std::st
         return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
     };
     if (text_at("schema") != kSchema)
-        refuse(file, fmt::format("the schema is \"{}\", where \"{}\" is a table of GPU products", text_at("schema"), kSchema));
+        refuse(file, fmt::format("the schema is \"{}\", where \"{}\" is a table of GPU products", text_at("schema"),
+                                 kSchema));
     ProductTable table{text_at("gpu"), text_at("library"), {}};
     const std::string stated = text_at("sha256");
     json.erase("sha256");

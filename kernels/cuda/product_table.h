@@ -11,8 +11,8 @@
 
 namespace deft::kernels::cuda {
 
-// Everything that a plan depends on. Distances between stored rows are those of row-major matrices; alignments are in bytes, 0 where
-// nothing is there.
+// Everything that a plan depends on. Distances between stored rows are those of row-major matrices; alignments are in
+// bytes, 0 where nothing is there.
 struct ProductKey {
     ProductShape shape;
     std::int64_t lda = 0, ldb = 0, ldc = 0;

@@ -20,7 +20,8 @@ struct FakeLibrary {
         const auto search = [&](const ProductKey& bucket) {
             searched.push_back(bucket);
             std::vector<LibraryAlgorithm> found;
-            for (const int id : bucket == bucket_of(bucket) ? algorithms : algorithms_of_exact_rows) found.push_back({.words = {}, .id = id});
+            const std::vector<int>& ids = bucket == bucket_of(bucket) ? algorithms : algorithms_of_exact_rows;
+            for (const int id : ids) found.push_back({.words = {}, .id = id});
             return found;
         };
         const auto fits = [&](const LibraryAlgorithm& algorithm) { return unfit.count(algorithm.id) == 0; };
