@@ -102,9 +102,9 @@ void add_doubles(WeightNames names, const TransformerConfig& model, const OwnWei
     if (names != WeightNames::bert) return;
     // A decoder of older files has a bias of its own, which is the head's; a classifier stands in the place of the
     // order of two sentences where that was trained last.
-    if (weight.name == "lm_head.bias") part.doubles.push_back("cls.predictions.decoder.bias");
-    if (weight.name == "class_head.weight") part.doubles.push_back("classifier.weight");
-    if (weight.name == "class_head.bias") part.doubles.push_back("classifier.bias");
+    if (weight.name == "lm_head.bias") part.doubles.emplace_back("cls.predictions.decoder.bias");
+    if (weight.name == "class_head.weight") part.doubles.emplace_back("classifier.weight");
+    if (weight.name == "class_head.bias") part.doubles.emplace_back("classifier.bias");
     if (!model.head && is_class_head(weight.name)) std::swap(part.name, part.doubles.front());
 }
 
