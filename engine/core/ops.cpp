@@ -416,7 +416,7 @@ void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor do
 
 void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
                      Tensor bias, Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate,
-                     [[maybe_unused]] std::int64_t weight_rows) {
+                     std::int64_t weight_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
     if (bias) check_shape(bias, {V}, "head bias");
@@ -424,7 +424,7 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
     const OpTimer timer(exec, "head_loss_train", Phase::backward, dx, dx.dtype,
                         kernels::head_loss_train_work(rows, target_rows, C, V, bool(bias), accumulate));
     if (exec.planned != nullptr)
-        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, true);
+        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, weight_rows, true);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         const auto train = [&](const auto&... layout) {
             head_loss_train(backend, loss.as<Sum<T_>>(), dx.as<T_>(), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
@@ -439,16 +439,22 @@ void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor 
 }
 
 void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
-               std::int64_t target_rows) {
+               std::int64_t target_rows, std::int64_t weight_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     if (bias) check_shape(bias, {V}, "head bias");
     const OpTimer timer(exec, "head_loss", Phase::forward, loss, x.dtype,
                         kernels::head_loss_work(rows, target_rows, C, V, bool(bias), bool(greedy)));
     if (exec.planned != nullptr)
-        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, false);
+        kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, weight_rows, false);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
-                  target.as<std::int32_t>(), rows, target_rows, C, V);
+        const auto evaluate = [&](const auto&... layout) {
+            head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
+                      target.as<std::int32_t>(), rows, target_rows, C, V, layout...);
+        };
+        if constexpr (std::is_same_v<X, kernels::cuda::Exec>)
+            evaluate(kernels::cuda::HeadLayout{.weight_rows = weight_rows});
+        else
+            evaluate();
     });
 }
 

@@ -132,13 +132,13 @@ void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, T
                         Tensor lse, const AttentionMask&);
 
 // loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C), bias and dbias (V) or empty; target_rows: how
-// many targets are not kernels::kIgnoreTarget
+// many targets are not kernels::kIgnoreTarget; weight_rows: of weight and dweight with rows of zeros, 0 where there are none
 void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight, Tensor bias,
                      Tensor target, std::int64_t target_rows, double scale, Accumulate,
                      std::int64_t weight_rows = 0);
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
-               std::int64_t target_rows);
+               std::int64_t target_rows, std::int64_t weight_rows = 0);
 
 // loss, value and target (B), the last f32; x and dx (B, C), weight and dweight (1, C), bias and dbias (1)
 void value_loss_train(Exec&, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,

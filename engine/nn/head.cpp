@@ -50,7 +50,7 @@ void Head::train(Exec& exec, Tensor loss, Tensor dx, Tensor x, Tensor target, st
 
 void Head::evaluate(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor target, std::int64_t target_rows) const {
     head_loss(exec, loss, greedy, transform_ ? transform_->forward(exec, x) : x, weight_.compute, bias_.compute, target,
-              target_rows);
+              target_rows, weight_.stored_rows);
 }
 
 void Head::logits(Exec& exec, Tensor out, Tensor x) const {

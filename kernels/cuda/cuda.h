@@ -199,7 +199,7 @@ void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, cons
 template <class Real>
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
-               std::int64_t V);
+               std::int64_t V, const HeadLayout& = {});
 
 // ---- value loss ----
 // One number a sample and its squared error, as of regression. Real: float or bf16.

@@ -4,6 +4,8 @@
 
 #include "kernels/cuda/gemm_tensor_tiles.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/product_key.h"
+#include "kernels/cuda/products.h"
 #include "kernels/cuda/vector.h"
 
 namespace deft::kernels::cuda {
@@ -49,6 +51,7 @@ bool tensor_gemm(Exec& exec, Out* c, Operand<bf16> a, Operand<bf16> b, std::int6
     if ((a_along_k || b_along_k) && k % kPiece != 0) return false;
     if (!a_along_k && b_along_k) return false;  // no layer multiplies so
     const auto narrow = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
+    record_product(exec, product_shape<Out>(a, b, m, n, k), ProductPath::tensor_cores);
     const TensorOperand left{a.data, narrow(lda), narrow(m), narrow(k)}, right{b.data, narrow(ldb), narrow(n), narrow(k)};
     const std::int64_t row_stride = ldc == 0 ? n : ldc;
     const bool pairs = n % 2 == 0 && row_stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % (2 * sizeof(Out)) == 0;

@@ -247,6 +247,11 @@ __global__ void sum_bias_gradient(float* dbias, const Real* dlogits, std::int64_
     }
 }
 
+std::int64_t chunk_of(std::int64_t rows, std::int64_t V, std::size_t bytes_of_logit, const HeadLayout& layout) {
+    const std::int64_t most = head_chunk_rows(rows, V, bytes_of_logit);
+    return layout.most_rows == 0 ? most : std::min(most, layout.most_rows);
+}
+
 }  // namespace
 
 template <class Real>
@@ -255,8 +260,7 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
                      std::int64_t C, std::int64_t V, double scale, Accumulate accumulate, const HeadLayout& layout) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
     const std::int64_t weight_rows = std::max(layout.weight_rows, V);
-    std::int64_t most = head_chunk_rows(target_rows, V, sizeof(Real));
-    if (layout.most_rows != 0) most = std::min(most, layout.most_rows);
+    const std::int64_t most = chunk_of(target_rows, V, sizeof(Real), layout);
     const HeadLossScratch<Real> at(exec, rows, C, V);
     auto* const logits = reinterpret_cast<Real*>(at.logits);  // (most, leading), then their gradients
     const TargetRows found = at.find_rows(exec, loss, nullptr, target, rows, target_rows);
@@ -289,16 +293,17 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
 template <class Real>
 void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
-               std::int64_t V) {
+               std::int64_t V, const HeadLayout& layout) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
-    const std::int64_t most = head_chunk_rows(target_rows, V, sizeof(float));
+    const std::int64_t weight_rows = std::max(layout.weight_rows, V);
+    const std::int64_t most = chunk_of(target_rows, V, sizeof(float), layout);
     const HeadLossScratch<Real> at(exec, rows, C, V);
     auto* const logits = reinterpret_cast<float*>(at.logits);  // (most, leading)
     const TargetRows found = at.find_rows(exec, loss, greedy, target, rows, target_rows);
     for (std::int64_t first = 0; first < target_rows; first += most) {
         const std::int64_t chunk = std::min(most, target_rows - first);
         const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
-        gemm<Real, float>(exec, logits, {x_chunk}, {w, true}, chunk, V, C, 0.0f, at.leading);
+        gemm<Real, float>(exec, logits, {x_chunk}, {w, true}, chunk, weight_rows, C, 0.0f, at.leading);
         launch(exec, {"cross_entropy", chunk, threads_of_row(V, 1)}, cross_entropy<Real>, loss, greedy, logits, bias,
                target, found, first, V, at.leading);
     }
@@ -311,8 +316,10 @@ template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const 
                                     const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
                                     Accumulate, const HeadLayout&);
 template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
-                               const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+                               const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                               const HeadLayout&);
 template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,
-                              std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+                              std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                              const HeadLayout&);
 
 }  // namespace deft::kernels::cuda

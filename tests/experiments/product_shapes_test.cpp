@@ -50,10 +50,9 @@ void add_techniques(TrainerConfig& config, Schedule schedule) {
 std::string exception_of(const TrainerConfig& config, const ProductShape& shape, std::int64_t dimension) {
     const TransformerConfig& model = config.model;
     const bool is_row = dimension == activation_rows(shape);
-    if (model.head && dimension == model.vocab && kernels::cuda::padded_vocabulary(model.vocab) % 8 == 0)
-        return "vocabulary: rows of logits are padded to a multiple of 64";
     if (model.class_head && dimension == model.class_head->classes) return "classes: as many as the data has";
-    const bool is_of_head = model.head && (shape.m == model.vocab || shape.n == model.vocab || shape.k == model.vocab);
+    const std::int64_t columns = kernels::cuda::padded_vocabulary(model.vocab);
+    const bool is_of_head = model.head && (shape.m == columns || shape.n == columns || shape.k == columns);
     if (is_row && is_of_head && !model.is_causal()) return "rows with a target: the data masks them";
     return {};
 }
