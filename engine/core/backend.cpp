@@ -23,7 +23,8 @@ void require_supported_by_cuda(DType dtype, std::int64_t head_size) {
 }  // namespace
 
 const char* device_name(Device device) {
-    return device == Device::cpu ? "cpu" : "cuda";
+    constexpr const char* names[] = {"cpu", "cuda", "none"};
+    return names[static_cast<int>(device)];
 }
 
 std::vector<Gpu> usable_gpus() {
@@ -52,7 +53,7 @@ std::string gpu_problem() {
 }
 
 void require_supported(const Backend& backend, std::int64_t head_size) {
-    if (backend.device == Device::cuda) return require_supported_by_cuda(backend.dtype, head_size);
+    if (backend.device != Device::cpu) return require_supported_by_cuda(backend.dtype, head_size);
     if (backend.dtype != DType::f32 && backend.dtype != DType::f64)
         throw Error(ErrorKind::config, fmt::format("the cpu backend has no {}", dtype_name(backend.dtype)),
                     "use f32, or gpu slots");
@@ -60,7 +61,7 @@ void require_supported(const Backend& backend, std::int64_t head_size) {
 
 void require_backend(const Backend& backend, std::int64_t head_size) {
     require_supported(backend, head_size);
-    if (backend.device == Device::cpu) return;
+    if (backend.device != Device::cuda) return;
     if (const std::string problem = gpu_problem(); !problem.empty())
         throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use cpu slots, or see `deft doctor`");
 }

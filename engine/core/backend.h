@@ -10,8 +10,10 @@
 
 namespace deft::engine {
 
-enum class Device { cpu, cuda };
-const char* device_name(Device device);  // "cpu", "cuda"
+// none: each op checks its shapes and is recorded, and computes nothing. Its buffers hold what was copied into them, else
+// zeros; untouched ones take no memory.
+enum class Device { cpu, cuda, none };
+const char* device_name(Device device);  // "cpu", "cuda", "none"
 
 struct Backend {
     Device device = Device::cpu;
@@ -32,7 +34,8 @@ std::map<std::string, std::string> gpu_versions();
 // Why there is none, in words for a user; empty where there is one.
 std::string gpu_problem();
 
-// Errors: config, for a dtype or a head size that the backend lacks, whether or not its device is here.
+// Device::none takes what the cuda backend takes. Errors: config, for a dtype or a head size that the backend lacks,
+// whether or not its device is here.
 void require_supported(const Backend& backend, std::int64_t head_size);
 // Errors: as above; missing, for a device that this build or machine lacks.
 void require_backend(const Backend& backend, std::int64_t head_size);

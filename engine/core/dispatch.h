@@ -14,10 +14,10 @@ struct TypeTag {
     using type = T;
 };
 
-// Calls f(backend_exec, TypeTag<T>{}); in a dry run nothing.
+// Calls f(backend_exec, TypeTag<T>{}); in a dry run, and on Device::none, nothing.
 template <class F>
 void dispatch(Exec& exec, DType dtype, F&& f) {
-    if (exec.planned != nullptr) return;
+    if (exec.planned != nullptr || exec.device == Device::none) return;
     if (exec.device == Device::cpu) {
         if (dtype == DType::f32) return f(exec.cpu, TypeTag<float>{});
         if (dtype == DType::f64) return f(exec.reference, TypeTag<double>{});

@@ -18,14 +18,17 @@ void unmap(void* memory) {
     munmap(block, *reinterpret_cast<std::size_t*>(block));
 }
 
-Memory map_host(std::size_t bytes) {
+// Without a device the plan may exceed the machine's memory: most of its pages stay untouched.
+Memory map_host(Device device, std::size_t bytes) {
+    const bool is_untouched = device == Device::none;
     const std::size_t mapped = ((bytes + kHeader) / kHugePage + 1) * kHugePage;
-    void* block = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_untouched ? MAP_NORESERVE : 0);
+    void* block = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (block == MAP_FAILED)
         throw Error(
             ErrorKind::memory, fmt::format("cannot allocate {:.1f} MiB", static_cast<double>(bytes) / (1 << 20)),
             "lower train.micro_batch_size, model.seqlen or model.width (`deft plan --memory` shows each buffer)");
-    madvise(block, mapped, MADV_HUGEPAGE);
+    if (!is_untouched) madvise(block, mapped, MADV_HUGEPAGE);
     *static_cast<std::size_t*>(block) = mapped;
     return {static_cast<char*>(block) + kHeader, unmap};
 }
@@ -41,14 +44,14 @@ DeviceContext open_device(Device device) {
 Memory allocate(Device device, std::size_t bytes) {
     if constexpr (kernels::cuda::kBuilt)
         if (device == Device::cuda) return {kernels::cuda::allocate(bytes, "a model and its step"), kernels::cuda::release};
-    return map_host(bytes);
+    return map_host(device, bytes);
 }
 
 Memory allocate_staging(Device device, std::size_t bytes) {
     if constexpr (kernels::cuda::kBuilt)
         if (device == Device::cuda)
             return {kernels::cuda::allocate_pinned(bytes, "samples on their way"), kernels::cuda::release_pinned};
-    return map_host(bytes);
+    return map_host(device, bytes);
 }
 
 }  // namespace deft::engine

@@ -10,7 +10,7 @@ namespace deft::engine {
 namespace {
 
 bool is_gpu(const Backend& backend) {
-    return backend.device == Device::cuda;
+    return backend.device != Device::cpu;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// deft profile: where the time of a training step goes.
+// deft profile: where the time of a training step goes, measured here or predicted for a card.
 
 #include <fmt/format.h>
 
@@ -10,8 +10,10 @@
 #include "base/json.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
+#include "engine/bench/step_model.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
+#include "experiments/size_limits.h"
 #include "kernels/bench/cuda_peaks.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
@@ -19,6 +21,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/predicted_step.h"
 #include "sweeps/cli/product_paths.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
@@ -37,13 +40,21 @@ struct ProfileArguments {
     int steps = 5;
     std::int64_t step = 1, batch = 0;  // 0: the model's own
     int threads = sweeps::usable_cores();
-    std::string backend = "cpu", dtype = "f32";
+    std::int64_t vocab = 0;  // 0: the preset's in deft bench step
+    std::string backend = "cpu", dtype;  // dtype: empty: f32 of a measured step, bf16 of a predicted one
+    std::string card;                    // for predictions; empty: the GPU's own, where the model knows it
+    bool predict = false;                // measure nothing
     std::string root = sweeps::kDefaultRoot, trace, json;
 };
 
+engine::DType dtype_of(const ProfileArguments& arguments) {
+    const bool is_bf16 = arguments.dtype.empty() ? arguments.predict : arguments.dtype == "bf16";
+    return is_bf16 ? engine::DType::bf16 : engine::DType::f32;
+}
+
 engine::Backend backend_of(const ProfileArguments& arguments) {
-    return {arguments.backend == "cuda" ? engine::Device::cuda : engine::Device::cpu,
-            arguments.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, arguments.threads};
+    return {arguments.backend == "cuda" ? engine::Device::cuda : engine::Device::cpu, dtype_of(arguments),
+            arguments.threads};
 }
 
 struct Profiled {
@@ -53,7 +64,7 @@ struct Profiled {
 
 // Of --preset or --size.
 engine::StepBench chosen_bench(const ProfileArguments& arguments) {
-    if (!arguments.preset.empty()) return sweeps::preset_step(arguments.preset, arguments.batch);
+    if (!arguments.preset.empty()) return sweeps::preset_step(arguments.preset, arguments.batch, arguments.vocab);
     engine::StepBench bench = arguments.size == kGpt2
                                   ? engine::gpt2_124m_bench(16)
                                   : engine::standard_step_benches().at(static_cast<std::size_t>(arguments.size - 1));
@@ -61,20 +72,30 @@ engine::StepBench chosen_bench(const ProfileArguments& arguments) {
     return bench;
 }
 
-Profiled of_model(const ProfileArguments& arguments) {
-    const engine::StepBench bench = chosen_bench(arguments);
-    const engine::TrainerConfig settings = engine::trainer_config_of(bench);
+std::string name_of(const engine::StepBench& bench, const ProfileArguments& arguments) {
     const auto& m = bench.model;
     const std::string told = m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
     const std::string sizes = fmt::format("layers {}, width {}, heads {}, {}, length {}, batch {}", m.layers(), m.width,
                                           m.heads(), told, m.max_seqlen, bench.batch_size);
-    const std::string name = arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
+    return arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
+}
+
+Profiled of_model(const ProfileArguments& arguments) {
+    const engine::StepBench bench = chosen_bench(arguments);
+    const engine::TrainerConfig settings = engine::trainer_config_of(bench);
+    const std::string name = name_of(bench, arguments);
     sweeps::require_memory("a step of " + name, {settings}, backend_of(arguments));
     engine::Trainer trainer(settings, engine::random_training_data(bench), backend_of(arguments));
     return {name, engine::profile_steps(trainer, arguments.steps)};
 }
 
-Profiled of_sweep(const ProfileArguments& arguments) {
+struct SweepTrial {
+    std::string name;
+    engine::TrainerConfig settings;
+    engine::TrainingData data;
+};
+
+SweepTrial trial_of_sweep(const ProfileArguments& arguments) {
     const sweeps::Point point = arguments.spec.first_point();
     const experiments::TrialConfig& config = point.config;
     const experiments::Dataset dataset = experiments::load_dataset(
@@ -82,10 +103,37 @@ Profiled of_sweep(const ProfileArguments& arguments) {
     print_note(dataset.note);
     engine::TrainerConfig settings = experiments::trainer_config(config);
     experiments::add_curriculum(settings, config, dataset);
-    engine::Trainer trainer(settings, dataset.train, backend_of(arguments));
+    return {point.name(), std::move(settings), dataset.train};
+}
+
+Profiled of_sweep(const ProfileArguments& arguments) {
+    const SweepTrial trial = trial_of_sweep(arguments);
+    engine::Trainer trainer(trial.settings, trial.data, backend_of(arguments));
     const std::int64_t before = arguments.step - 1 - engine::kProfileWarmUpSteps;
     for (std::int64_t done = 0; done < before && !trainer.done(); ++done) trainer.step();
-    return {point.name(), engine::profile_steps(trainer, arguments.steps)};
+    return {trial.name, engine::profile_steps(trainer, arguments.steps)};
+}
+
+PredictedTrial predicted_trial(const ProfileArguments& arguments) {
+    const engine::DType dtype = dtype_of(arguments);
+    if (!arguments.spec.file.empty()) {
+        const SweepTrial trial = trial_of_sweep(arguments);
+        return {trial.name, engine::record_step(trial.settings, trial.data, dtype, arguments.step), dtype};
+    }
+    const engine::StepBench bench = chosen_bench(arguments);
+    const engine::TrainerConfig settings = engine::trainer_config_of(bench);
+    const engine::TrainingData data = engine::random_training_data(bench);
+    return {name_of(bench, arguments), engine::record_step(settings, data, dtype, arguments.step), dtype,
+            engine::tokens_of_step(settings, data), engine::step_flops(settings)};
+}
+
+int run_prediction(const ProfileArguments& arguments) {
+    const engine::CardModel& card = engine::card_model(arguments.card);
+    const PredictedTrial trial = predicted_trial(arguments);
+    print(predicted_table(trial, card));
+    if (!arguments.json.empty())
+        write_file_atomically(arguments.json, json_text(predicted_json(trial, card), 2) + "\n");
+    return kExitOk;
 }
 
 std::string percent(double part, double whole) {
@@ -101,12 +149,18 @@ struct Roofline {
 Roofline measured_roofline(const ProfileArguments& arguments) {
     if (arguments.backend == "cuda") {
         const kernels::CudaPeaks peaks = kernels::measure_cuda_peaks();
-        const bool is_bf16 = arguments.dtype == "bf16";
+        const bool is_bf16 = dtype_of(arguments) == engine::DType::bf16;
         return {is_bf16 ? peaks.bf16_flops : peaks.f32_flops, peaks.best(),
-                fmt::format("a large product in {}", arguments.dtype), peaks.device};
+                fmt::format("a large product in {}", engine::dtype_name(dtype_of(arguments))), peaks.device};
     }
     const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
     return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), ""};
+}
+
+// The card that predictions beside measured times are for; null where the model does not know the GPU.
+const engine::CardModel* chosen_card(const ProfileArguments& arguments, const Roofline& roofline) {
+    if (!arguments.card.empty()) return &engine::card_model(arguments.card);
+    return engine::find_card_model(roofline.device);
 }
 
 Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileArguments& arguments) {
@@ -118,7 +172,7 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                  {"host", sweeps::host_json(sweeps::describe_host())},
                  {"what", profiled.name},
                  {"backend", arguments.backend},
-                 {"dtype", arguments.dtype},
+                 {"dtype", engine::dtype_name(dtype_of(arguments))},
                  {"gpu", roofline.device},
                  {"step", profile.step},
                  {"steps", arguments.steps},
@@ -136,10 +190,32 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                                {"first_output", op.shape},
                                {"calls", op.calls},
                                {"seconds", op.seconds},
+                               {"predicted_seconds", Json()},
                                {"flops", op.flops},
                                {"bytes", op.bytes},
                                {"products", product_paths_json(op.products).at("products")}});
+    json["predicted_seconds"] = Json();
+    if (const engine::CardModel* card = chosen_card(arguments, roofline)) {
+        const engine::PredictedStep step = engine::predict_step(profile, *card, dtype_of(arguments));
+        json["predicted_seconds"] = step.seconds;
+        json["prediction"] = prediction_sources(*card, dtype_of(arguments));
+        for (std::size_t i = 0; i < step.ops.size(); ++i) json["ops"][i]["predicted_seconds"] = step.ops[i];
+    }
     return json;
+}
+
+// Predicted times beside the measured ones of ops, and their sum in a note.
+void add_predictions(reporting::Table& table, const engine::StepProfile& profile, const engine::CardModel& card,
+                     engine::DType dtype) {
+    constexpr int kBehindTime = 5;
+    const engine::PredictedStep step = engine::predict_step(profile, card, dtype);
+    table.columns.insert(table.columns.begin() + kBehindTime, {"predicted"});
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+        table.rows[i].insert(table.rows[i].begin() + kBehindTime,
+                             i < step.ops.size() ? reporting::small_seconds(step.ops[i]) : std::string("-"));
+    table.notes.push_back(fmt::format("Predicted step: {}, measured step: {}.", reporting::small_seconds(step.seconds),
+                                      reporting::small_seconds(profile.seconds)));
+    for (std::string& note : prediction_notes(card, dtype)) table.notes.push_back(std::move(note));
 }
 
 void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const Roofline& roofline) {
@@ -153,12 +229,14 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
 int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
     for (const std::string& file : {arguments.json, arguments.trace}) require_folder_of(file);
+    if (!arguments.card.empty()) engine::card_model(arguments.card);  // an unknown one ends before anything is timed
+    if (arguments.predict) return run_prediction(arguments);
     const Profiled profiled = arguments.spec.file.empty() ? of_model(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
     const Roofline roofline = measured_roofline(arguments);
     reporting::Table table;
     const std::string where = roofline.device.empty() ? fmt::format("{} thread(s)", arguments.threads)
-                                                      : fmt::format("{} on {}", arguments.dtype, roofline.device);
+                                                      : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), roofline.device);
     table.caption = fmt::format("Training step {} of {}: {}, {}, the median in time of {} steps", profile.step, name,
                                 reporting::small_seconds(profile.seconds), where, arguments.steps);
     table.columns = {{"phase", Align::left},
@@ -196,6 +274,8 @@ int run_profile(const ProfileArguments& arguments) {
             profile.plans.refused));
     if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
         table.notes.push_back(line + ".");
+    if (const engine::CardModel* card = chosen_card(arguments, roofline))
+        add_predictions(table, profile, *card, dtype_of(arguments));
     print(table);
     if (!roofline.device.empty()) print(product_paths_table(profile.ops));
     if (!arguments.json.empty())
@@ -224,11 +304,16 @@ void add_profile(CLI::App& app, Context& context) {
     preset->excludes(size);
     command->add_option("--batch", arguments->batch, "Samples of a step (default: the model's own; 16 of GPT-2)")
         ->check(CLI::Range(1, 4096));
+    command
+        ->add_option("--vocab", arguments->vocab, "Entries of the preset's vocabulary (default: as deft bench step's)")
+        ->needs(preset)
+        ->check(CLI::Range(std::int64_t{6}, experiments::kMostVocab));
     command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "cuda"}));
-    command->add_option("--dtype", arguments->dtype, "Dtype of activations: f32, or bf16 on cuda")
-        ->capture_default_str()
+    command
+        ->add_option("--dtype", arguments->dtype,
+                     "Dtype of activations: f32, or bf16 on cuda (default: f32; bf16 with --predict)")
         ->check(CLI::IsMember({"f32", "bf16"}));
     command
         ->add_option("--step", arguments->step,
@@ -237,7 +322,13 @@ void add_profile(CLI::App& app, Context& context) {
         ->check(at_least(1));
     add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);
     add_threads(*command, arguments->threads);
-    command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace");
+    CLI::Option* card = command->add_option(
+        "--card", arguments->card, "H100 or H200: predict the step on it, beside measured times (default: the GPU's own)");
+    CLI::Option* predict = command->add_flag("--predict", arguments->predict, "Measure nothing; needs --card, and no GPU");
+    predict->needs(card);
+    for (const char* of_measuring : {"--backend", "--steps", "--threads"})
+        predict->excludes(command->get_option(of_measuring));
+    predict->excludes(command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace"));
     command->add_option("--json-file", arguments->json, "Write the result to this file as well");
     add_root(*command, arguments->root, "Where tokenised corpora are kept");
     for (const char* of_sweep : {"sweep", "--scale", "--set", "--only", "--seeds", "--step", "--root"})
