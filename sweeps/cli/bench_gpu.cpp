@@ -28,6 +28,7 @@ namespace {
 struct BenchGpuArguments {
     std::int64_t batch = 16;
     int rounds = 3;
+    std::string dtype = "both";
     std::string python;  // of a PyTorch that sees the GPU
     std::string json;    // a file
 };
@@ -147,7 +148,9 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
     if (gpus.empty())
         throw Error(ErrorKind::missing, "nothing was measured: " + engine::gpu_problem(), "see `deft doctor`");
     const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
-    std::vector<Row> rows = {{engine::DType::bf16, {}, {}}, {engine::DType::f32, {}, {}}};
+    std::vector<Row> rows;
+    for (const engine::DType dtype : {engine::DType::bf16, engine::DType::f32})
+        if (arguments.dtype == "both" || arguments.dtype == engine::dtype_name(dtype)) rows.push_back({.dtype = dtype});
     TorchTimes torch;
     for (int round = 0; round < arguments.rounds; ++round)
         for (Row& row : rows) {
@@ -172,6 +175,9 @@ void add_bench_gpu(CLI::App& bench, Context& context) {
     CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
     add_number(*command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
     add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
+    command->add_option("--dtype", arguments->dtype, "Dtype of activations: bf16, f32, or both in turn")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"bf16", "f32", "both"}));
     command->add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
     command->add_option("--json-file", arguments->json, "Write the result to this file as well");
     command->callback([arguments, &context] { context.exit_code = run_bench_gpu(*arguments); });

@@ -17,8 +17,9 @@ namespace {
 struct Slice {
     test::TemporaryFolder folder;
 
-    test::Ended run(const std::string& deft, const std::string& tests, std::vector<std::string> more = {}) const {
-        test::Command command = {"/usr/bin/env", "python3", DEFT_SOURCE_DIR "/tests/gpu/run", "--emulated",
+    test::Ended run(const char* call, const std::string& deft, const std::string& tests,
+                    std::vector<std::string> more = {}) const {
+        test::Command command = {"/usr/bin/env", "python3", DEFT_SOURCE_DIR "/tests/gpu/run", call, "--emulated",
                                  deft + "," + tests};
         command.insert(command.end(), more.begin(), more.end());
         command.push_back((folder / "out").string());
@@ -40,26 +41,34 @@ const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
 
 }  // namespace
 
-TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat what was whole", "[surroundings]") {
+TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat what was whole", "[surroundings]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
-    const test::Ended ended = slice.run(DEFT_EMULATED_PROGRAM, kTests);
-    INFO(ended.printed);
-    CHECK(ended.exit_code == 0);
-    for (const char* name : {"kernels", "steps", "cases", "training"}) {
+    for (const char* call : {"1", "2", "3"}) {
+        const test::Ended ended = slice.run(call, DEFT_EMULATED_PROGRAM, kTests);
+        INFO(ended.printed);
+        CHECK(ended.exit_code == 0);
+    }
+    for (const char* name : {"kernels", "steps", "profiles", "cases", "training"}) {
         INFO(name);
         const Json stage = slice.stage(name);
         CHECK(stage.at("outcome") == "ok");
         CHECK(stage.at("failures").empty());
         CHECK(stage.at("seconds") < stage.at("cap_seconds"));
     }
-    for (const char* name : {"pytorch", "sanitizer", "times"}) CHECK(slice.stage(name).at("outcome") == "not run");
+    for (const char* name : {"products", "attention", "sanitizer", "counters", "times", "pytorch"}) {
+        INFO(name);
+        CHECK(slice.stage(name).at("outcome") == "not run");
+    }
     CHECK(slice.stage("kernels").at("results").at("tests") == Json{{"run", 1}, {"failed", 0}});
     CHECK(slice.stage("kernels").at("numbers").size() > 5);
     CHECK(slice.stage("steps").at("numbers").at("profiled step tiny, ms") > 0);
     CHECK(slice.stage("steps").at("results").at("profile tiny").at("products").size() > 10);
+    const Json profiles = slice.stage("profiles");
+    for (const char* name : {"random-LTD", "seqtru", "experts"})
+        CHECK(profiles.at("numbers").at("profiled step " + std::string(name) + ", ms") > 0);
 
-    const test::Ended again = slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
+    const test::Ended again = slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
     CHECK(again.exit_code == 0);
     CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
 
@@ -68,7 +77,7 @@ TEST_CASE("a slice on a GPU runs every stage, writes each, and does not repeat w
     other["commit"] = "another";
     write_file_atomically(slice.folder / "out" / "steps.json", other.dump());
     const test::Ended compared =
-        slice.run(DEFT_EMULATED_PROGRAM, kTests, {"--only", "steps", "--previous", (slice.folder / "out").string()});
+        slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--only", "steps", "--previous", (slice.folder / "out").string()});
     CHECK_THAT(compared.printed, ContainsSubstring("steps: ok") && ContainsSubstring("profiled step tiny, ms:") &&
                                      ContainsSubstring("before"));
     CHECK(slice.stage("steps").at("commit") == "emulated");
@@ -85,7 +94,7 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[s
     write_file_atomically(slice.folder / "report.xml", report);
     const std::string tests = slice.program(
         "tests", "for last; do :; done\ncp " + (slice.folder / "report.xml").string() + " \"$last\"\nexit 3\n");
-    const test::Ended ended = slice.run("/bin/false", tests, {"--only", "kernels,steps,cases"});
+    const test::Ended ended = slice.run("1", "/bin/false", tests, {"--only", "kernels,steps"});
     CHECK(ended.exit_code == 1);
     const Json kernels = slice.stage("kernels"), steps = slice.stage("steps");
     CHECK(kernels.at("outcome") == "failed");
@@ -98,13 +107,41 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[s
     CHECK(failures[2].at("what") == "it did not end");
     CHECK(failures[2].at("about") == Json::array({"third"}));
     CHECK(steps.at("outcome") == "failed");
+    CHECK(slice.run("3", "/bin/false", tests, {"--only", "cases"}).exit_code == 1);
     CHECK(slice.stage("cases").at("failures").size() == 3);
 
-    // Whatever was measured stands beside the slice before.
+    // Whatever was measured is compared with the slice before.
     const test::Ended again =
-        slice.run("/bin/false", tests, {"--only", "cases", "--previous", (slice.folder / "out").string()});
+        slice.run("3", "/bin/false", tests, {"--only", "cases", "--previous", (slice.folder / "out").string()});
     CHECK_THAT(again.printed, ContainsSubstring("cases: failed"));
-    CHECK(slice.run("/bin/false", tests, {"--only", "no-stage"}).exit_code == 2);
+    CHECK(slice.run("3", "/bin/false", tests, {"--only", "no-stage"}).exit_code == 2);
+    CHECK(slice.run("3", "/bin/false", tests, {"--only", "steps"}).exit_code == 2);  // a stage of call 1
+    CHECK(slice.run("4", "/bin/false", tests).exit_code == 2);
+}
+
+TEST_CASE("a slice refuses programs of uncommitted code, and a measurement of another commit", "[surroundings]") {
+    if (!test::has_python()) DEFT_SKIP(kNoPython);
+    const Slice slice;
+    const std::string commit(40, 'a'), other(40, 'b');
+    for (const std::string& dirty : {commit + "-dirty", std::string("unknown")}) {
+        const test::Ended refused = slice.run("1", "/bin/false", "/bin/false", {"--commit", dirty});
+        INFO(refused.printed);
+        CHECK(refused.exit_code == 1);
+        CHECK_THAT(refused.printed, ContainsSubstring(dirty) && ContainsSubstring("nothing was tested or measured"));
+        CHECK(!std::filesystem::exists(slice.folder / "out"));
+    }
+    const auto outcome_of = [&](const std::string& said, const std::string& is_dirty) {
+        const std::string deft = slice.program(
+            "deft", "for last; do :; done\necho '{\"seconds\": 1, \"predicted_seconds\": null, \"commit\": \"" + said +
+                        "\", \"dirty\": " + is_dirty + "}' >\"$last\"\n");
+        slice.run("1", deft, "/bin/false", {"--commit", commit, "--only", "steps"});
+        return slice.stage("steps");
+    };
+    CHECK(outcome_of(commit, "false").at("outcome") == "ok");
+    CHECK(outcome_of(commit, "true").at("outcome") == "failed");
+    const Json mixed = outcome_of(other, "false");
+    CHECK(mixed.at("outcome") == "failed");
+    CHECK_THAT(mixed.at("failures").dump(), ContainsSubstring(other) && ContainsSubstring(commit));
 }
 
 TEST_CASE("a stage fails on a large product without tensor cores, and on one that does not repeat its bits",
@@ -114,7 +151,7 @@ TEST_CASE("a stage fails on a large product without tensor cores, and on one tha
     const auto failures_of = [&](const std::string& products) {
         const std::string result = R"({"seconds": 0.1, )" + products + "}";
         const std::string profile = slice.program("profile", "for last; do :; done\necho '" + result + "' > \"$last\"\n");
-        slice.run(profile, "/bin/false", {"--only", "steps"});
+        slice.run("1", profile, "/bin/false", {"--only", "steps"});
         return slice.stage("steps").at("failures");
     };
     CHECK(failures_of(R"("fallbacks": {"products": []}, "products": [{"product": "NT 8x8x8", "same_bits": true}])") ==
@@ -129,7 +166,7 @@ TEST_CASE("a program that hangs costs its stage's time and no more", "[surroundi
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string sleeper = slice.program("sleeper", "sleep 100\n");
-    const test::Ended ended = slice.run(sleeper, sleeper, {"--only", "cases,training", "--seconds", "5.5"});
+    const test::Ended ended = slice.run("3", sleeper, sleeper, {"--only", "cases,training", "--seconds", "5.5"});
     CHECK(ended.exit_code == 1);
     for (const char* name : {"cases", "training"}) CHECK(slice.stage(name).at("outcome") == "timed out");
     CHECK(slice.stage("cases").at("seconds") < 20);
