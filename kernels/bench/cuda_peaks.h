@@ -16,6 +16,8 @@ struct CudaPeaks {
     std::int64_t cache_bytes = 0;          // of the L2
     double nothing_seconds = 0;            // between two events with nothing between them: less is never measured
     double empty_kernel_seconds = 0;       // of a launch that computes nothing
+    double launch_seconds = 0;             // from one such launch to the next in a stream
+    double exponentials = 0;               // a second, of exp2f in registers
 
     double best() const { return std::max(read, copy); }
 };

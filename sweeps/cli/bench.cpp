@@ -116,11 +116,13 @@ std::string note_of(const kernels::CudaPeaks& peaks) {
     return fmt::format(
         "Peaks measured in this run on {}: a product of large random matrices by cuBLASLt {} in f32, {} in bf16; "
         "memory {} "
-        "read, {} copied; L2 ({}) {} read. Between two events with nothing between them {}, with an empty kernel {}.",
+        "read, {} copied; L2 ({}) {} read; {} exponentials a second. Between two events with nothing between them {}, with "
+        "an empty kernel {}; from one empty kernel to the next {}.",
         peaks.device, reporting::si(peaks.f32_flops, "FLOP/s"), reporting::si(peaks.bf16_flops, "FLOP/s"),
         reporting::si(peaks.read, "B/s"), reporting::si(peaks.copy, "B/s"),
         reporting::si(static_cast<double>(peaks.cache_bytes), "B"), reporting::si(peaks.cached_read, "B/s"),
-        reporting::small_seconds(peaks.nothing_seconds), reporting::small_seconds(peaks.empty_kernel_seconds));
+        reporting::si(peaks.exponentials), reporting::small_seconds(peaks.nothing_seconds),
+        reporting::small_seconds(peaks.empty_kernel_seconds), reporting::small_seconds(peaks.launch_seconds));
 }
 
 std::string note_of(const kernels::Peaks& peaks, const BenchRunArguments& arguments) {

@@ -30,7 +30,9 @@ Json peaks_json(const kernels::Peaks& peaks) {
                         {"cached_read", device->cached_read},
                         {"cache_bytes", device->cache_bytes},
                         {"nothing_seconds", device->nothing_seconds},
-                        {"empty_kernel_seconds", device->empty_kernel_seconds}};
+                        {"empty_kernel_seconds", device->empty_kernel_seconds},
+                        {"launch_seconds", device->launch_seconds},
+                        {"exponentials", device->exponentials}};
     return json;
 }
 

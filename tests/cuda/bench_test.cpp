@@ -1,11 +1,13 @@
 // Benchmarks on the CUDA device, real or emulated: what deft bench run runs, on small cases.
 
+#include <cmath>
 #include <set>
 #include <sstream>
 
 #include "base/json.h"
 #include "kernels/bench/cpu_peaks.h"
 #include "kernels/bench/cuda/device_timer.h"
+#include "kernels/bench/cuda/sum_words.h"
 #include "kernels/bench/op_benches.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/case_table.h"
@@ -129,6 +131,28 @@ TEST_CASE("the peaks of the device are measured, and are its rows' roofline") {
     }
     CHECK(peaks.nothing_seconds >= 0);
     CHECK(peaks.empty_kernel_seconds > 0);
+    CHECK(peaks.launch_seconds > 0);
+    CHECK(peaks.exponentials > 0);
+}
+
+TEST_CASE("the kernel that times exponentials computes each of them") {
+    cuda::DeviceTimer timer;
+    constexpr std::int64_t kItems = 300;  // more than a block
+    const cuda::DeviceMemory out(cuda::allocate((kItems + 1) * sizeof(float)));
+    std::vector<float> values(kItems + 1, 7.0f);
+    cuda::copy_to_device(timer.exec(), out.get(), values.data(), values.size() * sizeof(float));
+    cuda::run_exponentials(timer.exec(), static_cast<float*>(out.get()), kItems);
+    cuda::copy_to_host(timer.exec(), values.data(), out.get(), values.size() * sizeof(float));
+    for (std::int64_t i = 0; i < kItems; ++i) {
+        double sum = 0;
+        for (int j = 0; j < 4; ++j) {
+            double x = static_cast<double>(i % 64) / 64 + j / 8.0;
+            for (int round = 0; round < cuda::kExponentialsOfItem / 4; ++round) x = std::exp2(-x);
+            sum += x / 4;
+        }
+        CHECK(values[static_cast<std::size_t>(i)] == Approx(sum).epsilon(1e-5));
+    }
+    CHECK(values.back() == 7.0f);
 }
 
 TEST_CASE("deft bench run stores the rows of the device, and its file continues their series elsewhere") {
