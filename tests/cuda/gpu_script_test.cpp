@@ -131,9 +131,10 @@ TEST_CASE("a slice refuses programs of uncommitted code, and a measurement of an
         CHECK(!std::filesystem::exists(slice.folder / "out"));
     }
     const auto outcome_of = [&](const std::string& said, const std::string& is_dirty) {
-        const std::string deft = slice.program(
-            "deft", "for last; do :; done\necho '{\"seconds\": 1, \"predicted_seconds\": null, \"commit\": \"" + said +
-                        "\", \"dirty\": " + is_dirty + "}' >\"$last\"\n");
+        const std::string result = R"({"seconds": 1, "predicted_seconds": null, "products": [], )"
+                                   R"("fallbacks": {"products": []}, "commit": ")" +
+                                   said + R"(", "dirty": )" + is_dirty + "}";
+        const std::string deft = slice.program("deft", "for last; do :; done\necho '" + result + "' >\"$last\"\n");
         slice.run("1", deft, "/bin/false", {"--commit", commit, "--only", "steps"});
         return slice.stage("steps");
     };
@@ -149,7 +150,7 @@ TEST_CASE("a stage fails on a large product without tensor cores, and on one tha
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const auto failures_of = [&](const std::string& products) {
-        const std::string result = R"({"seconds": 0.1, )" + products + "}";
+        const std::string result = R"({"seconds": 0.1, "predicted_seconds": null, )" + products + "}";
         const std::string profile = slice.program("profile", "for last; do :; done\necho '" + result + "' > \"$last\"\n");
         slice.run("1", profile, "/bin/false", {"--only", "steps"});
         return slice.stage("steps").at("failures");
