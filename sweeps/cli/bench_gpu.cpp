@@ -150,7 +150,7 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
     const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
     std::vector<Row> rows;
     for (const engine::DType dtype : {engine::DType::bf16, engine::DType::f32})
-        if (arguments.dtype == "both" || arguments.dtype == engine::dtype_name(dtype)) rows.push_back({.dtype = dtype});
+        if (arguments.dtype == "both" || arguments.dtype == engine::dtype_name(dtype)) rows.push_back({dtype, {}, {}});
     TorchTimes torch;
     for (int round = 0; round < arguments.rounds; ++round)
         for (Row& row : rows) {
