@@ -56,6 +56,15 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
         CHECK(stage.at("failures").empty());
         CHECK(stage.at("seconds") < stage.at("cap_seconds"));
     }
+    const std::vector<std::vector<const char*>> calls = {
+        {"kernels", "steps", "products", "attention", "sanitizer"},
+        {"profiles", "counters"},
+        {"cases", "training", "times", "pytorch"}};
+    for (const std::vector<const char*>& stages : calls) {
+        double seconds = 0;
+        for (const char* name : stages) seconds += slice.stage(name).at("cap_seconds").get<double>();
+        CHECK(seconds <= 540);
+    }
     for (const char* name : {"products", "attention", "sanitizer", "counters", "times", "pytorch"}) {
         INFO(name);
         CHECK(slice.stage(name).at("outcome") == "not run");

@@ -11,7 +11,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 SHAPES = [(16, 12, 1024, 64), (64, 12, 1024, 64), (4, 12, 4096, 64), (16, 16, 1024, 64), (16, 16, 2048, 128)]
-KERNELS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+NAMES = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION"}  # older PyTorch lacks the second
+KERNELS = {name: getattr(SDPBackend, kernel) for name, kernel in NAMES.items() if hasattr(SDPBackend, kernel)}
 WARM_UP, RUNS = 3, 20
 
 
