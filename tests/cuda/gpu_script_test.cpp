@@ -172,6 +172,28 @@ TEST_CASE("a stage fails on a large product without tensor cores, and on one tha
           Json{"two runs of the product NT 8x8x8 differ in bits"});
 }
 
+TEST_CASE("a stage of a tree with changes is refused before anything is built", "[surroundings]") {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path tree = folder / "tree", log = folder / "log";
+    std::filesystem::create_directories(tree / "tests/gpu");
+    std::filesystem::copy_file(DEFT_SOURCE_DIR "/tests/gpu/stage", tree / "tests/gpu/stage");
+    const auto shell = [&](const std::string& script) {
+        std::filesystem::remove(log);
+        return test::run_child({"/usr/bin/env", "CUDACXX=/bin/true", "GIT_CONFIG_GLOBAL=/dev/null", "bash", "-c",
+                                "cd " + tree.string() + " && " + script},
+                               log);
+    };
+    if (shell("git init -q").exit_code != 0) DEFT_SKIP("no git");
+    const test::Ended ended = shell("tests/gpu/stage");
+    CHECK(ended.exit_code == 1);
+    CHECK_THAT(ended.printed, ContainsSubstring("changes that no commit holds"));
+    CHECK(!std::filesystem::exists(tree / "build-gpu"));
+    // A clean tree goes on, to a build that fails here: there is no project.
+    const test::Ended clean = shell("printf '/build*/\\n' >.gitignore && git add -A && git -c user.name=a -c user.email=a@b "
+                                    "commit -qm all && tests/gpu/stage");
+    CHECK_THAT(clean.printed, ContainsSubstring("stage: building") && !ContainsSubstring("no commit holds"));
+}
+
 TEST_CASE("a program that hangs costs its stage's time and no more", "[surroundings]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
