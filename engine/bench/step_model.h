@@ -11,7 +11,7 @@
 
 namespace deft::engine {
 
-// A rate or a time, and the place where its number stands.
+// A rate or a time, and the source of its number.
 struct SourcedRate {
     double value = 0;
     const char* source = "";

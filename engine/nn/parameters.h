@@ -53,7 +53,7 @@ class ParameterTable {
 
     // The parameter, without memory behind it in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
-    // Likewise, a vocabulary's table (V, C) with rows of zeros behind it up to `stored_rows`. They are in no count, norm or
+    // The table of a vocabulary (V, C) with rows of zeros behind it up to `stored_rows`. They are in no count, norm or
     // file: no gradient reaches them.
     Parameter add_vocabulary(const std::string& name, std::int64_t V, std::int64_t C, std::int64_t stored_rows);
     // Likewise, of one that is read as it is updated, never rounded.

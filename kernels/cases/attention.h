@@ -92,7 +92,7 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 4, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .dropout = 0.4,
                           .packed = true});
     }
-    // What tensor cores take: heads and rows of a multiple of 8 values. One at a time, then together.
+    // Tensor cores take heads and rows of a multiple of 8 values. One feature at a time, then together.
     for (const bool causal : {true, false}) {
         shapes.push_back({.B = 1, .T = 150, .H = 1, .d = 8, .causal = causal});
         shapes.push_back({.B = 1, .T = 24, .H = 1, .d = 72, .causal = causal});

@@ -182,7 +182,7 @@ inline OpCase tiled_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumul
     return op;
 }
 
-// What tensor cores take: rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where they run along it.
+// Tensor cores take rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where they run along it.
 inline std::vector<ProductShape> tensor_product_shapes() {
     return {{130, 137, 72, false, true}, {1, 3, 8, false, true},    {65, 256, 40, false, false}, {129, 8, 200, false, false},
             {136, 40, 161, true, false}, {8, 264, 33, true, false}, {16, 24, 1, true, false},   {8, 16, 200, false, true}, {8, 16, 200, false, false}, {8, 16, 200, true, false}};

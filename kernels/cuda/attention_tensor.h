@@ -1,5 +1,5 @@
 #pragma once
-// What the tensor-core kernels of attention share: FlashAttention-2 (Dao 2023, algorithms 1 and 2) in bf16 on mma.sync, for
+// Parts that the tensor-core kernels of attention share: FlashAttention-2 (Dao 2023, algorithms 1 and 2) in bf16 on mma.sync, for
 // heads of a multiple of 8 values. Included by .cu sources alone.
 
 #include <cmath>
@@ -59,7 +59,7 @@ struct QueryTile {
         const auto tiles = static_cast<std::int32_t>(ceil_div(s.Tq, Tile::kRows));
         return (s.causal ? tiles - 1 - block / heads(s) : block / heads(s)) * Tile::kRows;
     }
-    // Of queries: how many keys any sees, and how many of those, in whole tiles, all see.
+    // How many keys any query of the tile sees, and how many, in whole tiles, all queries see.
     __device__ std::int32_t seen() const { return first < head.queries ? head.last_key(first + Tile::kRows - 1) + 1 : 0; }
     __device__ std::int32_t unmasked() const {
         return first < head.queries ? (head.last_key(first) + 1) / Tile::kCols * Tile::kCols : 0;

@@ -10,7 +10,7 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// What the backward kernels know of each row: lse log2(e), infinite where there is no query, and -rowsum(dout out), the D
+// Statistics of each row: lse log2(e), infinite where there is no query, and -rowsum(dout out), the D
 // of FlashAttention-2's algorithm 2. Both (B, H, rows), rows = padded_queries(Tq), so that a tile's arrive in copies of 16
 // bytes.
 struct RowStatistics {
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     };
     fetch(0);
     float dq[kUp][kWidth / 8][4] = {};
-    // Of the rows of this lane, which are there in padding too.
+    // Statistics of this lane's rows; padding has them too.
     const float* const lse = statistics.lse + statistics.first_of(s, head.b, head.h) + row;
     [[maybe_unused]] unsigned q[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4], d[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4];
     const int rows_of_warp = (first_of_warp - first) * kWidth;

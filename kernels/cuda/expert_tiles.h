@@ -16,7 +16,7 @@ struct ExpertTile {
     std::int64_t first_row, first_col;
 };
 
-// That of this block, of results with so many columns in tiles of `edge` rows and columns.
+// The tile of this block, in results with `cols` columns and tiles of `edge` rows and columns.
 __device__ inline ExpertTile tile_of_block(const std::int32_t* start, std::int64_t E, std::int64_t cols,
                                            std::int64_t edge) {
     const std::int64_t across = ceil_div(cols, edge);

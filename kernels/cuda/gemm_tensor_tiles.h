@@ -55,7 +55,7 @@ __device__ __forceinline__ void load_first_factor(unsigned (&a)[4], SharedAddres
     else
         ldmatrix_x4_transposed(a, tile + ((along_result.columns ^ m0) + k * kTensorTile));
 }
-// Those of 16 columns of the second factor from column n0 on.
+// The fragments of 16 columns of the second factor from column n0 on.
 template <Along kAlong>
 __device__ __forceinline__ void load_second_factor(unsigned (&b)[4], SharedAddress tile, int n0, int k,
                                                    const FragmentPlaces<kTensorDepth>& along_k,

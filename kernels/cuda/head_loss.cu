@@ -78,7 +78,7 @@ __global__ void clear_rows(Real* dx, std::int64_t items) {
     for (std::int64_t i = first_item(); i < items; i += item_stride()) dx[i] = from_float<Real>(0.0f);
 }
 
-// What a chunk works in: logits (chunk, leading), and rows of x or dx.
+// Scratch of a chunk: logits (chunk, leading), and rows of x or dx.
 template <class Real>
 struct HeadLossScratch {
     std::int64_t leading;
@@ -143,7 +143,7 @@ __device__ LogSumExp row_log_sum_exp(const RowLogits<Real>& logits, std::int64_t
     return {block_highest, block_sum(sum * expf(highest - block_highest))};
 }
 
-// Of neighbouring logits that are moved at once, those of a row with the bias; -infinity past V.
+// Neighbouring logits of a row, moved at once, with the bias; -infinity past V.
 template <class Real>
 __device__ inline void load_logits(float (&to)[kWide<Real>], const Real* row, const Real* bias, std::int64_t first,
                                    std::int64_t V) {

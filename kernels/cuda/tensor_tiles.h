@@ -22,7 +22,7 @@ __device__ inline int swizzle(int row) {
     return kPieces >= 8 ? row % 8 : row / (8 / kPieces) % kPieces;
 }
 
-// This thread's part of copies to tiles: one column of pieces, in every kStep-th row from its own first one on.
+// The part of copies to tiles that this thread does: one column of pieces, in every kStep-th row from its own first one on.
 template <int kWidth, int kThreads>
 struct TileCopier {
     static constexpr int kPieces = kWidth / kPiece, kStep = kThreads / kPieces;

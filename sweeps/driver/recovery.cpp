@@ -33,7 +33,7 @@ std::map<std::string, std::vector<fs::path>> folders_by_hash(const fs::path& roo
     return folders;
 }
 
-// What the database does not know of a point's attempts, in their order.
+// Attempts of a point that the database does not know, in their order.
 std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& point,
                                 const std::vector<fs::path>& paths) {
     std::vector<LeftFolder> left;

@@ -57,7 +57,7 @@ bool is_secret_login(std::string_view login, bool is_http) {
     return !is_reference(password) && (!password.empty() || !is_reference(user));
 }
 
-// What is before the "@" of a URL from its "//" on, or the path of a webhook, whose address is its password.
+// The text before the "@" of a URL from its "//" on, or the path of a webhook, whose address is its password.
 TextSpan secret_of_url(std::string_view rest, bool is_http) {
     constexpr std::size_t kSlashes = 2, kEnough = 512;
     std::string_view url = rest.substr(0, kEnough);

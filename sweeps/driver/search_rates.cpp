@@ -116,7 +116,7 @@ std::optional<Spec> spec_with_rates(const Spec& spec, const results_db::SweepRes
 // A row of a table: stage, case and axes.
 using RowKey = std::array<std::string, 3>;
 
-// What is trained at a place and asked of it, by the place's row and seeds.
+// Training at a place and the scores asked of it, by the place's row and seeds.
 using Planned = std::map<std::pair<RowKey, std::string>, std::pair<std::string, std::vector<std::string>>>;
 
 }  // namespace

@@ -117,8 +117,8 @@ TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spil
         }
 }
 
-// Of NVIDIA's package nvidia-cuda-nvdisasm, or a toolkit's; DEFT_NVDISASM names the only candidate where it is set. Empty:
-// there is none.
+// The disassembler of NVIDIA's package nvidia-cuda-nvdisasm or a toolkit. DEFT_NVDISASM names the only candidate where it is
+// set. Empty: none was found.
 std::string find_nvdisasm() {
     const char* named = std::getenv("DEFT_NVDISASM");
     const std::vector<std::string> candidates = named != nullptr
@@ -166,7 +166,7 @@ constexpr HotLoop kHotLoops[] = {
 TEST_CASE("loops of products on tensor cores keep their instructions, and none spills registers", "[surroundings]") {
     const std::string nvcc = find_nvcc(), nvdisasm = find_nvdisasm();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
-    if (nvdisasm.empty()) DEFT_SKIP("there is no nvdisasm");
+    if (nvdisasm.empty()) DEFT_SKIP("nvdisasm was not found");
     const TemporaryFolder folder;
     std::vector<Command> compilations, disassemblies;
     for (const SourceFile& file : sources(false)) {

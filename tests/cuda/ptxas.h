@@ -1,5 +1,5 @@
 #pragma once
-// What `ptxas -v` says of compiled kernels, and the launch bounds that PTX has for them.
+// Registers of compiled kernels as `ptxas -v` prints them, and their launch bounds in PTX.
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ inline std::vector<KernelUse> read_ptxas(const std::string& printed) {
     return kernels;
 }
 
-// By symbol.
+// Launch bounds by symbol.
 inline std::map<std::string, LaunchBounds> read_launch_bounds(const std::string& ptx) {
     const std::regex entry(R"(\.entry (\w+))"), threads(R"(^\.maxntid (\d+))"), blocks(R"(^\.minnctapersm (\d+))");
     std::map<std::string, LaunchBounds> bounds;
@@ -89,7 +89,7 @@ inline int most_registers(const LaunchBounds& bounds) {
     return std::min(kMostOfThread, kRegisters / (threads * blocks) / kGrain * kGrain);
 }
 
-// Kernels that may spill so many bytes, none in a loop with products: the test of loops holds that.
+// How many bytes a kernel may spill outside its loops of products, which spill none: the test of loops holds that.
 inline int spills_outside_loops(const std::string& kernel) {
     const std::map<std::string, int> most = {{"key_gradients_on_tensor_cores", 160}, {"query_gradients_on_tensor_cores", 64}};
     const auto found = most.find(kernel.substr(0, kernel.find('<')));

@@ -28,7 +28,7 @@ std::vector<OpCase> attention_cases(std::uint64_t seed) {
     return made(table, seed);
 }
 
-// What a run of the case in bf16 launched.
+// The kernels that a run of the case in bf16 launched.
 std::map<std::string, KernelRecord> launched(const OpCase& op) {
     const cuda::Context context;
     cuda::emulator::forget_kernels();

@@ -1,5 +1,5 @@
 #pragma once
-// What the lanes of a warp do together on a tensor core's matrices (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16" and
+// Operations of a warp's lanes together on a tensor core's matrices (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16" and
 // "ldmatrix"), and mistakes in asynchronous copies that tests plant.
 
 #include <bit>
