@@ -38,6 +38,10 @@ struct Parameter {
     bool is_divided = false;
     std::int64_t first = 0, experts = 0;  // experts: of all ranks
 
+    // Elements with the rows of zeros behind them.
+    std::int64_t stored_elements() const {
+        return stored_rows == 0 ? value.numel() : stored_rows * value.columns();
+    }
     // Its shape on all ranks together, without memory.
     Tensor whole() const;
 };

@@ -17,7 +17,7 @@ std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64
 ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed) {
     ExchangedValues values;
     for (const Parameter& p : table.all()) {
-        values.weights.push_back({p.value.numel(), is_decayed(p.kind), p.of_experts, p.is_divided, p.unrounded});
+        values.weights.push_back({p.stored_elements(), is_decayed(p.kind), p.of_experts, p.is_divided, p.unrounded});
         values.weight_bytes = size_of(p.value.dtype);
         if (!p.unrounded) values.read_bytes = size_of(p.compute.dtype);
     }

@@ -25,7 +25,7 @@ Share elements_of(const Parameter& parameter, const ParameterTable::Group& group
     if (parameter.is_divided != group.is_divided || is_decayed(parameter.kind) != group.decayed) return {};
     const auto bytes = static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.value.data);
     const std::int64_t first = bytes / size_of(group.value.dtype);
-    return {first, first + padded_elements(parameter.value.numel())};
+    return {first, first + padded_elements(parameter.stored_elements())};
 }
 
 // Blocks plan their weights one after the other, and so each has one range of the group.

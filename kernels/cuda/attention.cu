@@ -8,6 +8,7 @@
 #include "kernels/cuda/attention_on_tensor_cores.h"
 #include "kernels/cuda/attention_tiles.h"
 #include "kernels/cuda/block_reduce.h"
+#include "kernels/cuda/tensor_tiles.h"
 #include "kernels/cuda/workspace.h"
 #include "kernels/require_attention.h"
 
@@ -248,10 +249,9 @@ Launch over_tiles(const char* kernel, const AttentionSpec& s, std::int64_t heads
 }  // namespace
 
 bool fits_tensor_cores(const AttentionSpec& s, const AttentionHeads<const bf16>& in, const bf16* out) {
-    constexpr std::int64_t kPiece = 8;  // values of 16 bytes
     const auto is_aligned = [](const HeadRows<const bf16>& rows) {
         return reinterpret_cast<std::uintptr_t>(rows.data) % 16 == 0 && rows.row_stride % kPiece == 0 &&
-               rows.sample_stride % kPiece == 0;
+               rows.sample_stride % kPiece == 0 && rows.row_stride < kMostRowStride;
     };
     return s.d > 0 && s.d % kPiece == 0 && s.d <= kMostHeadSize && is_aligned(in.q) && is_aligned(in.k) &&
            is_aligned(in.v) && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;

@@ -198,7 +198,10 @@ bool multiply(Exec& exec, const ProductKey& key, const Places& places, float bet
             library.handle, &product.operation, &alpha, places.b, &product.left, places.a, &product.right, &beta,
             places.c, &product.out, places.c, &product.out, &algorithm, exec.blas_workspace.data(),
             exec.blas_workspace.size(), static_cast<cudaStream_t>(exec.stream));
-        if (is_refusal(status)) return false;
+        if (is_refusal(status)) {
+            cudaGetLastError();  // which the refusal may leave behind: the next kernel would report it as its own
+            return false;
+        }
         check_blas(status, "cublasLtMatmul");
         return true;
     };

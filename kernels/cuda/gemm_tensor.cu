@@ -34,9 +34,9 @@ __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
         });
 }
 
-// Whether stored rows can be moved 16 bytes at a time, in 32-bit counts.
+// Whether stored rows can be moved 16 bytes at a time, with 32-bit offsets in a tile.
 bool is_movable(const Operand<bf16>& x, std::int64_t leading) {
-    return leading % kPiece == 0 && leading < 1 << 30 && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
+    return leading % kPiece == 0 && leading < kMostRowStride && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ inline constexpr std::size_t kTensorShared = sizeof(bf16) * 2 * kTensorStages * 
 enum class Along { k, result };
 
 // An operand: `results` rows (or columns) of the result and `depth` of k; stored rows are `leading` apart, a multiple of 8,
-// and begin at multiples of 16 bytes. Along k, depth is a multiple of 8.
+// and begin at multiples of 16 bytes. Along k, depth is a multiple of 8; along the result, the last row too has `leading`
+// values, which may be read.
 struct TensorOperand {
     const bf16* data;
     std::int32_t leading, results, depth;

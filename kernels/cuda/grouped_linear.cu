@@ -90,7 +90,7 @@ void grouped_linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const
                             const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                             std::int64_t out, Activation act) {
     const ProductShape shape{false, true, slots, out, in, product_type<Real>, product_type<Real>, product_type<Real>,
-                             Epilogue::none};
+                             Epilogue::none, true};
     if constexpr (std::is_same_v<Real, bf16>)
         if (grouped_forward_on_tensor_cores(exec, y, pre, x, w, bias, start, slots, E, in, out, act))
             return record_product(exec, shape, ProductPath::tensor_cores);
@@ -104,7 +104,7 @@ void grouped_linear_backward_input(Exec& exec, Real* dx, const Real* dy, const R
                                    const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
     const ProductShape shape{false, false, slots, in, out, product_type<Real>, product_type<Real>, product_type<Real>,
-                             Epilogue::none};
+                             Epilogue::none, true};
     if constexpr (std::is_same_v<Real, bf16>)
         if (grouped_backward_input_on_tensor_cores(exec, dx, dy, w, pre, start, slots, E, in, out, act))
             return record_product(exec, shape, ProductPath::tensor_cores);
@@ -118,7 +118,7 @@ void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const R
                                     const std::int32_t* start, std::int64_t slots, std::int64_t E,
                                     std::int64_t in, std::int64_t out, Accumulate accumulate) {
     const ProductShape shape{true, false, out, in, slots, product_type<Real>, product_type<Real>, ProductType::f32,
-                             Epilogue::none};
+                             Epilogue::none, true};
     const bool adds = accumulate == Accumulate::yes;
     if (dbias != nullptr)
         launch(exec, {"grouped_backward_bias", E * ceil_div(out, kBiasColumns), kBiasColumns * kBiasRowLanes},

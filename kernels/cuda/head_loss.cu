@@ -17,7 +17,7 @@ namespace {
 
 // Threads of a block, which takes one row: whole warps, each thread with four accesses or more. Two blocks fill a
 // multiprocessor, so that the rows that are worked on stay in the cache.
-constexpr int kMostRowThreads = 1024;
+constexpr int kMostRowThreads = 512;
 int threads_of_row(std::int64_t V, int width) {
     return static_cast<int>(std::min<std::int64_t>(kMostRowThreads, ceil_div(V, 4 * width * kWarpSize) * kWarpSize));
 }

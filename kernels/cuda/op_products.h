@@ -80,15 +80,15 @@ inline void list_gate_backward_weight(ProductList& list, ProductType real, std::
 // All experts together, whose rows are slots: each slot meets the weight of one of them.
 inline void list_grouped_forward(ProductList& list, ProductType real, std::int64_t slots, std::int64_t in,
                                  std::int64_t out) {
-    list.push_back({false, true, slots, out, in, real, real, real, Epilogue::none});
+    list.push_back({false, true, slots, out, in, real, real, real, Epilogue::none, true});
 }
 inline void list_grouped_backward_input(ProductList& list, ProductType real, std::int64_t slots, std::int64_t in,
                                         std::int64_t out) {
-    list.push_back({false, false, slots, in, out, real, real, real, Epilogue::none});
+    list.push_back({false, false, slots, in, out, real, real, real, Epilogue::none, true});
 }
 inline void list_grouped_backward_weight(ProductList& list, ProductType real, std::int64_t slots, std::int64_t in,
                                          std::int64_t out) {
-    list_linear_backward_weight(list, real, slots, in, out);
+    list.push_back({true, false, out, in, slots, real, real, ProductType::f32, Epilogue::none, true});
 }
 
 }  // namespace deft::kernels::cuda

@@ -38,8 +38,9 @@ const char* path_name(ProductPath path) {
 
 std::string ProductShape::text() const {
     const std::string with = epilogue == Epilogue::none ? "" : fmt::format(", {}", epilogue_name(epilogue));
-    return fmt::format("{}{} {}x{}x{} {} {} -> {}{}", a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k,
-                       product_type_name(a), product_type_name(b), product_type_name(c), with);
+    return fmt::format("{}{} {}x{}x{} {} {} -> {}{}{}", a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k,
+                       product_type_name(a), product_type_name(b), product_type_name(c), with,
+                       grouped ? ", grouped" : "");
 }
 
 std::string LibraryAlgorithm::text() const {

@@ -26,6 +26,7 @@ struct ProductShape {
     std::int64_t m = 0, n = 0, k = 0;
     ProductType a = ProductType::f32, b = ProductType::f32, c = ProductType::f32;
     Epilogue epilogue = Epilogue::none;
+    bool grouped = false;  // rows, or k of a weight's gradient, are divided among experts
 
     auto operator<=>(const ProductShape&) const = default;
     double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }

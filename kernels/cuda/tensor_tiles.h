@@ -13,6 +13,8 @@
 namespace deft::kernels::cuda {
 
 inline constexpr int kPiece = 8;  // values of the 16 bytes that are moved at once
+// Values from one row to the next, at most: offsets in a tile of 128 rows have 32 bits.
+inline constexpr std::int64_t kMostRowStride = 1 << 24;
 
 // Rows of kWidth values without padding. The pieces of a row change places by its number, so that the same piece of eight
 // rows that follow each other is in eight different groups of banks. XOR of a piece's place with 16 k moves 2 k pieces on.

@@ -206,7 +206,7 @@ TEST_CASE("loops of products on tensor cores keep their instructions, and none s
     }
 }
 
-TEST_CASE("loops of machine code are found, the innermost with products") {
+TEST_CASE("loops of machine code are found, the innermost with products", "[surroundings]") {
     const std::vector<SassKernel> kernels = read_sass(
         "\t.section\t.text._ZN4deft7kernels4cuda4idleEv,\"ax\"\n"
         "        /*0000*/                   LDG.E.128 R4, desc[UR4][R2.64] ;\n"

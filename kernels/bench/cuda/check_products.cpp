@@ -96,6 +96,7 @@ std::vector<CheckedProduct> check_products(const std::vector<ProductShape>& shap
     Exec exec = context.exec();
     std::vector<CheckedProduct> checked;
     for (const ProductShape& shape : shapes) {
+        if (shape.grouped) continue;  // no product of its shape alone takes its path
         const bool is_float = shape.a == ProductType::f32, keeps = shape.c == shape.a;
         checked.push_back(is_float ? check_product<float, float>(exec, shape)
                           : keeps  ? check_product<bf16, bf16>(exec, shape)
