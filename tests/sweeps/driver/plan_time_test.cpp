@@ -133,13 +133,16 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     const double row_bytes = 2.0 * 4 * 2048 * (12 * 3 - 1) * 2048 * 2 * 127 / 128;
     CHECK(moe.beside->rows == Approx(row_bytes / 25e9).epsilon(1e-9));
     CHECK(dense.beside->rows == 0);
-    // Sums of float32 gradients in two halves, each 127 of 128 parts of the weights that are not an expert's.
+    // Sums of float32 gradients in two halves, each 127 of 128 parts of the weights that are not an expert's. A device's table
+    // of 50257 tokens has 50304 rows.
     const double dense_weights = 32 * (12.0 * 4096 * 4096 + 13 * 4096) + 50257.0 * 4096 + 2 * 4096 + 2048.0 * 4096;
     CHECK(static_cast<double>(dense.point.projection.parameters) == dense_weights);
-    CHECK(dense.beside->gradients == Approx(2 * 4 * dense_weights * 127 / 128 / 25e9).epsilon(1e-4));
+    const double dense_summed = dense_weights + (50304 - 50257) * 4096.0;
+    CHECK(dense.beside->gradients == Approx(2 * 4 * dense_summed * 127 / 128 / 25e9).epsilon(1e-4));
     const double experts = 8.0 * 2048 * 2048 + 5 * 2048;
     const double shared = static_cast<double>(moe.point.projection.parameters) - 12 * 128 * experts;
-    CHECK(moe.beside->gradients == Approx(2 * 4 * shared * 127 / 128 / 25e9).epsilon(1e-4));
+    const double summed = shared + (50304 - 50257) * 2048.0;
+    CHECK(moe.beside->gradients == Approx(2 * 4 * summed * 127 / 128 / 25e9).epsilon(1e-4));
     // Reads gradients of 4 bytes, weights of 4 and their rounding of 2, moments of 8; writes the latter two.
     CHECK(dense.beside->update == Approx(dense_weights * (4 + 2 * 6 + 2 * 8) / 2039e9).epsilon(1e-4));
     CHECK(moe.beside->update == Approx((shared + 12 * experts) * (4 + 2 * 6 + 2 * 8) / 2039e9).epsilon(1e-4));
