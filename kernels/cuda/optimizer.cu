@@ -13,9 +13,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Values from `from` to n - 1, kWide at a time, in an order that does not depend on how they are loaded.
+// Products and sums are fused by hand in this file: a compiler may fuse others in a loop over wide accesses than in its tail,
+// and a rank's share of the weights begins anywhere.
+
+// add(sum, value) over the values from `first` to end - 1, kWide at a time, in an order that does not depend on how they are
+// loaded.
 template <class Value, bool kIsWide, class F>
-__device__ inline double sum_groups(const Value* x, std::int64_t first, std::int64_t end, const F& term) {
+__device__ inline double sum_groups(const Value* x, std::int64_t first, std::int64_t end, const F& add) {
     constexpr int kGroup = kWide<Value>;
     double sum = 0;
     for (std::int64_t i = first + threadIdx.x * kGroup; i < end; i += kThreads * kGroup) {
@@ -24,7 +28,7 @@ __device__ inline double sum_groups(const Value* x, std::int64_t first, std::int
             group = load_vector<kGroup>(x + i);
         else
             for (int j = 0; j < kGroup && i + j < end; ++j) group.item[j] = x[i + j];
-        for (int j = 0; j < kGroup; ++j) sum += term(static_cast<double>(group.item[j]));
+        for (int j = 0; j < kGroup; ++j) sum = add(sum, static_cast<double>(group.item[j]));
     }
     return block_sum(sum);
 }
@@ -33,7 +37,7 @@ __device__ inline double sum_groups(const Value* x, std::int64_t first, std::int
 template <bool kIsWide>
 __global__ void sum_squares_of_chunks(double* partial, const float* x, std::int64_t n) {
     const std::int64_t first = blockIdx.x * kSquaresChunk, end = first + kSquaresChunk < n ? first + kSquaresChunk : n;
-    const double squares = sum_groups<float, kIsWide>(x, first, end, [](double value) { return value * value; });
+    const double squares = sum_groups<float, kIsWide>(x, first, end, [](double so_far, double value) { return fma(value, value, so_far); });
     if (threadIdx.x == 0) partial[blockIdx.x] = squares;
 }
 
@@ -45,7 +49,7 @@ __global__ void replace_by_root(double* x) {
 // One block.
 template <class Value, bool kIsWide>
 __global__ void sum_values(double* total, const Value* x, std::int64_t n, bool adds) {
-    const double sum = sum_groups<Value, kIsWide>(x, 0, n, [](double value) { return value; });
+    const double sum = sum_groups<Value, kIsWide>(x, 0, n, [](double so_far, double value) { return so_far + value; });
     if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
@@ -85,9 +89,10 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
         load(square, v + i);
         for (int j = 0; j < kAtOnce; ++j) {
             g[j] *= clip;
-            mean[j] = step.beta1 * mean[j] + step.one_minus_beta1 * g[j];
-            square[j] = step.beta2 * square[j] + step.one_minus_beta2 * g[j] * g[j];
-            value[j] -= step.m_scale * mean[j] / (sqrtf(step.v_scale * square[j]) + step.eps) + step.decay * value[j];
+            mean[j] = fmaf(step.beta1, mean[j], step.one_minus_beta1 * g[j]);
+            square[j] = fmaf(step.beta2, square[j], step.one_minus_beta2 * g[j] * g[j]);
+            const float change = step.m_scale * mean[j] / (sqrtf(step.v_scale * square[j]) + step.eps);
+            value[j] -= fmaf(step.decay, value[j], change);
         }
         store(m + i, mean);
         store(v + i, square);
@@ -118,8 +123,8 @@ __global__ void sgd_step(float* param, bf16* rounded, float* m, const float* gra
         load(value, param + i);
         load(momentum, m + i);
         for (int j = 0; j < kAtOnce; ++j) {
-            momentum[j] = step.momentum * momentum[j] + (clip * g[j] + step.decay * value[j]);
-            value[j] -= step.lr * momentum[j];
+            momentum[j] = fmaf(step.momentum, momentum[j], fmaf(step.decay, value[j], clip * g[j]));
+            value[j] = fmaf(-step.lr, momentum[j], value[j]);
         }
         store(m + i, momentum);
         store(param + i, value);
