@@ -37,7 +37,8 @@ __device__ inline double sum_groups(const Value* x, std::int64_t first, std::int
 template <bool kIsWide>
 __global__ void sum_squares_of_chunks(double* partial, const float* x, std::int64_t n) {
     const std::int64_t first = blockIdx.x * kSquaresChunk, end = first + kSquaresChunk < n ? first + kSquaresChunk : n;
-    const double squares = sum_groups<float, kIsWide>(x, first, end, [](double so_far, double value) { return fma(value, value, so_far); });
+    const double squares = sum_groups<float, kIsWide>(
+        x, first, end, [](double so_far, double value) { return fma(value, value, so_far); });
     if (threadIdx.x == 0) partial[blockIdx.x] = squares;
 }
 
