@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/score_key.h"
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "results_db/trial_name.h"
 
