@@ -46,11 +46,11 @@ RoutingRows rows_of(GateCase& gate) {
 
 // The order in which an expert keeps rows, the first have the highest.
 std::vector<double> ranks(GateCase& gate) {
-    const kernels::RoutedRows rows{.N = gate.N, .B = 1, .K = gate.N, .seed = 3, .step = 5, .layer = 2, .draw = gate.draw.data()};
+    const deft::kernels::RoutedRows rows{.N = gate.N, .B = 1, .K = gate.N, .seed = 3, .step = 5, .layer = 2, .draw = gate.draw.data()};
     std::vector<double> rank;
     for (std::int64_t n = 0; n < gate.N; ++n)
         rank.push_back(gate.capacity.selects_at_random
-                           ? 1.0 + 0x7FFFFFFF - static_cast<double>(kernels::capacity_key(rows, n, 1, 0))
+                           ? 1.0 + 0x7FFFFFFF - static_cast<double>(deft::kernels::capacity_key(rows, n, 1, 0))
                            : static_cast<double>(gate.N - n));
     return rank;
 }
@@ -69,7 +69,7 @@ GateResult gate_of(GateCase& gate) {
     arena.commit();
     Exec exec = make_exec(backend, arena);
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-    std::vector<float> prob(size(N * E)), lse(size(N)), weight(size(N * k)), losses(size(kernels::kGateLosses));
+    std::vector<float> prob(size(N * E)), lse(size(N)), weight(size(N * k)), losses(size(deft::kernels::kGateLosses));
     std::vector<std::int32_t> expert(size(N * k)), start(size(E + 1)), row(size(N * k)), slot(size(N * k)), chosen(size(E + 1));
     const auto floats = [](std::vector<float>& values, std::int64_t n, std::int64_t columns) {
         return make_tensor(values.data(), DType::f32, {n, columns});
@@ -83,9 +83,9 @@ GateResult gate_of(GateCase& gate) {
     route(exec, p, log_sum, of_choices(expert), logits, rows_of(gate), false);
     place_choices(exec, integers(start), integers(row), of_choices(slot), of_choices(expert), rows_of(gate), gate.capacity);
     gate_weights(exec, floats(weight, N, k), p, of_choices(expert), of_choices(slot));
-    gate_losses(exec, make_tensor(losses.data(), DType::f32, {kernels::kGateLosses}), integers(chosen), p, log_sum, logits,
+    gate_losses(exec, make_tensor(losses.data(), DType::f32, {deft::kernels::kGateLosses}), integers(chosen), p, log_sum, logits,
                 of_choices(expert));
-    GateResult result{std::vector<double>(size(N * E)), static_cast<double>(losses[kernels::kBalanceLoss]), 0};
+    GateResult result{std::vector<double>(size(N * E)), static_cast<double>(losses[deft::kernels::kBalanceLoss]), 0};
     for (std::size_t i = 0; i < size(N * k); ++i) {
         result.weight[i / size(k) * size(E) + size(expert[i])] += static_cast<double>(weight[i]);
         result.dropped += slot[i] < 0;
