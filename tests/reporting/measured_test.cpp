@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reporting/comparison.h"
+#include "reporting/per_seed.h"
 #include "reporting/scores/scoring_notes.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
