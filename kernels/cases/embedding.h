@@ -217,7 +217,7 @@ inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate
     return op;
 }
 
-// On CUDA, with rows of zeros behind the weight's and its gradient's, in chunks of so many rows. Otherwise as above.
+// The case on CUDA with rows of zeros after the weight's and its gradient's, in chunks of kMostRows rows.
 inline OpCase padded_head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
     constexpr std::int64_t kMostRows = 128;
     const double scale = 0.5;

@@ -118,15 +118,42 @@ __device__ inline std::int32_t first_row_of_lane() {
 
 // A kernel's tile: kUp times 16 rows a warp, and kCols columns that are worked on at a time. Two stages of columns are in
 // shared memory: one that is read, one that arrives.
-enum class RowsOfTile { in_registers, in_shared_memory };  // from which a product reads its first factor
 template <int kWidthOfHead, int kUpRows, int kColsAtOnce, int kWarpCount, bool kDrops,
           RowsOfTile kRowsAre = RowsOfTile::in_registers>
 struct TensorTile {
     static constexpr int kWidth = kWidthOfHead, kUp = kUpRows, kCols = kColsAtOnce, kWarps = kWarpCount;
-    static constexpr bool kDropout = kDrops, kKeepsRows = kRowsAre == RowsOfTile::in_registers;
+    static constexpr bool kDropout = kDrops;
+    using Rows = WarpRows<kWidth, kUp, kRowsAre>;
+    using Copier = TileCopier<kWidth, 32 * kWarps>;
     static constexpr int kRows = 16 * kUp * kWarps, kThreads = 32 * kWarps, kStages = 2;
     static constexpr int kRowValues = kRows * kWidth, kStageValues = kCols * kWidth;  // of shared memory
     static constexpr int kBlocks = 8 / kWarps;                                        // a multiprocessor, at least
+};
+
+// The keys and values of a head, which arrive tile by tile in two stages of shared memory.
+template <class Tile>
+struct KeyValueTiles {
+    SharedAddress k_tiles, v_tiles;
+    const bf16 *keys, *values;  // the next tile, this thread's part
+    std::int32_t left;
+
+    __device__ KeyValueTiles(SharedAddress shared, const TensorHead& head, const typename Tile::Copier& copier,
+                             std::int32_t seen, std::int32_t width)
+        : k_tiles(shared), v_tiles(shared + Tile::kStages * Tile::kStageValues), keys(copier.own(head.k, head.k_stride)),
+          values(copier.own(head.v, head.v_stride)), left(copier.rows_left(seen, width)) {}
+
+    __device__ SharedAddress k_tile(int stage) const { return k_tiles + stage * Tile::kStageValues; }
+    __device__ SharedAddress v_tile(int stage) const { return v_tiles + stage * Tile::kStageValues; }
+
+    __device__ __forceinline__ void fetch(AsyncCopies& copies, const TensorHead& head, const typename Tile::Copier& copier,
+                                          int stage) {
+        copier.template copy<Tile::kCols>(copies, k_tile(stage), keys, head.k_stride, left);
+        copier.template copy<Tile::kCols>(copies, v_tile(stage), values, head.v_stride, left);
+        copies.commit();
+        keys += Tile::kCols * head.k_stride;
+        values += Tile::kCols * head.v_stride;
+        left -= Tile::kCols;
+    }
 };
 
 }  // namespace deft::kernels::cuda

@@ -10,12 +10,11 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// Statistics of each row: lse log2(e), infinite where there is no query, and -rowsum(dout out), the D
-// of FlashAttention-2's algorithm 2. Both (B, H, rows), rows = padded_queries(Tq), so that a tile's arrive in copies of 16
-// bytes.
+// The backward kernels' statistics of rows, both (B, H, rows) with rows = padded_queries(Tq): lse log2(e), infinite in padding,
+// and delta = -rowsum(dout out), the negative D of FlashAttention-2's algorithm 2. A tile's arrive in copies of 16 bytes.
 struct RowStatistics {
     const float* lse;
-    std::int32_t to_delta, rows;  // delta is so many values later
+    std::int32_t to_delta, rows;  // to_delta: distance from a row's lse to its delta, in values
 
     __device__ std::int64_t first_of(const AttentionSpec& s, std::int32_t b, std::int32_t h) const {
         return (std::int64_t{b} * s.H + h) * rows;
@@ -81,15 +80,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     const std::int32_t first_of_warp = first + 16 * kUp * (thread / 32);
     const std::int32_t key = first_of_warp + lane / 4, column = 2 * (lane % 4);
     const FragmentPlaces<kWidth> at;
-    const TileCopier<kWidth, Tile::kThreads> copier;
+    const typename Tile::Copier copier;
     const auto width = static_cast<std::int32_t>(s.d);
     AsyncCopies copies;
-    copier.template copy<Tile::kRows>(copies, k_tile,
-                                      copier.own(head.k + std::int64_t{first} * head.k_stride, head.k_stride),
-                                      head.k_stride, copier.rows_left(head.keys - first, width));
-    copier.template copy<Tile::kRows>(copies, v_tile,
-                                      copier.own(head.v + std::int64_t{first} * head.v_stride, head.v_stride),
-                                      head.v_stride, copier.rows_left(head.keys - first, width));
+    copier.template copy_rows<Tile::kRows>(copies, k_tile, head.k + std::int64_t{first} * head.k_stride, head.k_stride,
+                                           head.keys - first, width);
+    copier.template copy_rows<Tile::kRows>(copies, v_tile, head.v + std::int64_t{first} * head.v_stride, head.v_stride,
+                                           head.keys - first, width);
     copies.commit();
     const std::int32_t end = first < head.keys ? head.queries : 0;  // padding is seen by no query
     const std::int32_t first_seen = first > head.reach ? first - head.reach : 0;
@@ -114,8 +111,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         left -= kCols;
     };
     float dk[kUp][kWidth / 8][4] = {}, dv[kUp][kWidth / 8][4] = {};
-    [[maybe_unused]] unsigned k[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4], v[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4];
     const int rows_of_warp = (first_of_warp - first) * kWidth;
+    typename Tile::Rows k(k_tile + rows_of_warp), v(v_tile + rows_of_warp);
     const float scale = score_scale * kLog2OfE;
     int stage = 0;
     std::int32_t q0 = 0;
@@ -139,10 +136,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                 DEFT_UNROLL
                 for (int i = 0; i < 4; ++i) ds[u][n][i] = delta[i % 2];
         }
-        if constexpr (Tile::kKeepsRows)
-            add_rows_products<kWidth, kUp, kCols>(p, k, q_tile, at);
-        else
-            add_rows_products<kWidth, kUp, kCols>(p, k_tile + rows_of_warp, q_tile, at);
+        add_rows_products<kCols>(p, k, q_tile, at);
         [[maybe_unused]] std::int32_t first_query[kUp][2];  // that sees a row's key
         DEFT_UNROLL
         for (int u = 0; u < kUp; ++u)
@@ -163,10 +157,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                     if (kMasks && q0 + 8 * n + column + i % 2 < first_query[u][i / 2]) p[u][n][i] = 0;
                 }
         }
-        if constexpr (Tile::kKeepsRows)
-            add_rows_products<kWidth, kUp, kCols>(ds, v, dout_tile, at);
-        else
-            add_rows_products<kWidth, kUp, kCols>(ds, v_tile + rows_of_warp, dout_tile, at);
+        add_rows_products<kCols>(ds, v, dout_tile, at);
         if constexpr (Tile::kDropout) {
             const float keep_scale = s.dropout.scale();
             DEFT_UNROLL
@@ -214,16 +205,11 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         fetch(stage);  // which nobody reads now: the last step read the other
     };
     if (q_first < end) begin_head();
-    if (Tile::kKeepsRows && q_first < end) {
+    if (Tile::Rows::kKept && q_first < end) {
         copies.template wait<1>();
         __syncthreads();
-        DEFT_UNROLL
-        for (int u = 0; u < (Tile::kKeepsRows ? kUp : 0); ++u)
-            DEFT_UNROLL
-            for (int i = 0; i < kWidth / 16; ++i) {
-                ldmatrix_x4(k[u][i], k_tile + ((at.rows ^ 16 * i) + rows_of_warp + 16 * u * kWidth));
-                ldmatrix_x4(v[u][i], v_tile + ((at.rows ^ 16 * i) + rows_of_warp + 16 * u * kWidth));
-            }
+        k.keep(at);
+        v.keep(at);
     }
     while (q_first < end) {
         for (; q0 < unmasked; q0 += kCols) step(std::true_type{});
@@ -253,8 +239,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                                     RowStatistics statistics, AttentionSpec s, float score_scale) {
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
-    const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues,
-                        k_tiles = dout_tile + Tile::kRowValues, v_tiles = k_tiles + Tile::kStages * Tile::kStageValues;
+    const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues;
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
@@ -262,44 +247,27 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     const std::int32_t first_of_warp = first + 16 * kUp * (static_cast<std::int32_t>(threadIdx.x) / 32);
     const std::int32_t row = first_of_warp + lane / 4, column = 2 * (lane % 4);
     const FragmentPlaces<kWidth> at;
-    const TileCopier<kWidth, Tile::kThreads> copier;
+    const typename Tile::Copier copier;
     const auto width = static_cast<std::int32_t>(s.d);
     const auto dout_stride = static_cast<std::int32_t>(s.H * s.d);
     AsyncCopies copies;
-    copier.template copy<Tile::kRows>(copies, q_tile,
-                                      copier.own(head.q + std::int64_t{first} * head.q_stride, head.q_stride),
-                                      head.q_stride, copier.rows_left(head.queries - first, width));
-    copier.template copy<Tile::kRows>(copies, dout_tile,
-                                      copier.own(dout + head.plain(s) + std::int64_t{first} * dout_stride, dout_stride),
-                                      dout_stride, copier.rows_left(head.queries - first, width));
+    copier.template copy_rows<Tile::kRows>(copies, q_tile, head.q + std::int64_t{first} * head.q_stride, head.q_stride,
+                                           head.queries - first, width);
+    copier.template copy_rows<Tile::kRows>(copies, dout_tile, dout + head.plain(s) + std::int64_t{first} * dout_stride,
+                                           dout_stride, head.queries - first, width);
     copies.commit();
-    // The next tile of keys and values, this thread's part.
-    const bf16 *keys = copier.own(head.k, head.k_stride), *values = copier.own(head.v, head.v_stride);
-    int left = copier.rows_left(seen, width);
-    const auto fetch = [&](int stage) {
-        copier.template copy<kCols>(copies, k_tiles + stage * Tile::kStageValues, keys, head.k_stride, left);
-        copier.template copy<kCols>(copies, v_tiles + stage * Tile::kStageValues, values, head.v_stride, left);
-        copies.commit();
-        keys += kCols * head.k_stride;
-        values += kCols * head.v_stride;
-        left -= kCols;
-    };
-    fetch(0);
+    KeyValueTiles<Tile> tiles(dout_tile + Tile::kRowValues, head, copier, seen, width);
+    tiles.fetch(copies, head, copier, 0);
     float dq[kUp][kWidth / 8][4] = {};
     // Statistics of this lane's rows; padding has them too.
     const float* const lse = statistics.lse + statistics.first_of(s, head.b, head.h) + row;
-    [[maybe_unused]] unsigned q[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4], d[Tile::kKeepsRows ? kUp : 1][kWidth / 16][4];
     const int rows_of_warp = (first_of_warp - first) * kWidth;
-    if constexpr (Tile::kKeepsRows) {
+    typename Tile::Rows q(q_tile + rows_of_warp), d(dout_tile + rows_of_warp);
+    if constexpr (Tile::Rows::kKept) {
         copies.template wait<1>();
         __syncthreads();
-        DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
-            DEFT_UNROLL
-            for (int i = 0; i < kWidth / 16; ++i) {
-                ldmatrix_x4(q[u][i], q_tile + ((at.rows ^ 16 * i) + rows_of_warp + 16 * u * kWidth));
-                ldmatrix_x4(d[u][i], dout_tile + ((at.rows ^ 16 * i) + rows_of_warp + 16 * u * kWidth));
-            }
+        q.keep(at);
+        d.keep(at);
     }
     const float scale = score_scale * kLog2OfE;
     int stage = 0;
@@ -308,9 +276,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         constexpr bool kMasks = decltype(masked)::value;
         copies.template wait<0>();
         __syncthreads();
-        const SharedAddress k_tile = k_tiles + stage * Tile::kStageValues, v_tile = v_tiles + stage * Tile::kStageValues;
+        const SharedAddress k_tile = tiles.k_tile(stage), v_tile = tiles.v_tile(stage);
         stage ^= 1;
-        if (k0 + kCols < seen) fetch(stage);
+        if (k0 + kCols < seen) tiles.fetch(copies, head, copier, stage);
         // No row of this warp may see the tile.
         if (kMasks && s.causal && k0 > first_of_warp + 16 * kUp - 1 + head.reach) return;
         float p[kUp][kCols / 8][4] = {}, ds[kUp][kCols / 8][4];
@@ -320,13 +288,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
             for (int n = 0; n < kCols / 8; ++n)
                 DEFT_UNROLL
                 for (int i = 0; i < 4; ++i) ds[u][n][i] = Tile::kDropout ? 0.0f : lse[statistics.to_delta + 16 * u + i / 2 * 8];
-        if constexpr (Tile::kKeepsRows) {
-            add_rows_products<kWidth, kUp, kCols>(p, q, k_tile, at);
-            add_rows_products<kWidth, kUp, kCols>(ds, d, v_tile, at);
-        } else {
-            add_rows_products<kWidth, kUp, kCols>(p, q_tile + rows_of_warp, k_tile, at);
-            add_rows_products<kWidth, kUp, kCols>(ds, dout_tile + rows_of_warp, v_tile, at);
-        }
+        add_rows_products<kCols>(p, q, k_tile, at);
+        add_rows_products<kCols>(ds, d, v_tile, at);
         DEFT_UNROLL
         for (int u = 0; u < kUp; ++u)
             DEFT_UNROLL

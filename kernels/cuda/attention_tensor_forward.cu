@@ -15,8 +15,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     attend_on_tensor_cores(bf16* out, float* lse, AttentionHeads<const bf16> in, AttentionSpec s, float score_scale) {
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
-    const SharedAddress q_tile = shared_address(shared), k_tiles = q_tile + Tile::kRowValues,
-                        v_tiles = k_tiles + Tile::kStages * Tile::kStageValues;
+    const SharedAddress q_tile = shared_address(shared);
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
@@ -24,36 +23,21 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     const std::int32_t first_of_warp = first + 16 * kUp * (static_cast<std::int32_t>(threadIdx.x) / 32);
     const std::int32_t row = first_of_warp + lane / 4, column = 2 * (lane % 4);
     const FragmentPlaces<kWidth> at;
-    const TileCopier<kWidth, Tile::kThreads> copier;
+    const typename Tile::Copier copier;
     const auto width = static_cast<std::int32_t>(s.d);
     AsyncCopies copies;
-    copier.template copy<Tile::kRows>(copies, q_tile,
-                                      copier.own(head.q + std::int64_t{first} * head.q_stride, head.q_stride),
-                                      head.q_stride, copier.rows_left(head.queries - first, width));
+    copier.template copy_rows<Tile::kRows>(copies, q_tile, head.q + std::int64_t{first} * head.q_stride, head.q_stride,
+                                           head.queries - first, width);
     copies.commit();
-    // The next tile of keys and values, this thread's part.
-    const bf16 *keys = copier.own(head.k, head.k_stride), *values = copier.own(head.v, head.v_stride);
-    int left = copier.rows_left(seen, width);
-    const auto fetch = [&](int stage) {
-        copier.template copy<kCols>(copies, k_tiles + stage * Tile::kStageValues, keys, head.k_stride, left);
-        copier.template copy<kCols>(copies, v_tiles + stage * Tile::kStageValues, values, head.v_stride, left);
-        copies.commit();
-        keys += kCols * head.k_stride;
-        values += kCols * head.v_stride;
-        left -= kCols;
-    };
-    fetch(0);
+    KeyValueTiles<Tile> tiles(q_tile + Tile::kRowValues, head, copier, seen, width);
+    tiles.fetch(copies, head, copier, 0);
     float highest[kUp][2], total[kUp][2] = {}, o[kUp][kWidth / 8][4] = {};
     DEFT_UNROLL
     for (int u = 0; u < kUp; ++u) highest[u][0] = highest[u][1] = -INFINITY;
-    unsigned q[kUp][kWidth / 16][4];
+    typename Tile::Rows q(q_tile + (first_of_warp - first) * kWidth);
     copies.template wait<1>();
     __syncthreads();
-    DEFT_UNROLL
-    for (int u = 0; u < kUp; ++u)
-        DEFT_UNROLL
-        for (int k = 0; k < kWidth / 16; ++k)
-            ldmatrix_x4(q[u][k], q_tile + ((at.rows ^ 16 * k) + (first_of_warp - first + 16 * u) * kWidth));
+    q.keep(at);
     const float scale = score_scale * kLog2OfE;
     int stage = 0;
     std::int32_t k0 = 0;
@@ -61,13 +45,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         constexpr bool kMasks = decltype(masked)::value;
         copies.template wait<0>();
         __syncthreads();
-        const SharedAddress k_tile = k_tiles + stage * Tile::kStageValues, v_tile = v_tiles + stage * Tile::kStageValues;
+        const SharedAddress k_tile = tiles.k_tile(stage), v_tile = tiles.v_tile(stage);
         stage ^= 1;
-        if (k0 + kCols < seen) fetch(stage);
+        if (k0 + kCols < seen) tiles.fetch(copies, head, copier, stage);
         // No row of this warp may see the tile.
         if (kMasks && s.causal && k0 > first_of_warp + 16 * kUp - 1 + head.reach) return;
         float p[kUp][kCols / 8][4] = {};
-        add_rows_products<kWidth, kUp, kCols>(p, q, k_tile, at);
+        add_rows_products<kCols>(p, q, k_tile, at);
         if constexpr (kMasks) {
             DEFT_UNROLL
             for (int u = 0; u < kUp; ++u)

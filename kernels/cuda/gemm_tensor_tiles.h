@@ -112,11 +112,7 @@ __device__ inline void multiply_tile_on_tensor_cores(const TensorOperand& a, con
             for (int n = 0; n < 4; ++n) {
                 unsigned of_columns[4];
                 load_second_factor<kAlongOfB>(of_columns, b_tile, n0 + 16 * n, k, along_k, along_result);
-                DEFT_UNROLL
-                for (int u = 0; u < 4; ++u) {
-                    mma_m16n8k16(sums[u][2 * n], of_rows[u], of_columns[0], of_columns[1]);
-                    mma_m16n8k16(sums[u][2 * n + 1], of_rows[u], of_columns[2], of_columns[3]);
-                }
+                add_products(sums, n, of_rows, of_columns);
             }
         }
     }

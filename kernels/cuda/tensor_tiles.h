@@ -40,6 +40,13 @@ struct TileCopier {
     // How many rows there are from its own on, of rows with `width` values: none where its column is past them.
     __device__ int rows_left(int rows, int width) const { return column < width ? rows - row : -(1 << 30); }
 
+    // tile (kRows, kWidth) = the first `rows` of the rows that begin at `from`, `width` values of each; zero past them.
+    template <int kRows>
+    __device__ __forceinline__ void copy_rows(AsyncCopies& copies, SharedAddress tile, const bf16* from, int stride,
+                                              int rows, int width) const {
+        copy<kRows>(copies, tile, own(from, stride), stride, rows_left(rows, width));
+    }
+
     // tile (kRows, kWidth) = rows at `own`, zero past those that are left.
     template <int kRows>
     __device__ __forceinline__ void copy(AsyncCopies& copies, SharedAddress tile, const bf16* own, int stride,
@@ -66,43 +73,64 @@ struct FragmentPlaces {
     }
 };
 
-// sums (16 kUp, kCols) += a (16 kUp, kWidth) tile^T, tile (kCols, kWidth); a in fragments.
-template <int kWidth, int kUp, int kCols>
-__device__ __forceinline__ void add_rows_products(float (&sums)[kUp][kCols / 8][4],
-                                                  const unsigned (&a)[kUp][kWidth / 16][4], SharedAddress tile,
-                                                  const FragmentPlaces<kWidth>& at) {
+// Columns 16 n to 16 n + 15 of sums (16 kUp, 8 kTiles) += a (16 kUp, 16) b (16, 16).
+template <int kUp, int kTiles>
+__device__ __forceinline__ void add_products(float (&sums)[kUp][kTiles][4], int n, const unsigned (&a)[kUp][4],
+                                             const unsigned (&b)[4]) {
     DEFT_UNROLL
-    for (int k = 0; k < kWidth / 16; ++k)
-        DEFT_UNROLL
-        for (int n = 0; n < kCols / 16; ++n) {
-            unsigned b[4];
-            ldmatrix_x4(b, tile + ((at.columns ^ 16 * k) + 16 * n * kWidth));
-            DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u) {
-                mma_m16n8k16(sums[u][2 * n], a[u][k], b[0], b[1]);
-                mma_m16n8k16(sums[u][2 * n + 1], a[u][k], b[2], b[3]);
-            }
-        }
+    for (int u = 0; u < kUp; ++u) {
+        mma_m16n8k16(sums[u][2 * n], a[u], b[0], b[1]);
+        mma_m16n8k16(sums[u][2 * n + 1], a[u], b[2], b[3]);
+    }
 }
 
-// The same, with a (16 kUp, kWidth) read from its tile when it is needed: for kernels whose registers are full.
-template <int kWidth, int kUp, int kCols>
-__device__ __forceinline__ void add_rows_products(float (&sums)[kUp][kCols / 8][4], SharedAddress a_tile,
-                                                  SharedAddress tile, const FragmentPlaces<kWidth>& at) {
+// The 16 kUp rows of a tile that a warp multiplies again and again. They stay in registers, or a kernel whose registers are
+// full reads them from shared memory for each product.
+enum class RowsOfTile { in_registers, in_shared_memory };
+template <int kWidth, int kUp, RowsOfTile kRowsAre>
+struct WarpRows {
+    static constexpr bool kKept = kRowsAre == RowsOfTile::in_registers;
+    SharedAddress first;
+    unsigned kept[kKept ? kUp : 1][kWidth / 16][4];
+
+    __device__ explicit WarpRows(SharedAddress first_row) : first(first_row) {}
+    // Reads the rows that stay, once their tile has arrived.
+    __device__ __forceinline__ void keep(const FragmentPlaces<kWidth>& at) {
+        if constexpr (kKept) {
+            DEFT_UNROLL
+            for (int k = 0; k < kWidth / 16; ++k)
+                DEFT_UNROLL
+                for (int u = 0; u < kUp; ++u) ldmatrix_x4(kept[u][k], first + ((at.rows ^ 16 * k) + 16 * u * kWidth));
+        }
+    }
+    // a (16 kUp, 16): columns 16 k to 16 k + 15.
+    __device__ __forceinline__ void fragments(unsigned (&a)[kUp][4], int k, const FragmentPlaces<kWidth>& at) const {
+        DEFT_UNROLL
+        for (int u = 0; u < kUp; ++u) {
+            if constexpr (kKept) {
+                DEFT_UNROLL
+                for (int i = 0; i < 4; ++i) a[u][i] = kept[u][k][i];
+            } else {
+                ldmatrix_x4(a[u], first + ((at.rows ^ 16 * k) + 16 * u * kWidth));
+            }
+        }
+    }
+};
+
+// sums (16 kUp, kCols) += rows (16 kUp, kWidth) tile^T, tile (kCols, kWidth).
+template <int kCols, int kWidth, int kUp, RowsOfTile kRowsAre>
+__device__ __forceinline__ void add_rows_products(float (&sums)[kUp][kCols / 8][4],
+                                                  const WarpRows<kWidth, kUp, kRowsAre>& rows, SharedAddress tile,
+                                                  const FragmentPlaces<kWidth>& at) {
     DEFT_UNROLL
     for (int k = 0; k < kWidth / 16; ++k) {
         unsigned a[kUp][4];
-        DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u) ldmatrix_x4(a[u], a_tile + ((at.rows ^ 16 * k) + 16 * u * kWidth));
+        rows.fragments(a, k, at);
         DEFT_UNROLL
         for (int n = 0; n < kCols / 16; ++n) {
             unsigned b[4];
             ldmatrix_x4(b, tile + ((at.columns ^ 16 * k) + 16 * n * kWidth));
-            DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u) {
-                mma_m16n8k16(sums[u][2 * n], a[u], b[0], b[1]);
-                mma_m16n8k16(sums[u][2 * n + 1], a[u], b[2], b[3]);
-            }
+            add_products(sums, n, a, b);
         }
     }
 }
@@ -127,11 +155,7 @@ __device__ __forceinline__ void add_weighted_rows(float (&sums)[kUp][kWidth / 8]
         for (int n = 0; n < kWidth / 16; ++n) {
             unsigned b[4];
             ldmatrix_x4_transposed(b, tile + ((at.rows ^ 16 * n) + 16 * k * kWidth));
-            DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u) {
-                mma_m16n8k16(sums[u][2 * n], a[u], b[0], b[1]);
-                mma_m16n8k16(sums[u][2 * n + 1], a[u], b[2], b[3]);
-            }
+            add_products(sums, n, a, b);
         }
     }
 }

@@ -188,7 +188,7 @@ TEST_CASE("a stage of a tree with changes is refused before anything is built", 
     CHECK(ended.exit_code == 1);
     CHECK_THAT(ended.printed, ContainsSubstring("changes that no commit holds"));
     CHECK(!std::filesystem::exists(tree / "build-gpu"));
-    // A clean tree goes on, to a build that fails here: there is no project.
+    // A clean tree reaches the build, which fails because this tree has no project.
     const test::Ended clean = shell("printf '/build*/\\n' >.gitignore && git add -A && git -c user.name=a -c user.email=a@b "
                                     "commit -qm all && tests/gpu/stage");
     CHECK_THAT(clean.printed, ContainsSubstring("stage: building") && !ContainsSubstring("no commit holds"));

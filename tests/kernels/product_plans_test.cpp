@@ -96,7 +96,7 @@ TEST_CASE("rows that no algorithm of their bucket takes get a search of their ow
     ProductPlans plans;
     FakeLibrary library;
     library.algorithms_of_exact_rows = {5};
-    library.unfit = {0, 1, 2, 5};  // a search for these very rows is no less than a check
+    library.unfit = {0, 1, 2, 5};  // an algorithm found for exactly these rows needs no check
     for (int i = 0; i < 3; ++i) CHECK(library.run(plans, forward(102)) == 5);
     CHECK((library.searched == std::vector<ProductKey>{forward(128), forward(102)}));
     CHECK(library.run(plans, forward(128)) == 0);

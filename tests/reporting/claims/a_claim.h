@@ -11,7 +11,7 @@
 
 namespace deft::reporting {
 
-// Of the validation loss, which is better lower.
+// A claim on the validation loss, where lower is better.
 inline Claim a_claim(ClaimKind kind, ClaimedRow of, std::optional<ClaimedRow> against, double margin_or_amount) {
     Claim claim;
     claim.id = to_text(kind);

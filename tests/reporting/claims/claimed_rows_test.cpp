@@ -35,7 +35,7 @@ TEST_CASE("what would settle a claim is of its stage alone, where there are stag
     CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("about 4 device-hours or $16.00 of stage finetune alone"));
 }
 
-TEST_CASE("a seed that diverged is counted and never dropped, and one that waits is told") {
+TEST_CASE("a seed that diverged is counted and never dropped, and a waiting seed is reported") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     TrialRow more = sweep.trials.back();
@@ -165,7 +165,7 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
                ContainsSubstring("at the end of its list for tech[budget_fraction=1.0]"));
 }
 
-TEST_CASE("a claim on time is unclear where its rows were held up differently") {
+TEST_CASE("a claim on time is unclear where contention affected its rows differently") {
     const Claim claim = a_claim_on_time(0.9);
     const std::vector<Row> rows = rows_of_half_the_time();
     const auto with_share = [&](double of_base) {
