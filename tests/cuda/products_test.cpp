@@ -8,8 +8,7 @@
 #include "kernels/bench/gpu_products.h"
 #include "kernels/cuda/products.h"
 #include "tests/catch.h"
-#include "tests/engine/model_parts.h"
-#include "tests/engine/tiny.h"
+#include "tests/cuda/short_steps.h"
 
 namespace deft::product_tests {
 
@@ -34,14 +33,6 @@ std::vector<ProductShape> calls_of(const ProductLog& log) {
     for (const ProductRecord& record : log.records())
         calls.insert(calls.end(), static_cast<std::size_t>(record.calls), record.shape);
     return calls;
-}
-
-TrainerConfig short_steps() {
-    TrainerConfig config = tiny_config(4, 11, 3);
-    config.micro_batch_size = 2;
-    config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
-    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{5, 11, 1, 6, 1});
-    return config;
 }
 
 // The products that a device was asked for in three steps are those of the dry runs.

@@ -14,6 +14,7 @@
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"
 #include "tests/cuda/schedule.h"
+#include "tests/cuda/short_steps.h"
 #include "tests/engine/bert_corpus.h"
 #include "tests/engine/distance.h"
 #include "tests/engine/labelled_texts.h"
@@ -30,15 +31,6 @@ namespace {
 
 constexpr Backend kGpu{Device::cuda, DType::f32, 1};
 constexpr Backend kGpuBf16{Device::cuda, DType::bf16, 1};
-
-// Micro-batches, shorter samples and dropped tokens, at odd sizes.
-TrainerConfig small_config() {
-    TrainerConfig config = tiny_config(4, 11, 3);
-    config.micro_batch_size = 2;
-    config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
-    config.techniques.dropping = random_ltd(config.model.layers(), Pacing{5, 11, 1, 6, 1});
-    return config;
-}
 
 // Largest difference, relative to the root mean square of `b`.
 double largest_distance(const std::vector<float>& a, const std::vector<float>& b) {
@@ -77,7 +69,7 @@ void check_recomputed(TrainerConfig config, const TrainingData& data, const std:
 }  // namespace
 
 TEST_CASE("a device that computes activations again has the same bits, in f32 and in bf16") {
-    TrainerConfig config = small_config();
+    TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     for (const Backend& backend : {kGpu, kGpuBf16}) {
         INFO(dtype_name(backend.dtype));
@@ -94,7 +86,7 @@ TEST_CASE("a device that computes activations again has the same bits, in f32 an
 }
 
 TEST_CASE("a device trains as the CPU does, in f32") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
     CHECK(all_parameters<float>(gpu) == all_parameters<float>(cpu));
@@ -111,7 +103,7 @@ TEST_CASE("a device trains as the CPU does, in f32") {
 }
 
 TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
-    TrainerConfig config = small_config();
+    TrainerConfig config = short_steps();
     config.optimizer.kind = OptimizerKind::sgd;
     config.learning_rate = {.max = 0.1, .decay_tokens = 1'000'000, .decay = Decay::step, .warmup_steps = 2};
     config.learning_rate.warmup_tokens = layer_tokens_after(config, 2);
@@ -127,7 +119,7 @@ TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
 }
 
 TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {
-    TrainerConfig llama = small_config(), post = small_config(), bert = small_config();
+    TrainerConfig llama = short_steps(), post = short_steps(), bert = short_steps();
     llama.model = small_llama();
     post.model = model_of(NormKind::layer, NormPlacement::post, PositionsOf::learned, Activation::gelu_erf, 1, 0.2);
     post.model.class_head.reset();
@@ -161,7 +153,7 @@ TEST_CASE("a model with experts trains on a device as on the CPU, and computed a
     const ExpertsConfig residual{.count = 5, .top = 3, .capacity_factor = 0, .residual = true};
     for (const ExpertsConfig& experts : {dropping, ordered, residual}) {
         INFO("top " << experts.top);
-        TrainerConfig config = small_config();
+        TrainerConfig config = short_steps();
         config.model.blocks[1].experts = experts;
         config.model.blocks[3].experts = experts;
         config.model.blocks[3].experts->count = experts.count + 1;  // a pyramid
@@ -192,7 +184,7 @@ TEST_CASE("a model with experts trains on a device as on the CPU, and computed a
 }
 
 TEST_CASE("a device's two runs with experts have the same bits, whatever the order of its blocks") {
-    TrainerConfig config = small_config();
+    TrainerConfig config = short_steps();
     config.model.blocks[1].experts =
         ExpertsConfig{.count = 3, .top = 2, .capacity_factor = 0.75, .min_capacity = 1, .jitter = 0.01, .residual = true};
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
@@ -261,7 +253,7 @@ TEST_CASE("a model of labelled texts trains on a device as on the CPU, packed an
 }
 
 TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the same tokens") {
-    TrainerConfig config = small_config();
+    TrainerConfig config = short_steps();
     config.techniques.dropping = bypass_on({1, 2}, {5, 11, 1, 6, 1}, 1, {0.5, {3, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1);
@@ -281,7 +273,7 @@ TEST_CASE("a device learns with token bypass what the CPU learns, and keeps the 
 }
 
 TEST_CASE("a device's gradients are the CPU's, in f32 and in bf16") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1);
     cpu.accumulate_gradients();
@@ -299,7 +291,7 @@ TEST_CASE("a device's gradients are the CPU's, in f32 and in bf16") {
 }
 
 TEST_CASE("bf16 training stays near f32 training, and its weights stay f32") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpuBf16);
     const auto a = losses(cpu, 4), b = losses(gpu, 4);
@@ -314,7 +306,7 @@ TEST_CASE("bf16 training stays near f32 training, and its weights stay f32") {
 }
 
 TEST_CASE("two runs on a device have the same bits") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     for (const Backend& backend : {kGpu, kGpuBf16}) {
         std::vector<std::vector<float>> weights;
@@ -329,7 +321,7 @@ TEST_CASE("two runs on a device have the same bits") {
 }
 
 TEST_CASE("a run may start on one backend and go on on the other") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const deft::test::TemporaryFolder folder;
     Trainer whole(config, corpus, 1);
@@ -351,7 +343,7 @@ TEST_CASE("a run may start on one backend and go on on the other") {
 }
 
 TEST_CASE("evaluation on a device gives the CPU's losses") {
-    const TrainerConfig config = small_config();
+    const TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu);
     constexpr std::int64_t B = 2, T = 9;
@@ -376,7 +368,7 @@ TEST_CASE("evaluation on a device gives the CPU's losses") {
 }
 
 TEST_CASE("a diverging step on a device leaves the weights of the step before") {
-    TrainerConfig config = small_config();
+    TrainerConfig config = short_steps();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     Trainer trainer(config, corpus, kGpu);
     trainer.step();

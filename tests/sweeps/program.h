@@ -270,6 +270,17 @@ class TinySweep {
         return pid;
     }
 
+    // Starts the sweep and stops its driver by SIGTERM while a trial trains, which ends with a checkpoint. The driver's exit
+    // code; -1 where no trial comes.
+    int stop_while_training() const {
+        Process driver = start();
+        const pid_t trial = freeze_trial();
+        if (trial < 0) return -1;
+        driver.signal(SIGTERM);
+        ::kill(trial, SIGCONT);
+        return driver.wait();
+    }
+
     Folder folder;
     std::filesystem::path file;
     std::filesystem::path root = folder.path / "root";

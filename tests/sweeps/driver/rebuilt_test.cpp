@@ -35,14 +35,7 @@ TEST_CASE("A database that is made again from the run folders has the costs of t
 
 TEST_CASE("A rebuilt database has the costs of attempts that did not finish their trial") {
     const TinySweep sweep(test::kPlain + test::long_budget(400'000) + "[case.checkpoint]\nevery_seconds = 0.02\n");
-    {
-        Process driver = sweep.start();
-        const pid_t trial = sweep.freeze_trial();
-        REQUIRE(trial > 0);
-        driver.signal(SIGTERM);
-        ::kill(trial, SIGCONT);
-        REQUIRE(driver.wait() == kExitWorkLeft);
-    }
+    REQUIRE(sweep.stop_while_training() == kExitWorkLeft);
     {
         Process driver = sweep.start();
         const pid_t trial = sweep.freeze_trial();

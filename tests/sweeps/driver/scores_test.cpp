@@ -189,14 +189,7 @@ TEST_CASE("deft eval --store refuses what is half trained, and puts in order wha
     const TinySweep sweep(kPlain + long_budget(200'000));
     const std::string root = sweep.root.string();
     const std::vector<std::string> store = {"plain/1", "--root", root, "--tasks", "embedded_last_words", "--store"};
-    {
-        Process driver = sweep.start();
-        const pid_t trial = sweep.freeze_trial();
-        REQUIRE(trial > 0);
-        driver.signal(SIGTERM);
-        ::kill(trial, SIGCONT);
-        REQUIRE(driver.wait() == kExitWorkLeft);
-    }
+    REQUIRE(sweep.stop_while_training() == kExitWorkLeft);
     const Ran half = sweep.deft("eval", store);
     CHECK(half.exit_code == kExitNothing);
     CHECK_THAT(half.err, ContainsSubstring("has not been trained to its end"));
