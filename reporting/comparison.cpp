@@ -17,6 +17,7 @@
 #include "reporting/columns.h"
 #include "reporting/cost/cost_columns.h"
 #include "reporting/cost/held_up.h"
+#include "reporting/cost/occupancy.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
@@ -113,21 +114,14 @@ std::string scale_note(const results_db::SweepResults& sweep, const std::string&
 
 // The most trials of one host that ran at one moment.
 std::size_t most_at_once(const results_db::SweepResults& sweep) {
-    std::map<std::string, std::vector<std::pair<std::int64_t, int>>> changes;
+    std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> intervals;
     std::set<std::string> seen;  // several places may share a training
-    for (const TrialRow& trial : sweep.trials) {
-        if (!seen.insert(trial.config_hash).second) continue;
-        if (trial.started_ms <= 0 || trial.ended_ms <= trial.started_ms) continue;
-        changes[trial.host.hostname].emplace_back(trial.started_ms, 1);
-        changes[trial.host.hostname].emplace_back(trial.ended_ms, -1);
-    }
-    int most = 0;
-    for (auto& [hostname, list] : changes) {
-        std::sort(list.begin(), list.end());  // at one moment, ends before starts
-        int running = 0;
-        for (const auto& [time, change] : list) most = std::max(most, running += change);
-    }
-    return static_cast<std::size_t>(most);
+    for (const TrialRow& trial : sweep.trials)
+        if (seen.insert(trial.config_hash).second)
+            intervals[trial.host.hostname].emplace_back(trial.started_ms, trial.ended_ms);
+    std::size_t most = 0;
+    for (const auto& [hostname, list] : intervals) most = std::max(most, occupancy(list).most_at_once);
+    return most;
 }
 
 std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, const std::string& command) {

@@ -13,6 +13,10 @@
 
 namespace deft::cli {
 
+std::string root_option(const std::filesystem::path& root) {
+    return root == sweeps::kDefaultRoot ? std::string() : " --root " + reporting::shell_word(root.string());
+}
+
 void add_root(CLI::App& command, std::string& root, const char* help) {
     command.add_option("--root", root, help)->capture_default_str();
 }

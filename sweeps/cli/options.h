@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -19,6 +20,8 @@ namespace deft::cli {
 void add_json_flag(CLI::App& command, std::string& format);
 
 void add_root(CLI::App& command, std::string& root, const char* help = "Where the results are");
+// " --root DIR", as a command line in a message needs it; empty for the default root.
+std::string root_option(const std::filesystem::path& root);
 // --threads. Where they are 0, nobody has chosen yet, and the help shows no default.
 void add_threads(CLI::App& command, int& threads, const char* help = "Threads");
 // -k, --case: patterns of benchmark cases.

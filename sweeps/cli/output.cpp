@@ -57,6 +57,11 @@ void print_note(const std::string& note) {
     if (!note.empty()) std::fprintf(stderr, "deft: %s\n", without_controls_in_lines(note).c_str());
 }
 
+int screen_width() {
+    const int width = sweeps::terminal_width(stdout);
+    return width > 0 ? width : kScreenWidth;
+}
+
 int output_width() {
     const int width = sweeps::terminal_width(stdout);
     return width > 0 ? width : kPlainWidth;

@@ -27,5 +27,9 @@ void print_note(const std::string& note);
 inline constexpr int kPlainWidth = 132;
 // Columns of standard output's terminal; kPlainWidth where it is none.
 int output_width();
+// Columns of a first screen in a file or a log.
+inline constexpr int kScreenWidth = 80;
+// Columns of standard output's terminal; kScreenWidth where it is none.
+int screen_width();
 
 }  // namespace deft::cli

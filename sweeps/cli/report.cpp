@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "reporting/scores/lm_eval.h"
 #include "reporting/missing/missing_runs.h"
+#include "reporting/origins.h"
 #include "reporting/per_seed.h"
 #include "reporting/rate_search.h"
 #include "results_db/trial_name.h"
@@ -75,17 +76,33 @@ void print_missing(const results_db::Reader& reader, results_db::SweepResults sw
                                                                   out.empty() ? output_width() : kPlainWidth)));
 }
 
+struct Arguments {
+    std::string sweep;
+    std::string root = sweeps::kDefaultRoot;
+    std::string format = "term";
+    std::string out;
+    std::vector<std::string> from;
+    bool full = false, per_seed = false, curves = false, missing = false;
+};
+
+// The sweep's page where `deft run` has written it.
+std::filesystem::path written_page(const Arguments& arguments, const results_db::SweepHead& sweep) {
+    if (!arguments.from.empty()) return {};
+    const std::filesystem::path file = report_page_file(arguments.root, sweep);
+    return std::filesystem::exists(file) ? file : std::filesystem::path();
+}
+
+// Options that name these results again.
+std::string options_of(const Arguments& arguments) {
+    std::string options = root_option(arguments.root);
+    if (!arguments.from.empty()) options += " --from";
+    for (const std::string& file : arguments.from) options += " " + reporting::shell_word(file);
+    return options;
+}
+
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-    struct Arguments {
-        std::string sweep;
-        std::string root = sweeps::kDefaultRoot;
-        std::string format = "term";
-        std::string out;
-        std::vector<std::string> from;
-        bool per_seed = false, curves = false, missing = false;
-    };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     std::vector<std::string> formats = report_formats();
@@ -109,6 +126,10 @@ void add_report(CLI::App& app, Context& context) {
             "The runs that empty cells wait for, cheapest first, with what they would take: term, md, csv, tex or json")
         ->excludes(per_seed)
         ->excludes("--curves");
+    command->add_flag("--full", arguments->full, "All columns, costs, notes and provenance in place of the first screen: term")
+        ->excludes(per_seed)
+        ->excludes("--curves")
+        ->excludes("--missing");
     command->callback([arguments, &context] {
         take_name(arguments->from, arguments->sweep);
         const auto files = read_evidence(arguments->from);
@@ -134,6 +155,9 @@ void add_report(CLI::App& app, Context& context) {
         else if (arguments->curves)
             print_to(arguments->out,
                      render_table(reporting::curves_table(data.sweep, data.curves), arguments->format, width));
+        else if (arguments->format == "term" && !arguments->full)
+            print_to(arguments->out, render_first_screen(data, written_page(*arguments, data.sweep), options_of(*arguments),
+                                                         arguments->out.empty() ? screen_width() : kScreenWidth));
         else
             print_to(arguments->out, render_report(data, arguments->format, width));
         context.exit_code = kExitNothing;

@@ -12,6 +12,7 @@
 #include "reporting/glue/glue_scores.h"
 #include "reporting/glue/glue_table.h"
 #include "reporting/rate_search.h"
+#include "reporting/screen/screen.h"
 #include "reporting/stages.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
@@ -153,8 +154,18 @@ std::string render_table(const reporting::Table& table, const std::string& forma
     return reporting::render_terminal(table, width);
 }
 
+std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page, const std::string& options,
+                                int width) {
+    const reporting::ScreenPlaces places{options.find(" --from ") == std::string::npos ? page_name(data.sweep) : "", page.string(), options};
+    return with_short_home(reporting::render_screen(reporting::screen_of(data, places, width), width));
+}
+
+std::filesystem::path report_page_file(const std::filesystem::path& root, const results_db::SweepHead& sweep) {
+    return root / "reports" / (page_name(sweep) + ".html");
+}
+
 std::filesystem::path write_report_page(const std::filesystem::path& root, const reporting::ReportData& data) {
-    const std::filesystem::path file = root / "reports" / (page_name(data.sweep) + ".html");
+    const std::filesystem::path file = report_page_file(root, data.sweep);
     make_folder(file.parent_path());
     write_file_atomically(file, with_short_home(reporting::render_page(data)));
     return file;

@@ -38,21 +38,23 @@ std::string points_of(const RunArguments& arguments) {
     return spec.text();
 }
 
-// The results are stored already, so a page that cannot be written is worth no more than a warning.
-void write_page(const std::string& root, const reporting::ReportData& data) {
+// Writes the sweep's page. The results are stored already, so a page that cannot be written deserves only a warning.
+std::filesystem::path write_page(const std::string& root, const reporting::ReportData& data) {
     try {
-        std::fprintf(stderr, "report: %s\n", write_report_page(root, data).c_str());
+        return write_report_page(root, data);
     } catch (const std::exception& error) {
         print_note("warning: no report was written: " + message_for_user(error));
+        return {};
     }
 }
 
-// Prints the table and writes the page.
-void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options) {
+// Writes the page and prints the first screen, or all tables.
+void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options, bool full) {
     const results_db::Reader reader(sweeps::database_file(options.root));
     const reporting::ReportData data = report_data(reader, find_checked_sweep(reader, spec.name, options.root), true);
-    print(render_report(data, "term", output_width()));
-    write_page(options.root, data);
+    const std::filesystem::path page = write_page(options.root.string(), data);
+    print(full ? render_report(data, "term", output_width())
+               : render_first_screen(data, page, root_option(options.root), screen_width()));
 }
 
 // What is given now, and for the rest what that table's sweep was run with, where its file still says the same.
@@ -71,7 +73,7 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     return run;
 }
 
-int run_cases(const RunArguments& arguments) {
+int run_cases(const RunArguments& arguments, bool full) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
@@ -99,8 +101,7 @@ int run_cases(const RunArguments& arguments) {
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
     if (arguments.dry_run) return summary.exit_code;
 
-    if (summary.ok + summary.already_done > 0) show_results(spec, options);
-    std::fprintf(stderr, "results: %s\n", sweeps::database_file(options.root).c_str());
+    if (summary.ok + summary.already_done > 0) show_results(spec, options, full);
     return summary.exit_code;
 }
 
@@ -110,6 +111,7 @@ void add_run(CLI::App& app, Context& context) {
     struct Arguments {
         RunArguments run;
         std::string table;
+        bool full = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("run", "Train and score what a sweep has left, and print its table");
@@ -117,6 +119,7 @@ void add_run(CLI::App& app, Context& context) {
     command->add_option(
         "--for-table", arguments->table,
         std::string("In place of the sweep file: run what a table of the results waits for. ") + kTableHelp);
+    command->add_flag("--full", arguments->full, "End with all tables, notes and provenance in place of the first screen");
     command->callback([arguments, command, &context] {
         const bool is_for_table = command->count("--for-table") > 0;
         if (is_for_table == (command->count("sweep") > 0))
@@ -130,7 +133,7 @@ void add_run(CLI::App& app, Context& context) {
                 throw Error(ErrorKind::usage,
                             fmt::format("{} would make another table than the one of --for-table", option),
                             "leave it out, or run the sweep's file with it");
-        context.exit_code = run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run);
+        context.exit_code = run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run, arguments->full);
     });
 }
 

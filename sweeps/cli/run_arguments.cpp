@@ -60,8 +60,7 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
 }
 
 std::string RunArguments::continue_with() const {
-    std::string line = "deft run " + spec.text();
-    if (root != sweeps::kDefaultRoot) line += " --root " + reporting::shell_word(root);
+    std::string line = "deft run " + spec.text() + root_option(root);
     const std::string shape = shape_options();
     if (!shape.empty()) line += " " + shape;
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);

@@ -245,8 +245,6 @@ class Driver {
         state_.running.push_back(start_trial(starter_, points_, next->point, next->slot, assignment));
         const Child& child = state_.running.back();
         writer_.set_running(child.attempt, identify(child.pid), now_ms());
-        progress_.event(fmt::format("{}   {}  ({})", child.work == results_db::Work::train ? "start" : "score",
-                                    child.name, child.folder.filename().string()));
         return true;
     }
 
@@ -297,7 +295,9 @@ class Driver {
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
 
         if (outcome.state == "ok") {
-            tell_success(child, experiments::is_imported(points_[child.point].config), journal, progress_);
+            EndedTraining& training = state_.ended_trainings[child.point];
+            training.seconds += seconds_since(child.started);
+            if (journal.last_point) training.loss = journal.last_point->loss;
             finish_well(child);
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
             // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.
@@ -321,6 +321,7 @@ class Driver {
         if (work_.unscored(child.point).empty()) {
             to_score_.erase(child.point);
             ++state_.summary.ok;
+            tell_finished(child, experiments::is_imported(points_[child.point].config), state_.ended_trainings[child.point], progress_);
         } else if (child.work == results_db::Work::train) {
             to_score_.insert(child.point);
             for (std::size_t point = 0; point < points_.size(); ++point)

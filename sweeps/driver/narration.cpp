@@ -67,11 +67,9 @@ void tell_resume(const Child& child, const journal::Started& started, Progress& 
         progress.event(fmt::format("resume  {}  from step {}", child.name, started.resume_step));
 }
 
-void tell_success(const Child& child, bool imports, const JournalSummary& journal, Progress& progress) {
-    const bool trained = child.work == results_db::Work::train;
-    std::string text = fmt::format("{} {}  {}", !trained ? "ok     " : imports ? "imported" : "trained", child.name,
-                                   reporting::rough_seconds(seconds_since(child.started)));
-    if (journal.last_point) text += fmt::format("  train loss {:.4f}", journal.last_point->loss);
+void tell_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress) {
+    std::string text = fmt::format("{} {}  {}", imports ? "imported" : "done   ", child.name, reporting::rough_seconds(training.seconds));
+    if (training.loss) text += fmt::format("  train loss {:.4f}", *training.loss);
     progress.event(text);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // What the user sees of a run: lines about its trials, the live block, and what it came to.
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,12 +14,19 @@
 
 namespace deft::sweeps {
 
+// What a trial's training leaves for the line that reports the trial, once it is evaluated.
+struct EndedTraining {
+    double seconds = 0;          // of its worker
+    std::optional<double> loss;  // of the last step
+};
+
 // How far a run is: what its loop changes, and what is shown of it.
 struct RunState {
     TrialQueue queue;
     std::vector<Child> running;
     RunSummary summary;
     std::set<std::size_t> trained;  // of the waiting ones, those that are to be scored alone
+    std::map<std::size_t, EndedTraining> ended_trainings;  // by point, of this run
     bool draining = false;  // no trial starts any more
     Clock::time_point started = Clock::now();
     double flops_done = 0, device_seconds = 0;  // of the trials that have ended
@@ -28,8 +37,8 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
 
 // A trial's own words at its start, and where it goes on from.
 void tell_resume(const Child& child, const journal::Started& started, Progress& progress);
-// imports: its model is taken as it is, in place of a training.
-void tell_success(const Child& child, bool imports, const JournalSummary& journal, Progress& progress);
+// One line for a trial that has trained and has all its scores. `imports`: its model is taken as it is, without training.
+void tell_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress);
 // With the last lines of its log.
 void tell_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "reporting/screen/screen.h"
 #include "reporting/text.h"
 #include "results_db/open.h"
 #include "results_db/store.h"
@@ -36,7 +37,7 @@ void copy_seed(const fs::path& root, const fs::path& to, std::int64_t seed) {
 // What a report is, of a root or of files.
 std::string report(const TinySweep& sweep, const std::string& option, const std::vector<std::string>& values,
                    const std::string& format) {
-    std::vector<std::string> words = {"tiny", "--format", format};
+    std::vector<std::string> words = {"tiny", "--full", "--format", format};
     for (const std::string& value : values) words.insert(words.end(), {option, value});
     const Ran ran = sweep.deft("report", words);
     CHECK(ran.exit_code == kExitOk);
@@ -214,6 +215,13 @@ TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and repor
         std::sort(files.begin(), files.end());
         std::vector<std::string> from;
         for (const std::string& file : files) from.insert(from.end(), {"--from", file});
+        const Ran first = sweep.deft("report", from);
+        CHECK(first.exit_code == kExitOk);
+        CHECK(std::count(first.out.begin(), first.out.end(), '\n') <= std::ptrdiff_t(reporting::kScreenLines));
+        CHECK_THAT(first.out, ContainsSubstring("Answer   ") && ContainsSubstring("More     deft report --full --from "));
+        for (const std::string_view line : reporting::lines_of(first.out))
+            if (line.find('/') == std::string_view::npos) CHECK(reporting::display_width(line) <= 80);  // a path is one word
+        from.push_back("--full");
         const Ran ran = sweep.deft("report", from);
         CHECK(ran.exit_code == kExitOk);
         CHECK_THAT(ran.err, !ContainsSubstring("parts, of which these are not here"));

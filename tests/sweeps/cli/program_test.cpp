@@ -73,7 +73,7 @@ TEST_CASE("Runs that --set tells apart keep their reports, and are named with th
         return sweep.deft(command, words);
     };
     CHECK(named("report", {}, first).out.find("learning_rate") == std::string::npos);
-    CHECK_THAT(named("report", {}, second).out, ContainsSubstring("Sweep tiny@" + second.substr(0, 12)));
+    CHECK_THAT(named("report", {"--full"}, second).out, ContainsSubstring("Sweep tiny@" + second.substr(0, 12)));
     CHECK_THAT(named("report", {"--per-seed", "--format", "csv"}, first).out, ContainsSubstring("train time (s)"));
     CHECK_THAT(named("baseline", {"pin", "main"}, first).out,
                ContainsSubstring("of sweep tiny@" + first.substr(0, 12)));
@@ -98,7 +98,7 @@ name = "wild"
 learning_rate = 1e30
 max_grad_norm = 0
 )toml");
-    const Ran ran = sweep.run();
+    const Ran ran = sweep.run({"--full"});
     CHECK(ran.exit_code == kExitFailed);
     CHECK_THAT(ran.err, ContainsSubstring("wild/1  (nan)"));
     CHECK(sweep.value("SELECT group_concat(state || ' ' || ifnull(fail_class, ''), ', ') FROM"
@@ -121,9 +121,14 @@ TEST_CASE("A sweep leaves a page, and reports again in every format", "[surround
     const TinySweep sweep(with_both() + "\n[report]\npaper = \"data_efficiency_gpt_combined\"\n");
     const Ran ran = sweep.run();
     REQUIRE(ran.exit_code == kExitOk);
+    // A finished trial leaves one line of progress.
+    std::size_t lines = 0;
+    for (std::size_t at = ran.err.find("/1  "); at != std::string::npos; at = ran.err.find("/1  ", at + 1)) ++lines;
+    CHECK(lines == 2);
+    CHECK_THAT(ran.err, ContainsSubstring("done    plain/1  ") && ContainsSubstring("  train loss "));
     std::filesystem::path page;
     for (const auto& entry : std::filesystem::directory_iterator(sweep.root / "reports")) page = entry.path();
-    CHECK_THAT(ran.err, ContainsSubstring("report: " + page.string()));
+    CHECK_THAT(ran.out, ContainsSubstring("Page     " + page.string()));
     const std::string html = read_file(page);
     CHECK_THAT(html, ContainsSubstring("(published)") && ContainsSubstring("<svg"));
     const std::string root = sweep.root.string();

@@ -59,7 +59,7 @@ TEST_CASE("a search is trained before its table, whose trials have the best rate
     const Ran dry = sweep.run({"--dry-run"});
     CHECK(dry.exit_code == kExitOk);
     CHECK_THAT(dry.err, ContainsSubstring("search of the learning rate, before the table: 4 trials"));
-    const Ran ran = sweep.run();
+    const Ran ran = sweep.run({"--full"});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("the best learning rates of the search: plain 0.00"));
     CHECK_THAT(ran.out, ContainsSubstring("search of the learning rate, bits/byte ↓ of the validation at each") &&
@@ -103,9 +103,9 @@ TEST_CASE("a search is exported and merged with its table, and prints the same",
     REQUIRE(sweep.deft("db", {"export", "tiny", "--root", sweep.root.string(), "--out", file}).exit_code == kExitOk);
     const std::string other = (sweep.folder.path / "other").string();
     REQUIRE(sweep.deft("db", {"merge", file, "--root", other}).exit_code == kExitOk);
-    const Ran here = sweep.deft("report", {"tiny", "--root", sweep.root.string()});
+    const Ran here = sweep.deft("report", {"tiny", "--full", "--root", sweep.root.string()});
     CHECK_THAT(here.out, ContainsSubstring("chosen"));
-    CHECK(sweep.deft("report", {"tiny", "--root", other}).out == here.out);
+    CHECK(sweep.deft("report", {"tiny", "--full", "--root", other}).out == here.out);
 
     // Where the search was merged it is not trained again; further seeds of the table join the first.
     const TinySweep second(kSearched, "[1]");
@@ -140,7 +140,7 @@ TEST_CASE("A search goes on from its run folders where the database is empty or 
     const Ran dry = sweep.run({"--dry-run"});
     CHECK(dry.exit_code == kExitOk);
     CHECK_THAT(dry.err, ContainsSubstring("search of the learning rate, before the table: 4 trials"));
-    const Ran again = sweep.run();
+    const Ran again = sweep.run({"--full"});
     CHECK(again.exit_code == kExitOk);
     CHECK_THAT(again.err, ContainsSubstring("taken in plain:search"));
     CHECK_THAT(again.out, ContainsSubstring("search of the learning rate"));
@@ -169,7 +169,7 @@ TEST_CASE("a rate that diverges is out, is not tried again for the table, and no
     const TinySweep sweep(
         "[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
         "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
-    const Ran ran = sweep.run({"--only", "plain"});
+    const Ran ran = sweep.run({"--only", "plain", "--full"});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
     // Both cases were searched, and the table's trial of one was trained.

@@ -66,7 +66,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
     REQUIRE(planned.exit_code == kExitOk);
     CHECK_THAT(planned.out, ContainsSubstring("gpt (imported)") && ContainsSubstring("GPT-2 of Hugging Face"));
     CHECK_THAT(sweep.deft("run", {"--dry-run"}).err, ContainsSubstring("1 to be imported"));
-    const Ran ran = sweep.run();
+    const Ran ran = sweep.run({"--full"});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("imported gpt/1") && !ContainsSubstring("gpt/2"));
     CHECK(scores_of(sweep, "gpt").size() == 5);
@@ -90,7 +90,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
     std::string text = read_file(sweep.file);
     text.replace(text.find("44_000"), 6, "45_000");
     write_file_atomically(sweep.file, text);
-    const Ran again = sweep.run();
+    const Ran again = sweep.run({"--full"});
     CHECK_THAT(again.err, ContainsSubstring("everything was finished already"));
     CHECK_THAT(again.out, ContainsSubstring("$45000.00 ‡"));
 }

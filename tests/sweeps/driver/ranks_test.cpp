@@ -125,7 +125,7 @@ TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpir
     };
     REQUIRE(wait_until([&] { return std::ranges::any_of(sweep.journals(), has_last_line); }));
     const Clock::time_point ended = Clock::now();
-    wait_until([&] { return sweep.says("trained") || seconds_since(ended) > 40; });
+    wait_until([&] { return sweep.says("done ") || seconds_since(ended) > 40; });
     CHECK(seconds_since(ended) < 40);
     strangers.clear();
     CHECK(driver.wait() == kExitOk);

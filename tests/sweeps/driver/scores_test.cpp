@@ -295,7 +295,9 @@ TEST_CASE("The best validated weights are what a sweep scores, shows and evaluat
     const TinySweep sweep(kPlain);
     const std::vector<std::string> best = {"--set", "eval.every=\"1 steps\"", "--set", "eval.select=\"best\"",
                                            "--set", "train.learning_rate=0.3",  "--set", "train.decay=\"constant\""};
-    const Ran ran = sweep.run(best);
+    std::vector<std::string> in_full = best;
+    in_full.push_back("--full");
+    const Ran ran = sweep.run(in_full);
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("Scored weights: the best validated ones of 1 trial") &&
                             ContainsSubstring(", 1 of them from before the end"));

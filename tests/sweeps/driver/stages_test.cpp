@@ -152,7 +152,7 @@ learning_rate = 1e-9
 name = "plain"
 )toml";
     const TinySweep sweep(two);
-    const Ran ran = sweep.run();
+    const Ran ran = sweep.run({"--full"});
     INFO(ran.err);
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("stage pretrain: 1 training") &&

@@ -47,7 +47,7 @@ struct StaleSweep : TinySweep {
         folder.write("asked.toml", text);
     }
     std::string report(const std::string& format) const {
-        const Ran ran = deft("report", {"--root", root.string(), "--format", format, "tiny"});
+        const Ran ran = deft("report", {"--root", root.string(), "--format", format, "--full", "tiny"});
         CHECK(ran.exit_code == kExitOk);
         return ran.out;
     }
@@ -169,7 +169,7 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK(marked(sweep.report("json")).second == kReason);
     const Ran dry = sweep.run({"--rerun-if", "eval", "--dry-run"});
     CHECK_THAT(dry.err, ContainsSubstring("asked.toml is scored again") && ContainsSubstring("0 already done"));
-    CHECK_THAT(sweep.run({"--rerun-if", "eval"}).out, !ContainsSubstring("¶"));
+    CHECK_THAT(sweep.run({"--rerun-if", "eval", "--full"}).out, !ContainsSubstring("¶"));
     CHECK(sweep.attempts() == "2 4");
     CHECK_THAT(sweep.stale(), ContainsSubstring("Nothing is stale."));
     sweep.edit_task("{context}!");
@@ -234,7 +234,7 @@ TEST_CASE("Results of an older result epoch are stale by code, and are trained a
     CHECK_THAT(marked(sweep.report("json")).second, ContainsSubstring("code: result epoch "));
     CHECK_THAT(sweep.stale(), ContainsSubstring("--rerun-if code\n"));
     for (const char* rerun_if : {"never", "data,eval"}) {
-        const Ran kept = sweep.run({"--rerun-if", rerun_if});
+        const Ran kept = sweep.run({"--rerun-if", rerun_if, "--full"});
         CHECK(kept.exit_code == kExitOk);
         CHECK_THAT(kept.err, ContainsSubstring("2 already done") && ContainsSubstring("kept, though stale by code"));
         CHECK_THAT(kept.out, ContainsSubstring("¶ Stale: plain: code: result epoch"));

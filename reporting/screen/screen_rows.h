@@ -1,0 +1,52 @@
+#pragma once
+// The rows of a first screen: each recipe at each budget, with its cost and its difference to the baseline.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.h"
+#include "reporting/table.h"
+#include "reporting/tradeoff/quality_measure.h"
+#include "reporting/tradeoff/relative_quality.h"
+#include "reporting/variants.h"
+#include "results_db/store.h"
+
+namespace deft::reporting {
+
+enum class RowVerdict { none, better, worse, inconclusive };  // none: the baseline, or below three seeds
+
+const char* name(RowVerdict verdict);  // "" for none
+
+struct ScreenRow {
+    const Variant* variant = nullptr;
+    std::string label;                // "CL", with axes other than the budget
+    bool is_baseline = false;
+    bool is_full = false;             // at the largest budget of its recipe
+    std::size_t seeds = 0;            // independent repeats with a quality
+    std::optional<double> quality;    // mean over seeds
+    std::optional<QualityDifference> difference;  // to the baseline on the same axes; nothing for the baseline itself
+    bool has_equal_tokens = false;    // that baseline consumed as many
+    RowVerdict verdict = RowVerdict::none;        // by the 95% interval of the difference
+};
+
+struct ScreenRows {
+    std::vector<Variant> variants;
+    std::string base_case;
+    std::optional<QualityMeasure> measure;
+    std::vector<ScreenRow> rows;  // in the sweep's order
+
+    // Positive: the row is better by that much.
+    double gain_of(const ScreenRow& row) const;
+};
+
+// `sweep` must outlive the rows; of a sweep with stages, one stage.
+ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& about);
+
+// At most `most_rows` rows: the largest budget first, then the next. Columns leave from the least important until the table
+// fits `width`.
+Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep, const SweepAbout& about,
+                   std::size_t most_rows, int width);
+
+}  // namespace deft::reporting
