@@ -40,7 +40,7 @@ std::string counts_text(const CheckReport& report) {
     for (const Outcome outcome : kGravestFirst) {
         const auto count = std::count_if(report.findings.begin(), report.findings.end(),
                                          [&](const CheckFinding& finding) { return finding.outcome == outcome; });
-        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(outcome));
+        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word(outcome));
     }
     return text.empty() ? "nothing was checked" : text;
 }
@@ -58,7 +58,7 @@ Table check_table(const CheckReport& report, std::size_t most_rows) {
     table.columns = {{"verdict", Align::left}, {"what", Align::left}, {"where", Align::left}, {"finding", Align::left}};
     for (const CheckFinding& finding : by_gravity(report)) {
         if (table.rows.size() == most_rows) break;
-        table.rows.push_back({name(finding.outcome), finding.name, finding.where, finding.text});
+        table.rows.push_back({word(finding.outcome), finding.name, finding.where, finding.text});
     }
     if (report.findings.size() > table.rows.size())
         table.notes.push_back(

@@ -47,6 +47,22 @@ constexpr const char* name(Outcome outcome) {
     return "missing";
 }
 
+// As people read it: a claim is supported, refuted, inconclusive or not evaluated.
+constexpr const char* word(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::holds:
+            return "supported";
+        case Outcome::fails:
+            return "refuted";
+        case Outcome::unclear:
+            return "inconclusive";
+        case Outcome::missing:
+            return "not evaluated";
+        default:
+            return name(outcome);
+    }
+}
+
 constexpr Outcome outcome_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::better:

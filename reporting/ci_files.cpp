@@ -47,7 +47,7 @@ const char* level_of(Outcome outcome) {
 }
 
 std::string title_of(const CheckFinding& finding) {
-    return fmt::format("{}: {}{}{}", name(finding.outcome), finding.name, finding.where.empty() ? "" : ", ",
+    return fmt::format("{}: {}{}{}", word(finding.outcome), finding.name, finding.where.empty() ? "" : ", ",
                        finding.where);
 }
 

@@ -45,10 +45,10 @@ std::string verdict_strip_html(std::span<const ClaimFinding> findings, const Pub
     for (const ClaimFinding& finding : findings) {
         const Outcome outcome = finding.judged.finding.outcome;
         const Claim& claim = claim_of(finding, table);
-        out += fmt::format("<li class=\"{0}\"><strong><span aria-hidden=\"true\">{1}</span> {0}</strong> <span>{2}.</span> "
+        out += fmt::format("<li class=\"{0}\"><strong><span aria-hidden=\"true\">{1}</span> {4}</strong> <span>{2}.</span> "
                            "<small>{3}</small></li>\n",
                            name(outcome), shape_of(outcome), html_escaped(claim.statement),
-                           html_escaped(grounds(finding, claim)));
+                           html_escaped(grounds(finding, claim)), word(outcome));
     }
     return out + "</ul>\n</section>\n";
 }

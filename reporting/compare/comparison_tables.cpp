@@ -133,7 +133,7 @@ Table score_table(const RowComparison& rows) {
         table.rows.push_back(
             {one.title, score_cell(one.a, one.flag_of_a), score_cell(one.b, one.flag_of_b),
              both ? difference_cell(one.difference, mean(one.a)) : Cell("-"), interval_cell(one.interval, mean(one.a)),
-             one.p_value ? Cell(chance_text(one.adjusted_p), one.adjusted_p) : Cell("-"), name(one.verdict)});
+             one.p_value ? Cell(chance_text(one.adjusted_p), one.adjusted_p) : Cell("-"), word(one.verdict)});
         if (one.p_value && one.equal_variances)
             equal.push_back(fmt::format("{} p {:.2g}", one.title, one.equal_variances->p_value));
         if (one.p_value) (one.method == ContrastMethod::pooled ? pooled : welch) = true;
@@ -177,7 +177,7 @@ Table item_table(const RowComparison& rows) {
              bounded_cell(one.right, 1), Cell(chance_text(one.adjusted_p), one.adjusted_p),
              one.gold ? bounded_cell(*one.gold, 1) : Cell("-"),
              one.gold && one.gold->interval ? Cell(chance_text(one.gold->p_value), one.gold->p_value) : Cell("-"),
-             name(one.verdict)});
+             word(one.verdict)});
     }
     table.notes.emplace_back(
         "About these two checkpoints, not about their recipes: another seed of either may come out the other way. "
@@ -247,7 +247,7 @@ Table comparison_lines(const Comparison& comparison) {
             table.rows.push_back(
                 {rows.a, rows.b, "score", one.title, Cell(), one.a.empty() ? Cell() : number(mean(one.a)),
                  one.b.empty() ? Cell() : number(mean(one.b)), both ? number(one.difference) : Cell(), low, high,
-                 one.p_value ? number(one.adjusted_p) : Cell(), name(one.verdict), one.why});
+                 one.p_value ? number(one.adjusted_p) : Cell(), word(one.verdict), one.why});
         }
         for (const ItemDifference& one : rows.items) {
             std::vector<Cell>& line =
@@ -255,7 +255,7 @@ Table comparison_lines(const Comparison& comparison) {
             if (one.why.empty()) {
                 const auto [low, high] = ends(one.right.interval);
                 line.insert(line.end(), {number(one.a), number(one.b), number(one.right.difference), low, high,
-                                         number(one.adjusted_p), name(one.verdict)});
+                                         number(one.adjusted_p), word(one.verdict)});
             }
             line.resize(table.columns.size());
             line.back() = one.why;

@@ -153,6 +153,10 @@ const char* name(ScoreVerdict verdict) {
     return "-";
 }
 
+const char* word(ScoreVerdict verdict) {
+    return verdict == ScoreVerdict::unclear ? "inconclusive" : name(verdict);
+}
+
 std::vector<ScoreDifference> score_differences(const ScoredSide& a, const ScoredSide& b) {
     const SweepResults both = together(a, b);
     std::vector<ScoreDifference> differences;

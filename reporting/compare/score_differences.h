@@ -17,8 +17,10 @@ namespace deft::reporting {
 
 enum class ScoreVerdict { better, worse, unclear, none };  // b, measured by a
 
-// "better", "worse", "unclear", "-".
+// In JSON: "better", "worse", "unclear", "-".
 const char* name(ScoreVerdict verdict);
+// In tables, where unclear reads "inconclusive".
+const char* word(ScoreVerdict verdict);
 
 // Trials of b whose training stands in a too: two sweeps may have trials in common, and one row two names.
 std::size_t shared_trainings(const Variant& a, const Variant& b);

@@ -34,7 +34,7 @@ std::vector<Cell> row_of(const QualityFinding& one) {
                 "-",
                 "-",
                 "-",
-                name(finding.outcome)};
+                word(finding.outcome)};
     Cell interval = "-";
     if (finding.lower) interval = fmt::format("[{}, {}]", signed_score(*finding.lower), signed_score(*finding.upper));
     return {one.case_name,
@@ -45,7 +45,7 @@ std::vector<Cell> row_of(const QualityFinding& one) {
             Cell(signed_score(*finding.effect), *finding.effect),
             interval,
             Cell(score(*finding.limit), *finding.limit),
-            name(finding.outcome)};
+            word(finding.outcome)};
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Table quality_table(std::span<const QualityFinding> findings, const std::string&
         ++counts[one.judged.finding.outcome];
     }
     std::vector<std::string> parts;
-    for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, name(outcome)));
+    for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, word(outcome)));
     table.notes.push_back(fmt::format("{}. Seeds: baseline | now.", fmt::join(parts, ", ")));
     for (const QualityFinding& one : findings)
         if (one.judged.finding.outcome != Outcome::same)

@@ -227,7 +227,7 @@ std::vector<Cell> row_of(const TrendFinding& one) {
         time_cell(one.latest),
         finding.effect ? Cell(fmt::format("{:+.1f}%", 100 * (std::exp(*finding.effect) - 1)), *finding.effect) : "-",
         one.since.empty() ? "-" : one.since,
-        name(finding.outcome)};
+        word(finding.outcome)};
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ Table trend_table(std::span<const TrendFinding> findings, const TrendRule& rule,
                 fmt::format("{}, {}: {}.", one.judged.finding.name, one.judged.finding.where, one.judged.finding.text));
     }
     std::vector<std::string> parts;
-    for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, name(outcome)));
+    for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, word(outcome)));
     if (findings.empty())
         table.notes.push_back("No benchmark session is stored here: deft bench run.");
     else

@@ -112,8 +112,8 @@ TEST_CASE("GitHub hears of what is not the same, the gravest first, ten of a kin
     CHECK(github_annotations(one_of_each()) ==
           "::error title=broken%3A x%2C hot::it was so\n"
           "::error title=worse%3A w%2C hot::it was so\n"
-          "::warning title=unclear%3A u%2C hot::it was so\n"
-          "::warning title=missing%3A m%2C hot::it was so\n"
+          "::warning title=inconclusive%3A u%2C hot::it was so\n"
+          "::warning title=not evaluated%3A m%2C hot::it was so\n"
           "::notice title=better%3A b%2C hot::it was so\n");
     CHECK(github_annotations({"all the same", {finding(Outcome::same, "s")}}).empty());
     CheckReport many{"many", {}};
@@ -124,7 +124,7 @@ TEST_CASE("GitHub hears of what is not the same, the gravest first, ten of a kin
 }
 
 TEST_CASE("a summary counts the outcomes and leads with the gravest", "[surroundings]") {
-    CHECK(counts_text(one_of_each()) == "1 broken, 1 worse, 1 unclear, 1 missing, 1 better, 1 same");
+    CHECK(counts_text(one_of_each()) == "1 broken, 1 worse, 1 inconclusive, 1 not evaluated, 1 better, 1 same");
     CHECK(counts_text({}) == "nothing was checked");
     const std::string summary = github_summary(one_of_each());
     CHECK(summary.find("| broken") < summary.find("| worse"));

@@ -242,7 +242,7 @@ TEST_CASE("exit codes and words of a check of claims") {
     CHECK(code(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.2), true) == kExitOk);
     CHECK(code(a_claim(ClaimKind::no_worse, {"other", 1}, kBase, 0.2), false) == kExitNothing);
     const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
-    CHECK(counts_text(claims_report(check_claims(table, sweep, {}), "quick", table)) == "1 fails");
+    CHECK(counts_text(claims_report(check_claims(table, sweep, {}), "quick", table)) == "1 refuted");
 }
 
 // The truth of every claim is at its margin: of a table none may hold, or fail, with a chance above 5% each. Measured over
