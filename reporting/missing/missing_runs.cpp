@@ -216,6 +216,18 @@ bool is_left(const MissingRun& run) {
     return run.lack == Lack::training || run.lack == Lack::scoring;
 }
 
+// All that can be run: what the sweep has left, and the seeds that verdicts need where all rows have the same seeds.
+std::string command_of_all(const std::vector<Variant>& variants, const std::vector<MissingRun>& runs,
+                           const std::string& selector, const MissingEstimates& estimates) {
+    const bool lacks_seeds = std::any_of(runs.begin(), runs.end(), [](const MissingRun& run) { return run.lack == Lack::seeds; });
+    std::set<std::vector<std::int64_t>> seeds;
+    for (const Variant& variant : variants)
+        if (!is_imported(variant)) seeds.insert(units_of(variant));
+    if (lacks_seeds && seeds.size() == 1)
+        return command_of_table(selector, estimates) + " --seeds " + shell_word(enough_seeds(*seeds.begin()));
+    return std::any_of(runs.begin(), runs.end(), is_left) ? command_of_table(selector, estimates) : std::string();
+}
+
 }  // namespace
 
 MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
@@ -237,8 +249,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     // Edits, which nobody can time, stay behind all others.
     std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
-    if (std::any_of(missing.runs.begin(), missing.runs.end(), is_left))
-        missing.command = command_of_table(selector, estimates);
+    missing.command = command_of_all(variants, missing.runs, selector, estimates);
     return missing;
 }
 

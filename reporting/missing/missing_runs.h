@@ -36,7 +36,7 @@ struct MissingEstimates {
 
 struct MissingRuns {
     std::vector<MissingRun> runs;
-    std::string command;  // that trains and scores what the sweep has left; empty: it has nothing left
+    std::string command;  // that runs all of it, seeds for verdicts included; empty: there is nothing to run
 };
 
 // Runs of all stages, and of an incomplete search (take_search_apart() comes first). Estimates: a finished trial of the same

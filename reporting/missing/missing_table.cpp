@@ -64,7 +64,8 @@ Cell cell_of(const std::optional<double>& value, const Print& print) {
 
 Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep) {
     Table table;
-    table.caption = "What sweep " + sweep_text(sweep) + " waits for, cheapest first";
+    table.caption = "What sweep " + sweep_text(sweep) + " lacks, cheapest first" +
+                    (missing.command.empty() ? "" : ". To run all of it: " + missing.command);
     table.key_columns = 1;
     table.columns = {{"what", Align::left}, {"to do", Align::left}, {"why", Align::left}, {"FLOPs"}};
     table.columns.push_back({"time", Align::right, false, false, "s"});
@@ -78,8 +79,6 @@ Table missing_table(const MissingRuns& missing, const results_db::SweepResults& 
                               cell_of(run.usd, [](double value) { return dollars(value); }), run.fills, run.command});
     const Total total(missing.runs);
     table.notes.push_back(total_text(total));
-    if (!missing.command.empty())
-        table.notes.push_back("What the sweep has left to train and score: " + missing.command);
     if (total.runs > 0)
         table.notes.push_back(
             "Time and cost: of a finished seed of the same row, otherwise the plan's FLOPs at the speed and"

@@ -9,6 +9,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr int kGap = 2;
+constexpr int kNarrowestText = 16;  // columns of text that wraps
 
 using Lines = std::vector<std::string>;
 
@@ -53,10 +54,25 @@ TerminalGrid grid_of(const Table& table) {
     return grid;
 }
 
-int width_of(const Block& block, const TerminalGrid& grid) {
+int width_of(const Block& block, const std::vector<int>& widths) {
     int total = -kGap;
-    for (const std::size_t column : block) total += grid.widths[column] + kGap;
+    for (const std::size_t column : block) total += widths[column] + kGap;
     return total;
+}
+
+// Columns of text become narrower, the widest first, until the block fits. Numbers keep their widths.
+std::vector<int> fitted_widths(const Table& table, const TerminalGrid& grid, const Block& block, int width) {
+    std::vector<int> widths = grid.widths;
+    while (width > 0 && width_of(block, widths) > width) {
+        const auto room = [&](std::size_t column) {
+            return table.columns[column].align == Align::left ? widths[column] - kNarrowestText : 0;
+        };
+        const std::size_t widest = *std::max_element(block.begin(), block.end(), [&](std::size_t a, std::size_t b) { return room(a) < room(b); });
+        if (room(widest) <= 0) break;
+        const int excess = width_of(block, widths) - width;
+        widths[widest] -= std::min({excess, room(widest), std::max(1, excess / 2)});
+    }
+    return widths;
 }
 
 std::string aligned(const std::string& text, int width, Align align) {
@@ -64,30 +80,43 @@ std::string aligned(const std::string& text, int width, Align align) {
     return align == Align::right ? padding + text : text + padding;
 }
 
+// One row, on as many lines as its longest cell needs.
 template <class CellOf>
-std::string line_of(const Table& table, const TerminalGrid& grid, const Block& block, const CellOf& cell) {
-    std::string line;
+std::string lines_of_row(const Table& table, const std::vector<int>& widths, const Block& block, const CellOf& cell) {
+    std::vector<Lines> cells;
+    std::size_t height = 1;
     for (const std::size_t column : block) {
-        if (column != block.front()) line.append(kGap, ' ');
-        line += aligned(cell(column), grid.widths[column], table.columns[column].align);
+        const bool fits = display_width(cell(column)) <= widths[column];
+        cells.push_back(fits ? Lines{cell(column)} : wrap(cell(column), widths[column], ""));
+        height = std::max(height, cells.back().size());
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
+    std::string out;
+    for (std::size_t i = 0; i < height; ++i) {
+        std::string line;
+        for (std::size_t at = 0; at < block.size(); ++at) {
+            if (at > 0) line.append(kGap, ' ');
+            line += aligned(i < cells[at].size() ? cells[at][i] : std::string(), widths[block[at]], table.columns[block[at]].align);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + "\n";
+    }
+    return out;
 }
 
-std::string block_text(const Table& table, const TerminalGrid& grid, const Block& block) {
+std::string block_text(const Table& table, const TerminalGrid& grid, const Block& block, int width) {
+    const std::vector<int> widths = fitted_widths(table, grid, block, width);
     std::string out;
     for (std::size_t i = 0; i < grid.header.front().size(); ++i) {
         // A block whose titles are all short needs no line for those of another.
         const auto title = [&](std::size_t column) { return grid.header[column][i]; };
         if (std::any_of(block.begin(), block.end(), [&](std::size_t column) { return !title(column).empty(); }) ||
             i + 1 == grid.header.front().size())
-            out += line_of(table, grid, block, title);
+            out += lines_of_row(table, widths, block, title);
     }
-    for (int i = 0; i < width_of(block, grid); ++i) out += "─";
+    for (int i = 0; i < width_of(block, widths); ++i) out += "─";
     out += "\n";
     for (const auto& row : grid.rows)
-        out += line_of(table, grid, block, [&](std::size_t column) { return row[column]; });
+        out += lines_of_row(table, widths, block, [&](std::size_t column) { return row[column]; });
     return out;
 }
 
@@ -101,7 +130,7 @@ std::string render_terminal(const Table& table, int width) {
         const TerminalGrid grid = grid_of(table);
         for (const Block& block : fitting_blocks(table, grid.widths, kGap, width)) {
             if (!out.empty()) out += "\n";
-            out += block_text(table, grid, block);
+            out += block_text(table, grid, block, width);
         }
     }
     if (!table.notes.empty() && !out.empty()) out += "\n";

@@ -1,9 +1,13 @@
 // deft check quality: is a sweep worse than a pinned baseline?
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "reporting/quality/pinned.h"
 #include "reporting/quality/quality_check.h"
 #include "reporting/sweep_text.h"
@@ -21,7 +25,27 @@ struct CheckQualityArguments {
     std::vector<std::string> only;
     reporting::QualityRule rule;
     GateOptions gate;
+    bool full = false;
 };
+
+// The table, or one line where every comparison came out the same or lacks the same thing.
+reporting::Table shown_table(const std::vector<reporting::QualityFinding>& findings, const std::string& sweep,
+                             const CheckQualityArguments& arguments) {
+    reporting::Table table = reporting::quality_table(findings, sweep, arguments.baseline, arguments.rule);
+    if (findings.empty() || arguments.full) return table;
+    const reporting::CheckFinding& first = findings.front().judged.finding;
+    const bool is_one_answer = std::ranges::all_of(findings, [&](const reporting::QualityFinding& one) {
+        const reporting::CheckFinding& finding = one.judged.finding;
+        return finding.outcome == first.outcome &&
+               (first.outcome == reporting::Outcome::same || (first.outcome == reporting::Outcome::missing && finding.text == first.text));
+    });
+    if (!is_one_answer) return table;
+    reporting::Table line;
+    line.caption = fmt::format("{}: {} {} (--full shows {})", table.caption, counted(findings.size(), "comparison"),
+                               first.outcome == reporting::Outcome::same ? "the same" : "not evaluated: " + first.text,
+                               findings.size() == 1 ? "it" : "them");
+    return line;
+}
 
 std::vector<reporting::MeasuredCase> pinned(const CheckQualityArguments& arguments) {
     const std::string& root = arguments.baseline_root.empty() ? arguments.gate.root : arguments.baseline_root;
@@ -44,7 +68,7 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::vector<reporting::Judged> judged;
     for (const reporting::QualityFinding& one : findings) judged.push_back(one.judged);
     const reporting::CheckReport report = reporting::quality_report(findings, sweep_name, arguments.baseline);
-    record_and_print(report, reporting::quality_table(findings, sweep_name, arguments.baseline, arguments.rule), judged,
+    record_and_print(report, shown_table(findings, sweep_name, arguments), judged,
                      rule_json(arguments.rule), arguments.gate);
     return report;
 }
@@ -69,6 +93,7 @@ void add_check_quality(CLI::App& check, Context& context) {
                "By how much a loss must be higher to be worse, as a share of the baseline's", 1e-6, 10.0);
     add_number(*command, "--score-margin", arguments->rule.score_margin,
                "By how much a score must be lower to be worse, in its own units", 1e-6, 1000.0);
+    command->add_flag("--full", arguments->full, "Print the table also where every comparison came out the same");
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
         prepare_outputs(arguments->gate);

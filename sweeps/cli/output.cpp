@@ -54,7 +54,10 @@ std::string with_short_home(const std::string& text) {
 }
 
 void print_note(const std::string& note) {
-    if (!note.empty()) std::fprintf(stderr, "deft: %s\n", without_controls_in_lines(note).c_str());
+    if (note.empty()) return;
+    const int width = sweeps::terminal_width(stderr);  // 0: no terminal, one line
+    for (const std::string_view line : reporting::lines_of("deft: " + without_controls_in_lines(note)))
+        for (const std::string& part : reporting::wrap(std::string(line), width, "  ")) std::fprintf(stderr, "%s\n", part.c_str());
 }
 
 int screen_width() {

@@ -189,7 +189,9 @@ std::string parameters_text(const experiments::Projection& projection) {
 reporting::Table plan_table(const sweeps::Plan& plan) {
     using reporting::si;
     reporting::Table table;
+    // The answer first: how much there is to train, how long it takes and what it costs.
     table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
+    if (!plan.notes.empty()) table.caption += ". " + plan.notes.front();
     table.columns = {{"case", Align::left},
                      {"budget"},
                      {"axes", Align::left},
@@ -224,7 +226,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
     if (!any_axis) drop_column(table, 2);
     add_stage_column(table, plan);
-    table.notes = plan.notes;
+    if (!plan.notes.empty()) table.notes.assign(plan.notes.begin() + 1, plan.notes.end());
     return table;
 }
 

@@ -1,5 +1,7 @@
 // Real tiny sweeps against a baseline that was pinned from another one.
 
+#include <algorithm>
+
 #include "results_db/store.h"
 #include "tests/sweeps/program.h"
 
@@ -45,6 +47,9 @@ TEST_CASE("A sweep that is trained again is no worse than its baseline, and a sp
     const Ran itself = check(sweep);
     CHECK(itself.exit_code == kExitNothing);
     CHECK_THAT(itself.out, ContainsSubstring("nothing was trained since"));
+    CHECK(std::count(itself.out.begin(), itself.out.end(), '\n') == 1);
+    const Ran in_full = check(sweep, {"--full"});
+    CHECK(std::count(in_full.out.begin(), in_full.out.end(), '\n') > 3);
 
     REQUIRE(sweep.run({"--seeds", "4,5,6"}).exit_code == kExitOk);
     const Ran again = check(sweep);
