@@ -56,7 +56,8 @@ std::string with_short_home(const std::string& text) {
 void print_note(const std::string& note) {
     if (note.empty()) return;
     const int width = sweeps::terminal_width(stderr);  // 0: no terminal, one line
-    for (const std::string_view line : reporting::lines_of("deft: " + without_controls_in_lines(note)))
+    const std::string text = "deft: " + without_controls_in_lines(note);
+    for (const std::string_view line : reporting::lines_of(text))
         for (const std::string& part : reporting::wrap(std::string(line), width, "  ")) std::fprintf(stderr, "%s\n", part.c_str());
 }
 

@@ -360,7 +360,7 @@ TEST_CASE("a commit that does not build is a finding, written wherever findings 
     SECTION("BASE: nothing is measured") {
         const Ran nothing = repository.check("broken", "fast", outputs);
         CHECK(nothing.exit_code == kExitNothing);
-        CHECK_THAT(nothing.err, ContainsSubstring("::warning title=missing%3A build of BASE::BASE, commit "));
+        CHECK_THAT(nothing.err, ContainsSubstring("::warning title=not evaluated%3A build of BASE::BASE, commit "));
         CHECK_THAT(read_file(out / "junit.xml"),
                    ContainsSubstring("skipped=\"1\"") && ContainsSubstring("leaves nothing to compare with"));
         REQUIRE(verdicts().size() == 1);
@@ -370,7 +370,7 @@ TEST_CASE("a commit that does not build is a finding, written wherever findings 
     SECTION("both: HEAD's is the graver") {
         const Ran both = repository.check("broken", "empty");
         CHECK(both.exit_code == kExitFailed);
-        CHECK_THAT(both.out, ContainsSubstring("1 broken, 1 missing") && ContainsSubstring("CMakeLists.txt"));
+        CHECK_THAT(both.out, ContainsSubstring("1 broken, 1 not evaluated") && ContainsSubstring("CMakeLists.txt"));
         CHECK(repository.check("broken", "empty").exit_code == kExitFailed);  // what is half done is no obstacle
     }
 }
