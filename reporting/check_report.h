@@ -1,5 +1,5 @@
 #pragma once
-// What a gate found, as one value: tables, annotations and exit codes are made from it.
+// A gate's findings as one value: tables, annotations and exit codes are made from it.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Outcome {
     same,
     worse,
     unclear,
-    broken,   // crashed, wrong output, NaN: there is no number, and that is the news
+    broken,   // crashed, wrong output, NaN: the failure itself is the finding
     missing,  // not measured, or nothing to compare with
     holds, fails,  // of a claim: as same and worse
 };
@@ -81,7 +81,7 @@ constexpr Outcome outcome_of(Verdict verdict) {
 struct CheckFinding {
     std::string check;  // bench | quality | trend | claim
     std::string name;   // the case and measure: "linear_forward/64x64x64", "baseline: validation loss"
-    std::string where;  // the host or variant that tells findings of one name apart; may be empty
+    std::string where;  // the host or variant that distinguishes findings of one name; may be empty
     Outcome outcome = Outcome::missing;
     std::string text;  // one sentence: what was found, and how sure
     // Head against base: the log ratio of times, or the difference of scores and losses; nothing where not measured.
@@ -107,7 +107,7 @@ std::string counts_text(const CheckReport& report);
 // The findings that a reader must see first come first; otherwise in the report's order.
 std::vector<CheckFinding> by_gravity(const CheckReport& report);
 
-// The gravest findings, at most so many; a note counts the rest.
+// The gravest findings, up to a limit; a note counts the rest.
 Table check_table(const CheckReport& report, std::size_t most_rows);
 
 // Findings for programs.

@@ -170,7 +170,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 1024;  // Bencher's limit, in bytes
 
-// Cut between characters, and told apart from the names before it.
+// Cut between characters, and distinct from the names before it.
 std::string free_name(const CheckFinding& finding, const Json& taken) {
     const std::string whole = finding.where.empty() ? finding.name : finding.name + ", " + finding.where;
     for (int count = 1;; ++count) {

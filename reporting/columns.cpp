@@ -66,7 +66,7 @@ using results_db::ScoreRow;
 using results_db::SweepResults;
 using results_db::TrialRow;
 
-// What tells one score column from another, in the order of the columns: what every model has first.
+// The order of score columns: first the scores that every model has.
 struct ScoreKey {
     int rank = 0;
     std::string task, split;
@@ -125,7 +125,7 @@ const char* arrow(const ScoreKey& key) {
     return key.better == "higher" ? " ↑" : "";
 }
 
-// Two columns of one title would be told apart by nothing.
+// Two columns of one title would be indistinguishable.
 bool split_is_needed(const ScoreKey& key, const ScoresByKey& scores) {
     return std::any_of(scores.begin(), scores.end(), [&](const auto& column) {
         ScoreKey other = column.first;

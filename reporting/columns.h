@@ -1,5 +1,5 @@
 #pragma once
-// The columns of a comparison: what tells rows apart, scores, and what training consumed.
+// The columns of a comparison: row keys, scores, and the resources that training consumed.
 
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,12 @@
 
 namespace deft::reporting {
 
-// What rows of a column of scores are told apart by.
+// The values that a column of scores compares rows by.
 struct FieldScores {
     Improves improves = Improves::upwards;
     std::function<std::vector<double>(const Variant&)> values;  // one an independent repeat
     GuessedScoreOf guessed;                                     // of one trial, beside what guessing scores
-    // Of a time or a rate: of one trial, or null. It compares on one kind of slot alone.
+    // Only for a time or a rate: the score of one trial, or null. It compares on one shape of worker alone.
     std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> timed = {};
 };
 
@@ -34,7 +34,7 @@ struct Field {
     Field(Column head, std::function<Cell(const Variant&)> fill) : column(std::move(head)), cell(std::move(fill)) {}
 };
 
-// The columns that tell the rows of a sweep's tables apart: case, budget, other axes; budget and axes only where the
+// The columns that identify the rows of a sweep's tables: case, budget, other axes; budget and axes only where the
 // sweep has them.
 std::vector<Field> key_fields(const std::vector<Variant>& variants);
 
@@ -43,7 +43,7 @@ std::vector<Field> key_fields(const std::vector<Variant>& variants);
 // no column. `sweep` must outlive the fields.
 std::vector<Field> score_fields(const results_db::SweepResults& sweep);
 
-// What one of those columns shows.
+// The content of one of those columns.
 struct ScoreColumn {
     std::string title;  // the column's
     std::string task, measure, split, unit;
@@ -56,7 +56,7 @@ struct ScoreColumn {
 // In the order of score_fields().
 std::vector<ScoreColumn> score_columns(const results_db::SweepResults& sweep);
 
-// What the trials of a row consumed: tokens, FLOPs, time, money.
+// The resources that a row's trials consumed: tokens, FLOPs, time, money.
 struct Resource {
     const char* title;
     std::optional<double> (*value)(const results_db::TrialRow&);
@@ -68,7 +68,7 @@ struct Resource {
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
 };
 
-// What an imported model's user states of it, or "-".
+// The value that the user states for an imported model, or "-".
 Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource);
 
 const std::vector<Resource>& resources();

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "reporting/columns.h"
 #include "reporting/cost/cost_columns.h"
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/cpu_contention.h"
 #include "reporting/cost/occupancy.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/imported.h"
@@ -58,7 +58,7 @@ std::string dataset(const TrialRow& trial) {
                        trial.dataset_sha256.empty() ? "unknown" : short_hash(trial.dataset_sha256));
 }
 
-// Of the attempts that count; a trial that went on elsewhere may have several.
+// Prices of the attempts that count; a trial that went on elsewhere may have several.
 std::set<std::string> prices_of(const TrialRow& trial) {
     std::set<std::string> prices;
     if (trial.imported) return prices;
@@ -68,7 +68,7 @@ std::set<std::string> prices_of(const TrialRow& trial) {
     return prices;
 }
 
-// Of the rows that were trained.
+// Only rows that were trained.
 std::string seeds_note(const std::vector<Variant>& variants) {
     std::size_t least = SIZE_MAX, most = 0;
     for (const Variant& variant : variants) {
@@ -136,7 +136,7 @@ std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, co
             "To fill them: " + (command.empty() ? "run the sweep's file again." : command)};
 }
 
-// What the finished trials were made with and on, each spelling once.
+// Commits, builds, hosts, data and prices of the finished trials, each spelling once.
 struct Provenance {
     std::set<std::string> commits, builds, hosts, machines, datasets, prices;
 
@@ -191,7 +191,7 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
     for (std::string& text : slot_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : held_up_notes(variants, base_case)) notes.push_back(std::move(text));
+    for (std::string& text : contention_notes(variants, base_case)) notes.push_back(std::move(text));
     for (std::string& text : cost_notes(variants)) notes.push_back(std::move(text));
     const Provenance provenance(variants);
     if (!provenance.commits.empty())
@@ -214,7 +214,7 @@ void append(std::vector<Field>& to, std::vector<Field> fields) {
     for (Field& field : fields) to.push_back(std::move(field));
 }
 
-// The fields from `scores` on tell how good the models are.
+// The fields from `scores` on measure the models.
 struct Fields {
     std::vector<Field> all;
     std::size_t keys = 0, scores = 0;

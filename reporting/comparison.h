@@ -11,14 +11,14 @@
 
 namespace deft::reporting {
 
-// What a report says of a sweep beside its trials; empty where unknown.
+// Facts about a sweep beside its trials; empty where unknown.
 struct SweepAbout {
     std::string baseline;  // the case that ratios refer to, at full budget; the first one where empty
     std::string scale;     // empty: the file as written
     std::string title;
     std::string command;  // that trains what is missing
     std::string points = {};  // the sweep's file and options as `deft run` takes them, without --only and --root
-    std::optional<PublishedTable> published = {};  // to stand beside what was measured
+    std::optional<PublishedTable> published = {};  // printed beside what was measured
     std::string commit_now = {};  // of the program that reports
 };
 

@@ -21,7 +21,7 @@ std::optional<double> loss_at(const LossCurve& curve, double consumed);
 std::optional<double> consumed_for(const LossCurve& curve, double loss);
 
 // As far as all of them go, from the farthest of their beginnings, at every point of any of them. All have a point.
-// Empty where one begins behind another's end.
+// Empty where one begins after another's end.
 LossCurve mean_curve(const std::vector<LossCurve>& curves);
 
 }  // namespace deft::reporting

@@ -52,7 +52,7 @@ std::string schedule_failure(const journal::TrainPoint& last, std::int64_t full,
 }
 
 std::string entropy_failure(const std::optional<double>& loss, double entropy) {
-    if (!loss) return "there is no validation loss";
+    if (!loss) return "validation loss is absent";
     if (*loss <= kMostOfEntropy * entropy) return {};  // never for NaN
     return fmt::format("the validation loss {} is not 10% below the unigram entropy {}", score(*loss), score(entropy));
 }
@@ -68,7 +68,7 @@ bool any_finished(const std::vector<Variant>& variants) {
     return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.ok.empty(); });
 }
 
-// Rows of one reason share a note, and a few notes stand for many: each cell carries its own reason.
+// Rows of one reason share a note, and further reasons are counted: each cell carries its own reason.
 std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
     std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;  // by reason, in the order of the rows
     for (const Variant& variant : variants) {
@@ -90,7 +90,7 @@ std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
     }
     if (left > 0)
         notes.push_back(
-            fmt::format("† Not measured: {} more; why stands with each as `flag` in CSV and JSON, and under "
+            fmt::format("† Not measured: {} more; each has its reason as `flag` in CSV and JSON, and under "
                         "Provenance in HTML.",
                         counted(left, "row")));
     if (!notes.empty())

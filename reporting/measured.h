@@ -34,7 +34,7 @@ std::string not_measured(const Variant& variant);
 // Trials of the row whose loss was no number: a mean over its others would flatter it.
 std::size_t diverged_trials(const Variant& row);
 
-// What the rule found, as notes below the table.
+// The rule's findings, as notes below the table.
 std::vector<std::string> measured_notes(const std::vector<Variant>& variants);
 
 }  // namespace deft::reporting

@@ -16,12 +16,12 @@ std::string si(double value, const char* unit);
 std::string seconds(double value);
 // The same for table cells: "33.1s", "4m10s", "2h05m", "3d04h".
 std::string short_seconds(double value);
-// Of a time that is still counted, in whole units from ten seconds on: "9.1s", "33s", "4m10s", "2h05m", "3d04h"; "?"
+// For a running time, in whole units from ten seconds on: "9.1s", "33s", "4m10s", "2h05m", "3d04h"; "?"
 // where nobody knows.
 std::string rough_seconds(double value);
-// Of what may be far below a second: "213 ns", "21.3 us", "3.40 ms", "1.20 s".
+// For durations far below a second: "213 ns", "21.3 us", "3.40 ms", "1.20 s".
 std::string small_seconds(double value);
-// Of memory: "12.3 MiB".
+// Memory: "12.3 MiB".
 std::string binary_bytes(double value);
 // Two significant digits below a dollar, cents above: "$0.00041", "$12.34".
 std::string dollars(double value);
@@ -40,7 +40,7 @@ std::string date_and_time(std::int64_t ms_since_epoch);
 
 bool all_finite(std::span<const double> values);
 double mean(std::span<const double> values);
-// Of a sample: divided by n - 1. NaN below two values.
+// Sample standard deviation: divided by n - 1. NaN below two values.
 double standard_deviation(std::span<const double> values);
 
 }  // namespace deft::reporting

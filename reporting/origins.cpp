@@ -129,7 +129,7 @@ std::vector<std::string> shell_words(const std::string& line) {
             const std::size_t end = line.find('\'', at + 1);
             if (end == std::string::npos)
                 throw Error(ErrorKind::database, fmt::format("a quote is not closed in the stored command {}", line),
-                            "run the sweep's file again, which stores it anew");
+                            "run the sweep's file again, which stores it again");
             words.back() += line.substr(at + 1, end - at - 1);
             at = end;
         } else {

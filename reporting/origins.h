@@ -26,7 +26,7 @@ std::string shell_word(const std::string& word);
 // is not closed: such lines are kept there.
 std::vector<std::string> shell_words(const std::string& line);
 
-// The one that trains, with further options of `deft run` behind the row's own. `root`: where to, a word already quoted.
+// The command that trains, with further options of `deft run` after the row's own. `root`: where to, a word already quoted.
 // Empty where the sweep's file is unknown.
 std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
                            const std::string& root);

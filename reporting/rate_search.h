@@ -35,14 +35,14 @@ struct SearchedRow {
     std::string name() const;  // "CL[budget_fraction=0.5]"
 };
 
-// Of trials of the search, by row in their order. They point into `trials`. Of equal values the smaller rate is the
+// Trials of the search, grouped by row in their order. They point into `trials`. Equal values prefer the smaller rate as the
 // best.
 std::vector<SearchedRow> searched_rows(const std::vector<results_db::TrialRow>& trials);
 
-// What was tried, and what it took; nothing where the sweep searched nothing.
+// The rates that were tried, and their cost; nothing where the sweep searched nothing.
 std::optional<Table> rate_search_table(const results_db::SweepResults& sweep);
 
-// To stand beside verdicts: rows of that case whose best rate is at the end of its list. Empty: none.
+// A note beside verdicts: rows of that case whose best rate is at the end of its list. Empty: none.
 std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& cases);
 
 }  // namespace deft::reporting

@@ -43,7 +43,7 @@ std::string cost_text(const std::string& name, const StageCost& cost) {
 
 using ColumnPlace = std::vector<Column>::iterator;
 
-// A table's titles tell its columns apart.
+// Titles identify a table's columns.
 ColumnPlace find_column(std::vector<Column>& columns, const Column& wanted) {
     return std::find_if(columns.begin(), columns.end(),
                         [&](const Column& column) { return column.title == wanted.title; });

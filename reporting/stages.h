@@ -1,5 +1,5 @@
 #pragma once
-// A sweep whose trials stand in stages: each stage has tables of its own, for they train and measure other things.
+// A sweep with stages: each stage has tables of its own, for they train and measure other things.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct StageResults {
 // In the sweep's order; one of all trials where it has no stages.
 std::vector<StageResults> stages_of(const results_db::SweepResults& sweep);
 
-// What is said of a sweep, for the table of one of its stages.
+// The description of a sweep, for the table of one of its stages.
 SweepAbout about_stage(const SweepAbout& about, const StageResults& stage);
 
 // The comparisons of all stages one below the other, the stage's name in a first column, for readers that want a single
@@ -26,7 +26,7 @@ SweepAbout about_stage(const SweepAbout& about, const StageResults& stage);
 // comparison where it has no stages.
 Table comparison_of_stages(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// What each stage took to train and what all of them did; a training that several places share counts once. Empty for a
+// The cost of training each stage and of all of them; a training that several places share counts once. Empty for a
 // sweep without stages.
 std::string stage_costs_note(const results_db::SweepResults& sweep);
 

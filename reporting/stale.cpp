@@ -32,7 +32,7 @@ std::vector<std::string> split(const std::string& reasons) {
     return all;
 }
 
-// What stands behind the keys; null where nothing does.
+// The value at the keys; null where none is.
 Json value_at(const Json& config, const std::string& keys) {
     const Json* value = &config;
     for (std::size_t at = 0; at <= keys.size();) {

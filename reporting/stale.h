@@ -16,13 +16,13 @@
 
 namespace deft::reporting {
 
-// What a result may be stale by. Of training: code (its result epoch), data (of any kind that it reads from files). Of
+// Reasons that make a result stale. Training: code (its result epoch), data (of any kind that it reads from files).
 // scoring: eval (the task's file, its records, the scoring version).
 inline constexpr const char* kByCode = "code";
 inline constexpr const char* kByData = "data";
 inline constexpr const char* kByEval = "eval";
 
-// The hash of something today, or why nobody can tell.
+// The hash of something today, or why it is unknown.
 struct InputNow {
     std::string sha256, unknown;
 };
@@ -45,7 +45,7 @@ struct Current {
 // its reasons.
 void mark_stale(results_db::SweepResults& sweep, const Current& now);
 
-// What a configuration's training is stale by when it would be `now` today: reasons as above; empty: by nothing. Both
+// Why a configuration's training is stale when it would be `now` today: reasons as above; empty: it is not. Both
 // as experiments store configurations.
 std::string training_differences(const Json& then, const Json& now);
 
@@ -58,7 +58,7 @@ std::string with_reasons(std::string stale, const std::string& more);
 // Why the training of a row is stale, for any finished seed.
 std::string stale_training(const Variant& variant);
 
-// What stands below a table of these rows: what is stale and why, how to do it again, and of what nobody knows.
+// Notes below a table of these rows: what is stale and why, how to repeat it, and what is unknown.
 std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const std::string& command);
 
 // That rows come of other commits than this program and are not stale by code; empty where they do not. Another commit

@@ -18,7 +18,7 @@ using results_db::TrialRow;
 
 constexpr std::size_t kMostNotes = 6, kMostNames = 6;
 
-// What has the same said of it: rows, or tasks of rows, in the order in which they came.
+// Rows, or tasks of rows, that share one reason, in the order in which they came.
 struct Said {
     std::string what;   // empty: rows as a whole
     std::string words;  // of all of these
@@ -37,7 +37,7 @@ std::string task_text(const ScoreRow& score) {
     return score.shots > 0 ? fmt::format("{}, {}", score.task, counted(score.shots, "shot")) : score.task;
 }
 
-// Of each row: its training, then each of its tasks.
+// One entry per row: its training, then each of its tasks.
 std::vector<Said> collected(const std::vector<Variant>& variants, std::string TrialRow::*of_trial,
                             std::string ScoreRow::*of_score) {
     std::vector<Said> all;
@@ -59,7 +59,7 @@ std::vector<std::string> notes_of(const std::vector<Said>& all, const char* head
     std::vector<std::string> notes;
     for (const Said& said : all) {
         if (notes.size() == kMostNotes) {
-            notes.push_back(fmt::format("{}: {} more reasons, which stand with each cell in JSON and HTML.", head,
+            notes.push_back(fmt::format("{}: {} more reasons, listed with each cell in JSON and HTML.", head,
                                         all.size() - kMostNotes));
             break;
         }
@@ -74,7 +74,7 @@ std::string command_for(const std::string& command, const std::set<std::string>&
     return fmt::format("{} --rerun-if {}", command, fmt::join(kinds, ","));
 }
 
-// Trainings of what has changed that have ended badly or not yet, so that what was measured before stands in their
+// Changed trainings that failed or have not finished, so that earlier results keep their
 // place.
 std::string newer_note(const std::vector<Variant>& variants) {
     std::vector<std::string> names;
@@ -94,7 +94,7 @@ std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const
     std::vector<std::string> notes = notes_of(stale, "¶ Stale", variants.size());
     std::set<std::string> kinds;
     for (const Said& said : stale) kinds.merge(kinds_of(said.words));
-    if (!stale.empty()) notes.push_back("To measure anew what is stale: " + command_for(command, kinds));
+    if (!stale.empty()) notes.push_back("To measure stale results again: " + command_for(command, kinds));
     if (const std::string text = newer_note(variants); !text.empty()) notes.push_back(text);
     for (std::string& text : notes_of(collected(variants, &TrialRow::unchecked, &ScoreRow::unchecked),
                                       "Not known whether stale", variants.size()))
@@ -139,7 +139,7 @@ Table stale_table(const results_db::SweepResults& sweep, const std::string& comm
             say(unchecked, task_text(score), score.unchecked, name);
         }
     }
-    if (!table.rows.empty()) table.notes.push_back("To measure anew what is stale: " + command_for(command, kinds));
+    if (!table.rows.empty()) table.notes.push_back("To measure stale results again: " + command_for(command, kinds));
     for (std::string& text : notes_of(unchecked, "Not known whether stale", sweep.trials.size()))
         table.notes.push_back(std::move(text));
     return table;

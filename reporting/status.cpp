@@ -98,9 +98,9 @@ void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Scoring");
     for (const results_db::AskedScore& asked : trial.asked)
         if (!asked.is_scored) lines.add(asked.task, "not scored yet");
-    std::set<std::string> told;
+    std::set<std::string> listed;
     for (const results_db::ScoreRow& row : trial.scores) {
-        if (row.score_key.empty() || !told.insert(row.score_key).second) continue;
+        if (row.score_key.empty() || !listed.insert(row.score_key).second) continue;
         std::string text = "checkpoint " + (row.model_sha256.empty() ? "unknown" : row.model_sha256.substr(0, 16)) +
                            fmt::format(" at step {}, by commit {}", row.step, row.git_sha.substr(0, 12));
         if (row.cut_share > 0) text += fmt::format(", {:.1f}% of the prompts cut from the left", 100 * row.cut_share);
@@ -140,7 +140,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
     return text + (attempt.counts ? "" : ", not counted: nothing of it is in the result");
 }
 
-// What the cost is the sum of.
+// The parts that the cost sums.
 void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
     if (trial.attempt_rows.empty()) return;
     lines.section("Attempts");
@@ -184,7 +184,7 @@ void add_provenance(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.add("dataset hash", trial.dataset_sha256);
 }
 
-// Those of the same name that --set, --scale or an edited file tell apart.
+// Sweeps of the same name that --set, --scale or an edited file distinguish.
 std::string other_runs(const results_db::SweepHead& sweep, const std::vector<results_db::SweepHead>& all) {
     std::string text;
     for (const results_db::SweepHead& other : all) {
@@ -247,7 +247,7 @@ std::string start_text(const results_db::TrialRow& trial) {
 
 namespace {
 
-// What the sweep's file says that an imported model's training took.
+// The cost of an imported model's training, as the sweep's file states it.
 void add_stated(NamedLines& lines, const results_db::ImportedModel& model) {
     lines.section("Stated in the sweep's file, not measured");
     const auto add = [&](const char* name, double value, const auto& print) {

@@ -14,12 +14,12 @@ namespace deft::reporting {
 // "quickstart", or "quickstart@0123456789ab with train.learning_rate=0.001" where --set changed the file.
 std::string sweep_text(const results_db::SweepHead& sweep);
 
-// " (train.learning_rate=0.001)" to stand behind a caption; empty where --set changed nothing.
+// " (train.learning_rate=0.001)", a suffix of a caption; empty where --set changed nothing.
 std::string overrides_suffix(const results_db::SweepHead& sweep);
 
 // How large a sweep's models are beside those of the papers.
 
-// Of its largest model; 0 where unknown.
+// The size of its largest model; 0 where unknown.
 std::int64_t largest_parameters(const results_db::SweepResults& sweep);
 
 // Under a tenth of a billion parameters; where those are unknown, any scale but "paper".

@@ -29,7 +29,7 @@ std::string marked_title(const Column& column) {
 
 namespace {
 
-// What the columns of a block take, all gaps included.
+// The width of a block's columns, all gaps included.
 struct Layout {
     const Table& table;
     const std::vector<int>& widths;
@@ -40,7 +40,7 @@ struct Layout {
         for (const std::size_t column : block) total += widths[column] + gap;
         return total;
     }
-    // With the published columns that must stand beside it.
+    // Including the published columns beside it.
     int width_with_published(std::size_t column) const {
         int total = widths[column];
         for (std::size_t next = column + 1; next < table.columns.size() && table.columns[next].published; ++next)

@@ -22,18 +22,18 @@ struct Column {
     std::string caveat = {};    // a few words below the title on what all its numbers lack: "at chance"
 };
 
-// What stands in one place of a table; most cells are text alone.
+// The content of one place of a table; most cells are text alone.
 struct Cell {
     std::string text;              // as people read it
-    std::string aside;             // the end of the text that may stand below the rest where room is scarce: "1.00x"
+    std::string aside;             // the end of the text that may move below the rest where room is scarce: "1.00x"
     std::optional<double> value;   // the number that the text rounds
     std::optional<double> spread;  // standard deviation over seeds
     std::string published;         // the paper's own digits, where the value is a paper's
-    std::string trace;             // the trials behind the value, as `deft show` takes them
+    std::string trace;             // the value's trials, as `deft show` takes them
     std::string flag;              // why the value must not be taken at face value; empty: nothing against it
     bool stated = false;           // somebody says so, and nothing here measured it
     std::string doubt = {};        // why a paper's number is not verified; empty: its source was read
-    bool is_best = false;          // it may be the best of its column, as far as seeds can tell
+    bool is_best = false;          // it may be the best of its column, within the uncertainty of the seeds
     std::string stale = {};        // why it would be another today, as reporting/stale.h says; empty: nothing known
 
     Cell() = default;
@@ -60,7 +60,7 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;  // as many cells as columns
     std::vector<std::string> notes;       // printed below
-    std::size_t key_columns = 1;          // the first ones, which tell rows apart: they lead every block
+    std::size_t key_columns = 1;          // the first ones, which identify rows: they lead every block
 };
 
 // Fits the width by dropping nothing: columns that do not fit continue in further blocks. width 0: as wide as needed.
@@ -68,7 +68,7 @@ std::string render_terminal(const Table&, int width);
 // A GitHub table, padded so that its source can be read as well.
 std::string render_markdown(const Table&);
 // RFC 4180 with raw numbers instead of printed ones, their units in the titles, and plain words there: no arrows. What
-// marks say of a row stands in columns of its own: flag, best and stated with the titles of such numbers, unverified with
+// marks say of a row has columns of its own: flag, best and stated with the titles of such numbers, unverified with
 // their titles and reasons, stale with the reasons and what they are of. No cell of it is a formula to a spreadsheet.
 std::string render_csv(const Table&);
 // A table environment for the booktabs package, or a longtable where a page is too short; several where it is too
@@ -79,7 +79,7 @@ std::string render_json(const Table&);
 // A <table> in a box of its own that scrolls where the page is too narrow. The caller brings the style sheet.
 std::string render_html(const Table&);
 
-// A wide table's columns in groups, each led by the columns that tell rows apart.
+// A wide table's columns in groups, each led by the columns that identify rows.
 
 using Block = std::vector<std::size_t>;  // columns
 
@@ -87,7 +87,7 @@ using Block = std::vector<std::size_t>;  // columns
 std::vector<Block> page_blocks(const Table& table);
 
 // As many columns a block as fit `width`; all in one where it is 0 or they fit. Columns: `widths`, `gap` between them.
-// A published column stands beside the measured one left of it, never in the next block.
+// A published column follows the measured one on its left, never in the next block.
 std::vector<Block> fitting_blocks(const Table& table, const std::vector<int>& widths, int gap, int width);
 
 }  // namespace deft::reporting

@@ -17,7 +17,7 @@ std::string visible(std::string_view text);
 // sequences of styles none.
 int display_width(std::string_view text);
 
-// At most so many columns, cut at the right. Text without escape sequences.
+// Cut on the right to that number of columns. Text without escape sequences.
 std::string cut_to_width(std::string_view text, int width);
 
 // The lines of a text, without their line feeds: at least one.

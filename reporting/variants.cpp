@@ -87,7 +87,7 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
     std::vector<Variant> variants;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> index;
     for (const results_db::TrialRow* trial : trials) {
-        // Parsed and printed again, so that spaces and key order do not tell rows apart.
+        // Parsed and printed again, so that spaces and key order make no difference between rows.
         const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
         const auto [found, fresh] = index.try_emplace({trial->stage, trial->case_key, text}, variants.size());
@@ -213,7 +213,7 @@ std::string Axes::others_text() const {
 
 namespace {
 
-// "train.budget_fraction", or "pretrain.train.budget_fraction" of the one stage that has it: trials of later stages are told by the
+// "train.budget_fraction", or "pretrain.train.budget_fraction" of the one stage that has it: trials of later stages are identified by the
 // budget of what they start from. Empty where none has it, or several do.
 std::string budget_axis(const Json& axes) {
     std::string found;

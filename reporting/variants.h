@@ -11,12 +11,12 @@
 
 namespace deft::reporting {
 
-// Where a trial stands in its sweep, as people name it.
+// A trial's position in its sweep, as people name it.
 struct Axes {
     bool has_budget = false;
     double budget_fraction = 1;                 // of the baseline's tokens; of later stages that of what they start from
     std::map<std::string, std::string> others;  // sorted, values as canonical JSON text
-    // Those of the others whose value the budget decides, in all rows of the stage, as where the two go together: they tell no
+    // Other axes whose value the budget decides, in all rows of the stage, as where the two go together: they distinguish no
     // further rows apart.
     std::set<std::string> follow_budget = {};
 
@@ -25,10 +25,10 @@ struct Axes {
     // Whether they differ in nothing but the budget and [train], as in the learning rate.
     bool trains_like(const Axes& other) const;
     std::string budget_text() const;  // "50%"
-    std::string others_text() const;  // "model.layers=4, train.seqlen=128", of those that tell rows apart
+    std::string others_text() const;  // "model.layers=4, train.seqlen=128", of those that distinguish rows
 };
 
-// What is no JSON object reads as no axes.
+// Text that is not a JSON object reads as no axes.
 Axes parse_axes(const std::string& axes_json);
 
 struct Variant {
@@ -59,7 +59,7 @@ std::vector<Variant> variants_of(const results_db::SweepResults& sweep);
 // Errors: usage, for a case that is not in the sweep.
 std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep);
 
-// Of that case, the row at the largest budget; among several, the one that agrees with `row` on the other axes. Where
+// That case's row at the largest budget; among several, the one that agrees with `row` on the other axes. Where
 // none at the largest budget does, the largest that does; but where the largest has one row, which differs in [train]
 // alone, as where a smaller budget was trained at several rates, that one.
 const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row);

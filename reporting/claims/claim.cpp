@@ -16,7 +16,7 @@ namespace deft::reporting {
 
 namespace {
 
-// What a kind asks for beside the rows.
+// The keys that a kind needs beside the rows.
 struct KindRule {
     ClaimKind kind;
     const char* name;
@@ -87,7 +87,7 @@ bool is_same(const ClaimedRow& a, const ClaimedRow& b) {
 void read_rows(TableReader& reader, const PublishedTable& table, Claim& claim) {
     claim.of = read_row_name(reader, "of", table);
     if (claim.kind == ClaimKind::best_in_column)
-        require_absent(reader, "against", "is not asked for: the row stands against all others of the column");
+        require_absent(reader, "against", "is not asked for: the row is compared with all others of the column");
     else
         claim.against = read_row_name(reader, "against", table);
     if (claim.against && is_same(claim.of, *claim.against))
@@ -120,14 +120,14 @@ void read_amount(TableReader& reader, const KindRule& rule, Claim& claim) {
     reader.refuse(rule.amount, fmt::format("is {:g} and {}", claim.amount, range));
 }
 
-// What a kind can be judged by.
+// The quantities that a kind can be judged by.
 void require_fit(const TableReader& reader, const char* key, ClaimKind kind, const Quantity& quantity) {
     const bool is_resource = quantity.kind == Quantity::Kind::resource;
     if (kind == ClaimKind::at_most_fraction && !(is_resource && better_of(quantity) == "lower"))
         reader.refuse(key, fmt::format("'{}' is nothing that training takes", to_text(quantity)),
                       "at_most_fraction needs a resource, as in \"train hours\"");
     if (kind == ClaimKind::times_as_fast && (!is_from_seconds(quantity) || quantity.name == "cost usd"))
-        reader.refuse(key, fmt::format("'{}' is no speed", to_text(quantity)),
+        reader.refuse(key, fmt::format("'{}' is not a speed", to_text(quantity)),
                       "times_as_fast needs \"train hours\", a throughput, or a score read off a clock");
 }
 
@@ -149,7 +149,7 @@ void require_printed(const TableReader& reader, const PublishedColumn& column, c
     }
 }
 
-// By a column of the table, or by a quantity that the table has no column of.
+// A column of the table, or a quantity that the table has no column for.
 ClaimScale read_scale(TableReader& claim_reader, const char* key, const KindRule& rule, const Claim& claim,
                       const PublishedTable& table) {
     TableReader reader = child(claim_reader, key);

@@ -1,5 +1,5 @@
 #pragma once
-// What a paper claims of its table, as data: which rows, by which quantity, and within what margin, named before
+// A paper's claims about its table, as data: which rows, by which quantity, and within what margin, named before
 // anything runs.
 
 #include <optional>
@@ -19,7 +19,7 @@ enum class ClaimKind {
     best_in_column,    // not worse than any other row by the margin
     equal_within,      // no further from the other row than the margin
     at_most_fraction,  // takes at most so much of what the other row takes of a resource
-    times_as_fast,     // at least so many times as fast as the other row
+    times_as_fast,     // at least this many times as fast as the other row
     closes_gap,        // makes good at least so much of what the other row loses with less data
 };
 
@@ -28,7 +28,7 @@ struct ClaimedRow {
     double budget_fraction = 1;
 };
 
-// By what a claim is judged at one scale.
+// The quantity and margin that judge a claim at one scale.
 struct ClaimScale {
     std::string not_judged;  // why nothing judges it there; empty: the rest holds
     std::string column;      // of the table, whose quantity it is; empty: one of its own

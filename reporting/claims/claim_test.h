@@ -14,7 +14,7 @@ namespace deft::reporting {
 
 struct ClaimRule {
     double level = 0.05;  // none of a table's claims that is at its threshold is called with a greater chance to hold, nor to fail
-    double power = 0.8;   // of the smallest effect that is told
+    double power = 0.8;   // of the smallest effect that a finding names
 };
 
 // A contrast that must lie above its threshold for the claim to hold. Larger is better.
@@ -33,8 +33,8 @@ struct ClaimTest {
     double holds_by_chance = 1, fails_by_chance = 1;  // unadjusted
     double own_holds_by_chance = 1, own_fails_by_chance = 1;  // by each row's own variance (Welch), whatever was chosen
     std::optional<double> paired_holds_by_chance, paired_fails_by_chance;  // seed by seed, where all rows have the same seeds
-    // Of closes_gap: the share of the gap that is closed, and its interval at twice the level; none where the gap itself
-    // cannot be told from nothing.
+    // Only for closes_gap: the share of the gap that is closed, and its interval at twice the level; empty where the gap
+    // itself is not significant.
     std::optional<double> share;
     std::optional<Interval> share_interval;
 };

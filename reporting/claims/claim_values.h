@@ -18,7 +18,7 @@ struct ClaimValues {
     std::vector<std::string> diverged, unfinished;  // seeds
     double seconds_a_seed = 0;      // of training, on all devices of a trial, as measured
     double usd_a_seed = 0;          // 0: no price
-    std::string missing;            // why there is no value to judge by; empty: there is
+    std::string missing;            // why no value can be judged; empty: one can
 };
 
 // Whether the row is of that case and budget.
@@ -31,7 +31,7 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
 // several shapes; empty: it can.
 std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity);
 
-// Of every row of that stage that counts and has the quantity: what the variance over seeds is pooled from.
+// Every row of that stage that counts and has the quantity: the variance over seeds is pooled from these.
 std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
                                                  const ClaimScale& scale);
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/cpu_contention.h"
 #include "reporting/numbers.h"
 #include "reporting/rate_search.h"
 #include "reporting/scores/chance_level.h"
@@ -29,7 +29,7 @@ struct Judging {
     const ClaimScale* scale = nullptr;
     std::vector<ClaimValues> rows;
     std::optional<ClaimTest> test;
-    std::string missing, unclear;  // why there is no verdict; empty: there is one
+    std::string missing, unclear;  // why a verdict is absent; empty: one is given
 };
 
 const ClaimScale& scale_of(const Claim& claim, const std::string& scale) {
@@ -48,7 +48,7 @@ std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, co
     return rows;
 }
 
-// The baseline at the largest budget of the claim's stage, where its score cannot be told from guessing.
+// The baseline at the largest budget of the claim's stage, where its score is not significantly above chance.
 std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const results_db::SweepResults& sweep,
                       const std::vector<Variant>& variants) {
     if (first.variant == nullptr) return {};
@@ -61,7 +61,7 @@ std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const r
     const Variant& baseline = reference_of(stage, base_case, stage.front());
     const auto guessed_of = [&](const results_db::TrialRow& trial) { return guessed(scale.quantity, trial); };
     if (!is_at_chance(baseline, guessed_of)) return {};
-    return fmt::format("{} of {} cannot be told from guessing, so that it tells no recipes apart",
+    return fmt::format("{} of {} is not significantly above chance, so it distinguishes no recipes",
                        to_text(scale.quantity), baseline.name);
 }
 
@@ -77,7 +77,7 @@ std::string first_missing(const std::vector<ClaimValues>& rows, const Quantity& 
     return several_slots(variants, quantity);
 }
 
-// What keeps seeds from being judged by, though they have values.
+// The reason that seeds cannot be judged although they have values.
 std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& quantity) {
     for (const ClaimValues& row : rows)
         if (!row.diverged.empty())
@@ -90,7 +90,7 @@ std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& qu
     if (quantity.kind != Quantity::Kind::resource || !is_from_seconds(quantity)) return {};
     std::vector<const Variant*> variants;
     for (const ClaimValues& row : rows) variants.push_back(row.variant);
-    return held_up_differently(variants, to_text(quantity));
+    return contention_differs(variants, to_text(quantity));
 }
 
 Judging judging_of(const Claim& claim, const PublishedTable& table, const results_db::SweepResults& sweep,
@@ -119,12 +119,12 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
     if (!has_spread && one.scale->quantity.kind != Quantity::Kind::resource)
         one.unclear = "without any spread over seeds there is nothing to judge by";
     if (claim.kind == ClaimKind::closes_gap && !one.test->share)
-        one.unclear = fmt::format("the gap from {} to {} cannot be told from none", one.rows[2].name, one.rows[1].name);
+        one.unclear = fmt::format("the gap from {} to {} is not significant", one.rows[2].name, one.rows[1].name);
     if (!one.unclear.empty()) one.test.reset();
     return one;
 }
 
-// Of those with a test; `chance` is one of its two.
+// Only findings with a test; `chance` is one of its two.
 std::vector<double> adjusted(const std::vector<Judging>& all, double ClaimTest::*chance) {
     std::vector<double> p_values;
     for (const Judging& one : all)
@@ -151,7 +151,7 @@ struct Lead {
     Interval interval;
 };
 
-// Each bound is wrong `level` of the time at most: the upper one, which refutes, is of the worst of so many parts.
+// Each bound is wrong at most `level` of the time: the upper one, which refutes, is the worst over all parts.
 Lead lead_of(const ClaimTest& test, double level) {
     const ClaimPart& part = weakest(test);
     const double of_parts = level / static_cast<double>(test.parts.size());
@@ -168,13 +168,13 @@ const ClaimValues& best_other(const Judging& one) {
 }
 
 std::string means_text(const Judging& one) {
-    const auto told = [](const ClaimValues& row) { return fmt::format("{} {}", row.name, score(mean_of(row))); };
+    const auto words = [](const ClaimValues& row) { return fmt::format("{} {}", row.name, score(mean_of(row))); };
     std::vector<std::string> means;
     if (one.claim->kind == ClaimKind::best_in_column)
-        means = {told(one.rows.front()),
-                 fmt::format("the best of {} others {}", one.rows.size() - 1, told(best_other(one)))};
+        means = {words(one.rows.front()),
+                 fmt::format("the best of {} others {}", one.rows.size() - 1, words(best_other(one)))};
     else
-        for (const ClaimValues& row : one.rows) means.push_back(told(row));
+        for (const ClaimValues& row : one.rows) means.push_back(words(row));
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
 }
 
@@ -252,14 +252,14 @@ std::string settling_text(const Judging& one, std::size_t claims, const ClaimRul
     const double level = rule.level / static_cast<double>(claims);
     const Contrast& found = weakest(*one.test).found;
     const double smallest = smallest_effect(found, level, rule.power);
-    // Of logarithms: so much above "times as fast", so much below "at most".
+    // In logarithms: above for "times as fast", below for "at most".
     const double relative =
         one.claim->kind == ClaimKind::at_most_fraction ? -std::expm1(-smallest) : std::expm1(smallest);
     const std::string effect = one.test->is_logarithmic ? fmt::format("{:.1f}%", 100 * relative) : score(smallest);
     std::string text = fmt::format("these seeds show {} beyond the claim with {:.0f}% power", effect, 100 * rule.power);
     const Settling more = settling(one, level);
     if (!more.seeds) return text + "; no number of seeds up to a thousand would settle it";
-    if (*more.seeds == 0) return text + "; alone it would count, among so many claims it may be chance";
+    if (*more.seeds == 0) return text + "; alone it would count, among all claims of the table it may be chance";
     text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours",
                         counted(*more.seeds, "more seed"), more.seconds / 3600);
     if (more.usd > 0) text += fmt::format(" or {}", dollars(more.usd));
@@ -288,7 +288,7 @@ std::string rate_text(const Judging& one, const results_db::SweepResults& sweep)
     return note.empty() ? "" : ". " + note;
 }
 
-// What decides a claim at a scale, as it is kept: with a sweep when it first runs, and with each verdict.
+// The settings that decide a claim at a scale, stored with a sweep when it first runs and with each verdict.
 Json terms_of(const Claim& claim, const ClaimScale& scale) {
     const auto row = [](const ClaimedRow& of) {
         return fmt::format("{} at {:g}%", of.case_name, 100 * of.budget_fraction);
@@ -329,7 +329,7 @@ const char* scale_word(const results_db::SweepHead& sweep) {
     return sweep.scale == "paper" ? "paper" : "proxy";
 }
 
-// By the newest verdict on this claim at this scale.
+// The newest verdict on this claim at this scale decides.
 std::string changed_since_verdict(const Json& now, const std::string& table, const results_db::SweepHead& sweep,
                                   std::span<const results_db::VerdictRow> earlier) {
     for (auto row = earlier.rbegin(); row != earlier.rend(); ++row) {
@@ -354,10 +354,10 @@ std::string changed_since(const Judging& one, const std::string& table, const re
 ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
     ClaimFinding finding;
     finding.claim = one.claim->id;
-    CheckFinding& told = finding.judged.finding;
-    told.check = kCheck;
-    told.name = fmt::format("{}: {}", table.name, one.claim->id);
-    told.where = sweep.scale;
+    CheckFinding& result = finding.judged.finding;
+    result.check = kCheck;
+    result.name = fmt::format("{}: {}", table.name, one.claim->id);
+    result.where = sweep.scale;
     Json subject = terms_of(*one.claim, *one.scale);
     subject.update({{"table", table.name},
                     {"scale", scale_word(sweep)},
@@ -394,33 +394,33 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
     std::size_t judged = 0;
     for (const Judging& one : all) {
         ClaimFinding& finding = findings.emplace_back(started(one, table, sweep));
-        CheckFinding& told = finding.judged.finding;
-        told.outcome = one.missing.empty() ? Outcome::unclear : Outcome::missing;
-        told.text = one.claim->statement + ". " + substitute_text(one) +
+        CheckFinding& result = finding.judged.finding;
+        result.outcome = one.missing.empty() ? Outcome::unclear : Outcome::missing;
+        result.text = one.claim->statement + ". " + substitute_text(one) +
                     (one.missing.empty() ? one.unclear : one.missing);
         if (one.test) {
             const bool does_hold = holds[judged] <= rule.level, does_fail = fails[judged] <= rule.level;
-            told.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
+            result.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
             // Adjusted chances may be equal, as where both are 1, and then name no side.
             const bool is_nearer_to_fail =
                 does_fail || (!does_hold && one.test->fails_by_chance < one.test->holds_by_chance);
             finding.judged.p_value = is_nearer_to_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
             finding.judged.adjusted_p = is_nearer_to_fail ? fails[judged] : holds[judged];
             const std::string side = does_hold || does_fail ? "" : is_nearer_to_fail ? " of failing" : " of holding";
-            told.text = fmt::format("{}. {}{}: {}; adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
+            result.text = fmt::format("{}. {}{}: {}; adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
                                     means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
             const auto& by_seed = is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
             if (by_seed && one.claim->method != ContrastMethod::paired)
-                told.text += fmt::format(" (seed by seed {:.2g})", *by_seed);
-            if (one.claim->method != ContrastMethod::paired) told.text += "; by " + to_text(one.test->variance);
+                result.text += fmt::format(" (seed by seed {:.2g})", *by_seed);
+            if (one.claim->method != ContrastMethod::paired) result.text += "; by " + to_text(one.test->variance);
             const double by_own = does_hold ? own_holds[judged] : own_fails[judged];
             if (is_pooled(one) && (does_hold || does_fail) && by_own > rule.level)
-                told.text += fmt::format("; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
-            if (told.outcome == Outcome::unclear) told.text += "; " + settling_text(one, holds.size(), rule);
+                result.text += fmt::format("; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
+            if (result.outcome == Outcome::unclear) result.text += "; " + settling_text(one, holds.size(), rule);
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        told.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier) + rate_text(one, sweep);
+        result.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier) + rate_text(one, sweep);
     }
     return findings;
 }

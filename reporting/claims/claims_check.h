@@ -18,17 +18,17 @@ struct ClaimFinding {
     std::string claim;  // its id
 };
 
-// At the sweep's scale. A margin is told that was another when the sweep first ran, or at an earlier
+// At the sweep's scale. A finding names a margin that was different when the sweep first ran, or at an earlier
 // verdict (`earlier`: all so far).
-//   holds   the bound of the claim's test is beyond its threshold, and stands up to the number of claims
+// holds   the bound of the claim's test is beyond its threshold, corrected for the number of claims
 //   fails   the opposite bound is
 //   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or a
-//           time of trials that were held up differently (reporting/cost/held_up.h)
+// time of trials with different CPU contention (reporting/cost/cpu_contention.h)
 //   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});
 
-// What a sweep of that scale is to be judged by, for results_db::Sweep: a margin changed later is told by it.
+// The rules that judge a sweep of that scale, for results_db::Sweep: they reveal a margin that changes later.
 std::string claims_json(const PublishedTable& table, const std::string& scale);
 
 std::string rule_json(const ClaimRule& rule);

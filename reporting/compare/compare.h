@@ -15,7 +15,7 @@
 
 namespace deft::reporting {
 
-// What one name means. All of it must outlive the comparison.
+// The results that one name denotes. They must outlive the comparison.
 struct CompareSide {
     std::string name;  // with its sweep, as "quickstart:CL/1"
     const results_db::SweepResults* sweep = nullptr;
@@ -43,7 +43,7 @@ struct Comparison {
     std::vector<std::string> same;            // rows that are the same trainings on both sides, and not compared
 };
 
-// Of two sweeps the rows of one name are compared, of two cases those of one stage, budget and other axes, else the one
+// Two sweeps compare their rows of one name; two cases compare rows of one stage, budget and other axes, else the one
 // row of either side. The verdicts of all rows are one family. Errors: usage, for a sweep beside a part of one, a name
 // beside itself, or sides without a row in common; database, for damaged items.
 Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items);

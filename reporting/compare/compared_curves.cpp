@@ -8,7 +8,7 @@
 
 #include "reporting/compare/equal_cost.h"
 #include "reporting/cost/comparable_seconds.h"
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/cpu_contention.h"
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/numbers.h"
 
@@ -161,7 +161,7 @@ std::string why_missing(const Variant& variant, const std::vector<TrialCurves>& 
     return {};
 }
 
-// What the losses are of.
+// The kind of losses.
 std::set<std::string> data_of(const Variant& variant) {
     std::set<std::string> data;
     for (const TrialRow* trial : variant.ok) data.insert(trial->dataset_sha256);
@@ -177,8 +177,8 @@ std::string why_seconds_differ(const Variant& a, const Variant& b, const std::st
             return fmt::format("{} compare only within one slot shape, and these were trained on several: {}", quantity,
                                to_text(shapes));
         }
-        case SecondsCompare::held_up:
-            return held_up_differently({&a, &b}, quantity);
+        case SecondsCompare::contention:
+            return contention_differs({&a, &b}, quantity);
         case SecondsCompare::yes:
             break;
     }

@@ -13,7 +13,7 @@ namespace deft::reporting {
 
 namespace {
 
-// With the decimals of a value that stands beside it, so that a column of differences is read like the columns it is
+// With the decimals of the value beside it, so that a column of differences is read like the columns it is
 // of.
 std::string difference_text(double value, double beside) {
     if (!std::isfinite(value) || !std::isfinite(beside)) return score(value);
@@ -185,7 +185,7 @@ Table item_table(const RowComparison& rows) {
     return table;
 }
 
-// A note that several tables have stands below the last of them.
+// A note that several tables share follows the last of them.
 void keep_last_of_equal_notes(std::vector<Table>& tables) {
     std::set<std::string> later;
     for (auto table = tables.rbegin(); table != tables.rend(); ++table) {

@@ -33,7 +33,7 @@ std::optional<Interval> welch_interval(const std::vector<double>& a, const std::
     return Interval{test.difference - half, test.difference + half};
 }
 
-// What all curves cover.
+// The range that all curves cover.
 struct Overlap {
     double from = 0, to = std::numeric_limits<double>::infinity();
 };

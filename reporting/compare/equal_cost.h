@@ -15,7 +15,7 @@
 
 namespace deft::reporting {
 
-// What training is paid in. Seconds are the training clock, evaluation excluded; dollars are spread over a trial's
+// The costs of training. Seconds are the training clock, evaluation excluded; dollars are spread over a trial's
 // seconds.
 enum class Cost { layer_tokens, tokens, flops, seconds, usd };
 
@@ -37,7 +37,7 @@ struct EqualCostRow {
     std::optional<Interval> interval;  // of it, at 95% by Welch; nothing below three seeds on a side
 };
 
-// What either side pays for the loss with which one of them ends, by the means over seeds and by one rule: the least
+// The cost at which either side first reaches the other's final loss, by means over seeds and one rule: the least
 // for which its mean is that low.
 struct Reached {
     double loss = 0;
@@ -70,7 +70,7 @@ struct ComparedCurves {
     std::string missing;          // why nothing can be compared; empty: it can
 };
 
-// Of the validation losses, where every finished trial was validated twice or more at what it paid; else of the
+// Validation losses, where every finished trial was validated at least twice at what it paid; else training losses of the
 // training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in all,
 // without what experts are balanced by. Missing too where the two read other data, for then their losses are of other
 // texts, and where training losses are of thinned curves, whose means have few points.

@@ -22,7 +22,7 @@ bool same_documents(const std::vector<ScoredItem>& a, const std::vector<ScoredIt
     });
 }
 
-// A vector of bools is no span of them.
+// A std::vector<bool> cannot be viewed as a span.
 struct Rights {
     std::unique_ptr<bool[]> values;
     std::size_t count = 0;

@@ -22,7 +22,7 @@ struct ItemDifference {
     double a = 0, b = 0;                 // shares that were right
     std::size_t only_a = 0, only_b = 0;  // documents that one alone got right
     std::optional<ItemTest>
-        gold;               // log-likelihood of the right answer, by the paired t; nothing where one is no number
+        gold;               // log-likelihood of the correct answer, by the paired t; empty where one is not finite
     double adjusted_p = 1;  // of `right`, over the comparison's tasks (Holm)
     ScoreVerdict verdict = ScoreVerdict::none;
     std::string why;  // there is none; empty: there is
@@ -31,7 +31,7 @@ struct ItemDifference {
 // The stored items of a trial's score, as results_db::Reader::items_of_score(); empty: none.
 using ItemsOf = std::function<std::string(const results_db::TrialRow&, const results_db::ScoreRow&)>;
 
-// Of every task that both were scored by and whose items are kept. Errors: database, for damaged items.
+// One entry per task that both were scored by and whose items are kept. Errors: database, for damaged items.
 std::vector<ItemDifference> item_differences(const results_db::TrialRow& a, const results_db::TrialRow& b,
                                              const ItemsOf& items, double level = 0.05);
 

@@ -32,7 +32,7 @@ std::string stale_scores(const ScoredSide& side, const ScoreColumn& column) {
     return stale;
 }
 
-// Of what tells apart what was asked of the models: the score's key; of validation, whose key is of its name, the
+// The key of the score that was asked of the models; for validation, whose key is of its name, the
 // training data that the validation's text is of.
 std::set<std::string> asked_of(const ScoredSide& side, const ScoreColumn& column) {
     std::set<std::string> keys;
@@ -55,7 +55,7 @@ std::string why_no_side(const ScoredSide& side, const ScoreColumn& column, const
                                                [&](const TrialRow* trial) { return column.find(*trial) != nullptr; }));
     if (scored < side.row->ok.size())
         return fmt::format("{} of {} finished trials of {} are scored by it", scored, side.row->ok.size(), name);
-    if (!all_finite(values)) return fmt::format("{} has a score that is no number", name);
+    if (!all_finite(values)) return fmt::format("{} has a score that is not finite", name);
     if (const std::string why = not_measured(*side.row); !why.empty())
         return fmt::format("{} does not count as measured: {}", name, why);
     if (const std::string why = stale_scores(side, column); !why.empty())
@@ -72,7 +72,7 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
     if (shared_trainings(*a.row, *b.row) > 0) return "the two share trainings";
     if (asked_of(a, column) != asked_of(b, column)) return "the two were not scored on the same documents";
     if (is_at_chance(*a.row, column.scores.guessed) && is_at_chance(*b.row, column.scores.guessed))
-        return "neither can be told from guessing";
+        return "neither is significantly above chance";
     return {};
 }
 
@@ -110,7 +110,7 @@ void test_scores(const ScoredSide& a, const ScoreColumn& column, bool is_one_tab
     scores.method = rule.method;
     const Contrast found = contrast(terms, rule);
     if (found.standard_error == 0) {
-        scores.why = "no seed differs from another, so nothing tells how far they would";
+        scores.why = "all seeds have equal scores, so their spread is unknown";
         return;
     }
     scores.interval = interval_of(found, kScoreConfidence);

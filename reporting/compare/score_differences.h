@@ -22,7 +22,7 @@ const char* name(ScoreVerdict verdict);
 // In tables, where unclear reads "inconclusive".
 const char* word(ScoreVerdict verdict);
 
-// Trials of b whose training stands in a too: two sweeps may have trials in common, and one row two names.
+// Trials of b whose training also belongs to a: two sweeps may share trials, and one row may have two names.
 std::size_t shared_trainings(const Variant& a, const Variant& b);
 
 struct ScoreDifference {

@@ -7,12 +7,12 @@
 
 namespace deft::reporting {
 
-enum class SecondsCompare { yes, other_slot, held_up };
+enum class SecondsCompare { yes, other_slot, contention };
 
 // Seconds compare within one slot shape, and between trials that contention slowed alike.
 SecondsCompare seconds_compare(const Variant& row, const Variant& reference);
 
-// Instead of a ratio in a cell: "other slot", "held up"; empty: they compare.
+// The text of a cell in place of a ratio: "other slot", "contention"; empty: they compare.
 std::string to_text(SecondsCompare compare);
 
 }  // namespace deft::reporting

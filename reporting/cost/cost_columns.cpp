@@ -38,7 +38,7 @@ constexpr std::array<Part, 5> kParts = {
     Part{"waiting", &CostParts::waiting,
          "for a lock that another process held while it prepared data, or before the first step for other ranks"},
     Part{"lost", &CostParts::lost,
-         "what attempts that died or were stopped had computed behind their last checkpoint, and all of those of which "
+         "what attempts that died or were stopped had computed after their last checkpoint, and all of those of which "
          "nothing was kept"},
 };
 
@@ -169,10 +169,10 @@ OrderedJson parts_json(const CostParts& parts) {
 
 std::string parts_text(const CostParts& device_seconds) {
     const PartTexts texts = device_second_texts(device_seconds);
-    std::vector<std::string> told;
+    std::vector<std::string> words;
     for (std::size_t i = 0; i < kParts.size(); ++i)
-        if (texts.parts[i] != "0") told.push_back(fmt::format("{} {}", kParts[i].name, texts.parts[i]));
-    return fmt::format("{}{}{} device-s", fmt::join(told, ", "), told.empty() ? "" : ": ", texts.whole);
+        if (texts.parts[i] != "0") words.push_back(fmt::format("{} {}", kParts[i].name, texts.parts[i]));
+    return fmt::format("{}{}{} device-s", fmt::join(words, ", "), words.empty() ? "" : ": ", texts.whole);
 }
 
 const std::vector<CostColumn>& cost_columns() {
@@ -209,7 +209,7 @@ std::vector<Field> cost_fields(const std::vector<Variant>& variants) {
 std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
     if (cost_fields(variants).empty()) return {};
     std::string text =
-        "Cost told apart, of all attempts at a trial: the seconds that each held its slot times its threads, "
+        "Cost breakdown (all attempts): the seconds that each held its slot times its threads, "
         "or share of a GPU, and its price.";
     std::vector<std::string> nothing;
     for (const Part& part : kParts) {
@@ -230,7 +230,7 @@ std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
                         counted(static_cast<std::size_t>(waits), "attempt")));
     if (const auto unseen = sum_over(variants, [](const TrialRow& trial) { return trial.unseen_ends; }); unseen > 0)
         notes.push_back(
-            fmt::format("Nobody saw the end of {}: the cost has what their journals tell, without start-up, and "
+            fmt::format("Nobody saw the end of {}: the cost has what their journals record, without start-up, and "
                         "without what they did after the last line.",
                         counted(static_cast<std::size_t>(unseen), "attempt")));
     return notes;

@@ -1,6 +1,6 @@
 #pragma once
-// The columns that tell apart what all attempts at the trials of a row cost: training, scoring, start-up, waiting and
-// what was lost, in device-seconds, and in USD where a price stands.
+// The columns of the cost breakdown over all attempts at a row's trials: training, scoring, start-up, waiting and
+// lost work, in device-seconds, and in USD where a price is known.
 
 #include <array>
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace deft::reporting {
 
-// Of that table's rows: a part that is nothing in all of them has no column. Their first column begins a block.
+// The rows of that table: a part that is zero in all of them has no column. Their first column begins a block.
 // `variants` must outlive them.
 std::vector<Field> cost_fields(const std::vector<Variant>& variants);
 
-// What each of these columns is, and which of them are left out or not known whole. Empty without columns.
+// The meaning of each of these columns, and which of them are left out or incomplete. Empty without columns.
 std::vector<std::string> cost_notes(const std::vector<Variant>& variants);
 
 // One column of them as a question to a trial.

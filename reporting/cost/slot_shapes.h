@@ -1,5 +1,5 @@
 #pragma once
-// What trials were trained on, as far as it decides how fast: times and speeds compare only within one slot shape.
+// The shape of the worker that a trial ran on: times and speeds compare only within one slot shape.
 
 #include <functional>
 #include <set>
@@ -19,7 +19,7 @@ inline constexpr const char* kMixedSlots = "mixed";
 std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
 std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
 
-// Likewise of the attempts that scored it: `find` gives a trial's score, or null.
+// The same for the attempts that scored it: `find` gives a trial's score, or null.
 std::set<std::string> scoring_shapes(
     const Variant& variant, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find);
 

@@ -24,7 +24,7 @@ using results_db::TrialRow;
 
 constexpr double kEqualTokens = 0.01;
 
-// What the configuration says of the model and of techniques.
+// The parts of the configuration that describe the model and its techniques.
 struct Traits {
     bool has_experts = false, is_plain = true;
 };
@@ -91,7 +91,7 @@ double size_at(const Bracket& bracket, double share) {
     return bracket.small->parameters * std::pow(bracket.large->parameters / bracket.small->parameters, share);
 }
 
-// Of the share, which is (small - row) / (small - large) of the three means.
+// The share, which is (small - row) / (small - large) of the three means.
 std::optional<Interval> share_interval(const Bracket& bracket, const SizedRow& row) {
     for (const SizedRow* one : {bracket.small, bracket.large, &row})
         if (one->losses.size() < kFewestSeeds) return std::nullopt;
@@ -194,7 +194,7 @@ DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& row
                 Interval{size_at(*bracket, interval->low) / base, size_at(*bracket, interval->high) / base};
         return found;
     }
-    // A larger dense model that is no better tells nothing of what still larger ones would come to.
+    // A larger dense model that does not improve says nothing about still larger ones.
     const double smallest = mean(rows.dense.front().losses), largest = mean(rows.dense.back().losses);
     if (!(smallest > largest)) return found;
     if (loss < largest) found.place = DenseMultiple::Place::better_than_all;
@@ -226,7 +226,7 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
         const DenseMultiple multiple = dense_multiple(row, rows);
         const std::string text = multiple_text(multiple, rows), loss = score(mean(row.losses));
         any_without = any_without || !multiple.interval;
-        const std::string who = fmt::format("{} (validation loss {}; {} parameters, of which a token meets {})",
+        const std::string who = fmt::format("{} (validation loss {}; {} parameters, {} active per token)",
                                             row.name, loss, si(row.parameters), si(row.active_parameters));
         if (text.empty())
             sentences.push_back(who + ": no multiple, for here the larger dense model is no better than the smaller.");
@@ -269,7 +269,7 @@ Figure multiple_figure(const ExpertsAgainstDense& rows) {
         figure.series.push_back(level);
     }
     figure.words =
-        "The line joins the dense models; levels are models with experts, and an open marker on one stands where it "
+        "The line joins the dense models; levels are models with experts, and an open marker on one shows where it "
         "meets "
         "that line. Bands are 95% intervals of means over three seeds or more.";
     return figure;

@@ -21,7 +21,7 @@ struct SizedRow {
     double tokens = 0;           // layer-averaged, mean over seeds
 };
 
-// Where a loss stands among the dense models'.
+// The position of a loss among the dense models'.
 struct DenseMultiple {
     enum class Place { between, better_than_all, worse_than_all, unknown };
 
@@ -37,7 +37,7 @@ struct ExpertsAgainstDense {
     std::vector<std::string> left_out;  // "MoE (a seed diverged)"
 };
 
-// Of the rows that count as measured, are not stale and had no seed that diverged, that have a validation loss, and as
+// Only rows that count as measured, are not stale, had no seed that diverged, and have a validation loss, and as
 // many tokens as the baseline within a hundredth. Nothing without a model with experts or without dense models of two
 // sizes.
 std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
@@ -47,11 +47,11 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
 // parameters. The interval has the spread of all three rows over seeds (Welch), through the first derivatives.
 DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& rows);
 
-// "2.31x [1.90x, 2.80x]", "more than 3.9x", "less than 1x". Ends of an interval beyond the dense models are told
+// "2.31x [1.90x, 2.80x]", "more than 3.9x", "less than 1x". Ends of an interval beyond the dense models are printed
 // likewise. Empty of Place::unknown.
 std::string multiple_text(const DenseMultiple& multiple, const ExpertsAgainstDense& rows);
 
-// What each row with experts comes to, and how that was computed.
+// The dense multiple of each row with experts, and how it was computed.
 std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows);
 
 // The losses of the dense models by their size, those of the others as levels, and where these meet that line.

@@ -65,7 +65,7 @@ double scale_top(const std::vector<HeatRow>& rows, double least) {
     return top;
 }
 
-// By layer and run of logged steps, without rows.
+// One table per layer and run of logged steps, without rows.
 HeatMap map_of_runs(const Routing& routing) {
     HeatMap map;
     map.x_title = routing.steps_of_run <= 1
@@ -196,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector
     if (routing.layers.empty()) return {};
     std::vector<std::pair<std::string, std::string>> lines;
     const HeatMap busiest = busiest_map("", routing), last = last_map("", routing);
-    lines.emplace_back("busiest expert's load", fmt::format("steps {} to {}, {}; behind it what step {} did",
+    lines.emplace_back("busiest expert's load", fmt::format("steps {} to {}, {}; after it the load at step {}",
                                                             routing.first_step, routing.last_step, scale_text(busiest),
                                                             routing.last_step));
     for (const LayerRouting& layer : routing.layers)
@@ -239,7 +239,7 @@ std::string routing_html(const std::vector<Variant>& variants, const ExpertLoads
         rest = fmt::format(" {} {} not drawn.", counted(left_out, "further row"), left_out == 1 ? "is" : "are");
     return fmt::format(
                "<h2 id=\"experts{}\">Experts</h2>\n<p>How often the gates of each layer chose its experts, before any "
-               "choice was dropped: the first finished trial of each row. Right of the cells stand what the last logged "
+               "choice was dropped: the first finished trial of each row. The columns on the right show what the last logged "
                "step dropped, and the entropy of its gate beside that of an even one.{}</p>\n",
                id, rest) +
            out;

@@ -27,7 +27,7 @@ std::string experts_html(const std::vector<Variant>& variants, const Curves& cur
     if (validation.empty())
         notes.push_back(
             "No validation losses on the way: eval.every in the sweep file takes them, and the training losses below "
-            "stand for them.");
+            "represent them.");
     return out + notes_html(notes);
 }
 

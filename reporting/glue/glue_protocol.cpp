@@ -45,7 +45,7 @@ std::vector<std::string> lacks_of(const GlueTask& task, double rate, const std::
     return lacks;
 }
 
-// Both columns of MNLI are those of the one seed whose records, taken together, stand in the middle.
+// Both columns of MNLI come from the one seed whose records, taken together, are the median.
 const GlueRun& in_the_middle(const std::vector<const GlueRun*>& seeds) {
     std::vector<double> chosen_by;
     for (const GlueRun* run : seeds) chosen_by.push_back(run->chosen_by);

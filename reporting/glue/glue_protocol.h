@@ -1,5 +1,5 @@
 #pragma once
-// What a pretrained model comes to on GLUE by the protocol of the DeepSpeed Data Efficiency paper, whose published code
+// GLUE scores of a pretrained model by the protocol of the DeepSpeed Data Efficiency paper, whose published code
 // is followed: of each task and learning rate the best epoch of every fine-tuning seed, the upper median over the
 // seeds, and one rate for all tasks. Numbers are percents, rounded to two decimals where the code rounds.
 
@@ -47,7 +47,7 @@ struct GlueResult {
         chosen;  // the rate of the best average, of equal ones the first; nothing where none has an average
 };
 
-// Of an even number of values the higher one in the middle, of which there must be one at least.
+// The upper median of an even number of values; at least one value is required.
 double upper_median(std::vector<double> values);
 // To two decimals, as Python's round().
 double rounded_percent(double value);

@@ -74,7 +74,7 @@ std::vector<FineTuning> fine_tunings_of(const results_db::SweepResults& sweep) {
     return all;
 }
 
-// By the task's measure: of a split, or of all of a task's records together.
+// The task's measure on a split, or on all of a task's records together.
 std::vector<const ScoreRow*> scores_of_task(const FineTuning& tuned) {
     std::vector<const ScoreRow*> rows;
     for (const ScoreRow& row : tuned.trial->scores)
@@ -136,7 +136,7 @@ std::vector<std::string> columns_of_tasks(const std::vector<GlueTask>& tasks) {
     return columns;
 }
 
-// Of those at the rate that counts, or where none does, of all.
+// Values at the rate that counts, or where none does, at all rates.
 std::string stale_of(const std::vector<const FineTuning*>& tuned, const GlueResult& result) {
     std::string stale;
     for (const FineTuning* one : tuned) {
@@ -219,11 +219,11 @@ std::vector<std::string> glue_notes(const GlueScores& scores) {
     if (!scores.not_here.empty())
         notes.push_back(
             fmt::format("Not in the GLUE average, for no trial scored it: {}.", fmt::join(scores.not_here, ", ")));
-    std::size_t told = 0, left = 0;
+    std::size_t named = 0, left = 0;
     for (const GlueOfModel& model : scores.models) {
         const std::string lacks = lacks_text(model.result);
         if (lacks.empty()) continue;
-        if (told++ < kToldModels)
+        if (named++ < kToldModels)
             notes.push_back(fmt::format("No GLUE average of {}: {}.", results_db::trial_name(*model.model), lacks));
         else
             ++left;

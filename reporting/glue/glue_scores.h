@@ -33,14 +33,14 @@ GlueScores glue_scores(const results_db::SweepResults& sweep);
 // Why the model has no average, in a line; empty where it has one.
 std::string lacks_text(const GlueResult& result);
 
-// Whether all of its trials fine-tune models of other trials on GLUE: what was published of pretraining does not stand
+// Whether all of its trials fine-tune models of other trials on GLUE: published pretraining results do not belong
 // beside them.
 bool only_fine_tunes(const results_db::SweepResults& sweep);
 
 // Fills in TrialRow::fine_tuned of those models.
 void add_fine_tuned(results_db::SweepResults& sweep);
 
-// Of a table that shows the averages: how they come about, what is left out of them, and why models have none.
+// For a table that shows the averages: how they are computed, which models they omit, and why some have none.
 std::vector<std::string> glue_notes(const GlueScores& scores);
 
 }  // namespace deft::reporting

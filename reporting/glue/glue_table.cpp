@@ -15,7 +15,7 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr std::size_t kAverage = 3;  // behind the model, the rate and whether that counts
+constexpr std::size_t kAverage = 3;  // follows the model, the rate and whether that counts
 
 Cell percent_cell(double value, const std::optional<double>& spread, const std::string& stale) {
     Cell cell(fmt::format("{:.2f}", value) + (spread ? fmt::format(" ± {:.2f}", *spread) : ""), value);

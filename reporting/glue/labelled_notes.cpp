@@ -73,7 +73,7 @@ bool is_correlation(const std::string& measure) {
 }
 
 std::string why_no_value(const std::string& measure) {
-    return fmt::format("has no {} correlation: all texts were told the same, or have the same label",
+    return fmt::format("has no {} correlation: all texts have the same prediction, or the same label",
                        measure == "mcc"       ? "Matthews"
                        : measure == "pearson" ? "Pearson"
                                               : "Spearman");

@@ -1,5 +1,5 @@
 #pragma once
-// What a table of labelled texts says below it: scores that have no value, and defects of published code that were
+// Notes below a table of labelled texts: scores without a value, and defects of published code that were
 // taken over.
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace deft::reporting {
 
-// Whether the measure has no value where all texts were told the same: Matthews, Pearson, Spearman.
+// Whether the measure has no value where all predictions are equal: Matthews, Pearson, Spearman.
 bool is_correlation(const std::string& measure);
 
 // Why such a measure is NaN: "has no Matthews correlation: ...".

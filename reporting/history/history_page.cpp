@@ -72,7 +72,7 @@ std::string method_html() {
     const TrendRule rule;
     return notes_html(
         {fmt::format("A point: the median over a session's launches of one build; the bar: its least and greatest "
-                     "launch, of a single launch the median absolute deviation of its repetitions. Sessions stand "
+                     "launch, of a single launch the median absolute deviation of its repetitions. Sessions appear "
                      "equally far apart, the newest {} are drawn. Lower is faster. Point at a session to see its "
                      "commit.",
                      most_drawn_sessions()),
@@ -81,7 +81,7 @@ std::string method_html() {
              "test at {}); beside it the mean of the sessions on either level.",
              100 * rule.change.smallest_change, rule.change.window, rule.change.final_alpha),
          fmt::format("Slower and faster are what deft check trend says: a change with {} to {} sessions on its new "
-                     "level, or {} sessions in a row beyond what those before them predict, that stands up to the "
+                     "level, or {} sessions in a row beyond what those before them predict, significant after correction for the "
                      "number of series (Benjamini-Hochberg, {:.0f}%).",
                      rule.alert.after, rule.alert.recent, rule.prediction.hits, 100 * rule.false_discovery_rate)});
 }

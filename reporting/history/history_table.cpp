@@ -162,7 +162,7 @@ std::string status_text(const SeriesHistory& history) {
         case Outcome::better:
             return "faster";
         case Outcome::missing:
-            return "too short to tell";
+            return "too short";
         case Outcome::unclear:
         case Outcome::broken:
             return name(history.finding->outcome);

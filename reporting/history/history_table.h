@@ -1,5 +1,5 @@
 #pragma once
-// What happened in each series of a history, which a reader must see first, and both as tables.
+// The events in each series of a history, which a reader must see first, and both as tables.
 
 #include <optional>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace deft::reporting {
 
-// What happened in a series.
+// The event in one series.
 struct SeriesHistory {
     BenchSeries series;                    // points that are positive and finite; one at least
     std::vector<ChangePoint> changes;      // all that the series shows
@@ -25,7 +25,7 @@ struct SeriesHistory {
 // Slower ones first, then faster, unclear, changed longer ago, and the others; among equals the larger change first.
 std::vector<SeriesHistory> series_histories(std::span<const BenchSeries> series, const TrendRule& rule = {});
 
-// "slower", "faster", "unclear", "changed before", "steady", "too short to tell", "ended", "broken".
+// "slower", "faster", "inconclusive", "changed before", "steady", "too short", "ended", "broken".
 std::string status_text(const SeriesHistory& history);
 // "1.12x from 2024-05-01 (0123456789ab)": a change's ratio, and the first session on the new level.
 std::string change_text(const SeriesHistory& history, const ChangePoint& change);

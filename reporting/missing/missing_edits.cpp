@@ -20,13 +20,13 @@ bool is_of(const std::optional<ClaimedRow>& row, const Variant& variant) {
     return row && is_claimed(variant, *row);
 }
 
-// A suite's average takes any task that has a share of right answers; which ones those are, scores alone tell.
+// A suite's average takes any task that has an accuracy; only scores show which ones those are.
 bool answers(const AskedScore& asked, const Quantity& quantity) {
     if (asked.shots != quantity.shots) return false;
     return quantity.kind == Quantity::Kind::suite ? asked.task != "validation" : asked.task == quantity.name;
 }
 
-// By a task, or of GLUE by later stages that fine-tune on it.
+// Scored by a task, or for GLUE by later stages that fine-tune on it.
 bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty()) return true;
     for (const TrialRow& trial : sweep.trials)
@@ -35,7 +35,7 @@ bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
     return false;
 }
 
-// What to write into eval.tasks.
+// The text to write into eval.tasks.
 std::string task_to_ask(const Quantity& quantity) {
     std::string task = quantity.name;
     if (quantity.kind == Quantity::Kind::suite) task = project_suite(quantity.name).tasks.front().name + " or others";

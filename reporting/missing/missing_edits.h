@@ -1,5 +1,5 @@
 #pragma once
-// What of a published table a sweep does not ask for: no run fills it before the sweep's file is changed.
+// Parts of a published table that a sweep does not ask for: no run fills them before the sweep's file is changed.
 
 #include <string>
 #include <vector>

@@ -59,7 +59,7 @@ struct Cost {
     std::optional<double> flops, seconds, usd;
 };
 
-// A finished trial of that row: only the seed tells it from the others.
+// A finished trial of that row: it differs from the others in its seed alone.
 const TrialRow* finished_sibling(const Variant& variant) {
     for (const TrialRow* trial : variant.ok)
         if (trial->last_point && trial->train_seconds > 0) return trial;
@@ -246,7 +246,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
     }
     if (about.published)
         for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));
-    // Edits, which nobody can time, stay behind all others.
+    // Edits, which have no estimate, come after all others.
     std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
     missing.command = command_of_all(variants, missing.runs, selector, estimates);

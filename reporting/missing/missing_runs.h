@@ -28,7 +28,7 @@ struct MissingRun {
     std::string command;                        // that runs it; of an edit what to write into the file
 };
 
-// What the program that plans knows and the results do not.
+// Estimates that the planning program knows and the results do not.
 struct MissingEstimates {
     std::string root;                             // for the commands
     std::map<std::string, double> planned_flops;  // by config hash; empty where the sweep's file is gone or has changed

@@ -25,7 +25,7 @@ const char* text_of(Lack lack) {
     return "edit";
 }
 
-// Of those that are run.
+// Totals over the entries that are run.
 struct Total {
     std::size_t runs = 0, edits = 0, untimed = 0;
     double flops = 0, seconds = 0, usd = 0;

@@ -16,7 +16,7 @@ namespace deft::reporting {
 
 using Curves = std::map<std::string, results_db::TrialCurve>;  // by config hash
 
-// What a curve is drawn over.
+// The horizontal axis of a curve.
 struct Abscissa {
     const char* id;
     const char* name;
@@ -29,10 +29,10 @@ inline constexpr Abscissa kByInputTokens = {
     "by-input-tokens", "input tokens", [](const journal::TrainPoint& p) { return static_cast<double>(p.input_tokens); }};
 inline constexpr Abscissa kByFlops = {"by-flops", "FLOPs", [](const journal::TrainPoint& p) { return p.flops; }};
 
-inline constexpr std::size_t kMostSeries = 12;        // of a figure, that a reader can tell apart
+inline constexpr std::size_t kMostSeries = 12;        // of a figure, that a reader can distinguish
 inline constexpr std::size_t kMostDrawnPoints = 600;  // of a series
 
-// Those of the row's finished seeds that have something in that member.
+// The row's finished seeds that have something in that member.
 template <class Points>
 std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialCurve::*points, const Variant& variant,
                                                        const Curves& curves) {
@@ -48,28 +48,28 @@ Series loss_series(const Variant& variant, const std::vector<const results_db::T
                    const Abscissa& abscissa);
 
 // Training loss by layer-averaged tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
-// a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can tell apart
+// a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can distinguish
 // are named, not drawn. Empty where nothing was recorded.
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves);
 
-// What had been consumed at that step: the newest logged point up to it; null before the first.
+// Consumption at that step: the newest logged point up to it; null before the first.
 const journal::TrainPoint* newest_point(const results_db::TrialCurve& curve, std::int64_t step);
 
 // Points of a figure as a table, evenly picked from each series.
 Table figure_table(const Figure& figure);
 
-// Fewer points of a curve without losing what stands out.
+// Fewer points of a curve without losing its extremes.
 
 // At most `most` points (at least 4): the first, the last, and of each run of neighbours the lowest and the highest, as
 // they were. The band of a kept point covers its run. Nothing is averaged.
 std::vector<CurvePoint> decimate(const std::vector<CurvePoint>& points, std::size_t most);
 
-// How the rows of a sweep are drawn: colour and marker tell the case, the dash what else tells rows apart.
+// How the rows of a sweep are drawn: colour and marker show the case, the dash shows the other axes.
 
 // "cl 50% layers=2".
 std::string series_name(const Variant& variant);
 
-// By the case's place in the sweep, so that it looks alike in every figure, whatever the others leave out.
+// Styled by the case's place in the sweep, so that it looks alike in every figure, whatever the others leave out.
 class CaseStyles {
  public:
     explicit CaseStyles(const std::vector<Variant>& variants);
@@ -79,7 +79,7 @@ class CaseStyles {
     std::map<std::string, std::size_t> of_case_, of_axes_;
 };
 
-// What training drew from its samples: how many were admitted, drawn again, cut and padded, and how often the easy and
+// Training's draws from its samples: how many were admitted, drawn again, cut and padded, and how often the easy and
 // the hard ones came.
 
 // Samples that a curriculum admits, by step, means over the finished seeds of each row. Empty where every row admits

@@ -105,7 +105,7 @@ Table raw_values_table(const SweepResults& sweep) {
     table.caption = "Every trial, as stored" + overrides_suffix(sweep);
     table.columns = {{"trial", Align::left}, {"state", Align::left}, {"steps"}, {"input\ntokens"},
                      {"unique\ntokens"},     {"layer-avg\ntokens"},  {"FLOPs"}, {"train\nseconds"}};
-    const std::size_t counts = table.columns.size();  // and the scores behind them
+    const std::size_t counts = table.columns.size();  // and the scores after them
     std::set<std::string> titles;
     for (const TrialRow& trial : sweep.trials)
         for (const ScoreRow& row : trial.scores) titles.insert(title_of(row));
@@ -176,7 +176,7 @@ OrderedJson claims_json(const ReportData& data) {
     return claims;
 }
 
-// Those columns as a table of their own, under another caption and without notes.
+// These columns as a table of their own, under another caption and without notes.
 Table part_of(const Table& table, const Block& columns, const std::string& caption) {
     Table part;
     part.caption = caption;
@@ -268,7 +268,7 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
         part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
     for (const Block& block : blocks)
         if (is_of_cost(table, block))
-            out += render_html(part_of(table, block, "What it cost, told apart, means over seeds" + suffix)) +
+            out += render_html(part_of(table, block, "Cost breakdown, means over seeds" + suffix)) +
                    notes_html(cost_notes(variants));
     return out;
 }
@@ -292,7 +292,7 @@ std::string render_page(const ReportData& data) {
         out += "<h2 id=\"search\">Search of the learning rate</h2>\n" + render_html(*search);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
-    out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to the trials behind it.</p>\n";
+    out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to its trials.</p>\n";
     out += provenance_html(variants, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +
            render_html(raw_values_table(data.sweep)) + "</details>\n";

@@ -18,7 +18,7 @@ struct ReportData {
     Curves curves;                                    // may be empty
     std::vector<results_db::Checkpoint> checkpoints;  // by config hash and step
     ExpertLoads experts = {};                         // of models with experts
-    std::vector<results_db::VerdictRow> earlier = {};  // on claims, by which an edited margin is told
+    std::vector<results_db::VerdictRow> earlier = {};  // on claims; they reveal an edited margin
 };
 
 // The sweep against the claims of its published table; none where it names none.

@@ -23,7 +23,7 @@ using results_db::TrialRow;
 constexpr std::size_t kMostMaps = 8;
 constexpr std::size_t kRuns = 60;  // of logged steps, in a map
 
-// A case's row at its largest budget, with the seed that stands for it.
+// A case's row at its largest budget, with the seed that represents it.
 struct ShownRow {
     const Variant* variant = nullptr;
     const TrialRow* trial = nullptr;
@@ -54,7 +54,7 @@ std::vector<ShownRow> shown_rows(const std::vector<Variant>& variants, const Cur
     return rows;
 }
 
-// What the configuration says of layers.
+// The part of the configuration that describes layers.
 struct DroppingLayers {
     std::int64_t layers = 0;             // of the model
     std::vector<std::int64_t> dropping;  // those that take kept tokens only, from 0

@@ -9,7 +9,7 @@
 
 namespace deft::reporting {
 
-// By layer-averaged tokens and by FLOPs: one series a row whose finished seeds were all validated at three steps or
+// Over layer-averaged tokens and over FLOPs: one series a row whose finished seeds were all validated at three steps or
 // more. Empty where no two rows were.
 std::vector<Figure> validation_figures(const std::vector<Variant>& variants, const Curves& curves);
 

@@ -21,7 +21,7 @@ PrintedNumber parse_printed(const std::string& text, const Place& place) {
         return !part.empty() && part.size() <= 15 && part.find_first_not_of("0123456789") == std::string::npos;
     };
     if (!all_digits(digits) || (point != std::string::npos && !all_digits(decimals)))
-        throw Error(ErrorKind::config, place, fmt::format("'{}' is no number as papers print them", text),
+        throw Error(ErrorKind::config, place, fmt::format("'{}' is not a number as papers print them", text),
                     "write it as in \"43.6\"");
     return {text, std::strtod(text.c_str(), nullptr), 0.5 * std::pow(10.0, -static_cast<double>(decimals.size()))};
 }

@@ -13,10 +13,10 @@ struct PrintedNumber {
     double value = 0;
     double half_unit = 0;  // half a unit of the last printed place
 
-    int places() const;  // behind the point
+    int places() const;  // after the point
 };
 
-// "43.6" means [43.55, 43.65). Errors: config, for what is no plain decimal number.
+// "43.6" means [43.55, 43.65). Errors: config, for text that is not a plain decimal number.
 PrintedNumber parse_printed(const std::string& text, const Place& place);
 
 }  // namespace deft::reporting

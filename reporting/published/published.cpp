@@ -76,7 +76,7 @@ std::string read_doubt(TableReader& reader, const std::string& doubt) {
     return verified ? "" : reader.required_text("reason");
 }
 
-// A printed number stands in quotes, for 44.0 and 44 are different prints of one real.
+// A printed number is quoted, because 44.0 and 44 are different prints of one real.
 PublishedCell read_cell(TableReader& row, const PublishedColumn& column, const std::string& doubt) {
     const char* key = column.key.c_str();
     const ConfigNode* node = row.optional_node(key);
@@ -176,7 +176,7 @@ PublishedHardware read_hardware(const ConfigNode& node) {
     return hardware;
 }
 
-// Of [regime]; what is left out is unknown.
+// Keys of [regime]; a key that is left out is unknown.
 Regime read_regime(const ConfigNode& node) {
     TableReader reader(node, "regime");
     Regime regime;

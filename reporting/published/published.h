@@ -26,7 +26,7 @@ struct PublishedColumn {
     std::string not_measured;          // why nothing does
     std::string aggregate;             // how a number came from several, "median of 5 fine-tuning seeds"
     std::string spread_kind;           // of its cells, "standard deviation"; empty: none prints a spread
-    std::int64_t seeds = 0;            // behind each of its numbers; 0: not printed
+    std::int64_t seeds = 0;            // per number; 0: not printed
 };
 
 struct PublishedCell {
@@ -41,23 +41,23 @@ struct PublishedRow {
     double budget_fraction = 1;
     std::string data;                                          // "150B tokens"
     std::vector<std::pair<std::string, PublishedCell>> cells;  // by column key
-    std::vector<std::pair<std::string, std::string>> missing;  // by column key: why there is no cell
+    std::vector<std::pair<std::string, std::string>> missing;  // by column key: why a cell is absent
 
     const PublishedCell* find(const std::string& key) const;
     std::string name() const;  // "CL at 50%"
 };
 
-// What a table's times were measured on.
+// The hardware of a table's times.
 struct PublishedHardware {
     std::int64_t devices = 0;
-    std::vector<std::string> any_of;  // names in experiments/hardware.toml, several where the paper does not tell them apart
+    std::vector<std::string> any_of;  // names in experiments/hardware.toml, several where the paper does not distinguish them
 };
 
 struct PublishedTable {
     std::string name;  // of its file
     std::string paper, source, label;
     std::string scale;  // "GPT-3 1.3B, 300B tokens"
-    std::string stage;  // of a sweep with stages, the one that it stands beside; empty: all that pretrain
+    std::string stage;  // of a sweep with stages, the one that it belongs to; empty: all that pretrain
     std::optional<Regime> regime;  // of its baseline at the full budget, of tables of pretraining
     std::optional<PublishedHardware> hardware;
     std::vector<PublishedColumn> columns;
@@ -66,11 +66,11 @@ struct PublishedTable {
 
     const PublishedColumn* column(const std::string& key) const;
     const PublishedRow* find(const std::string& case_name, double budget_fraction) const;
-    // Of that case, the one at the largest budget.
+    // That case's row at the largest budget.
     const PublishedRow* full_budget(const std::string& case_name) const;
 };
 
-// Budgets are compared to three places, so that 0.667 stands for two thirds.
+// Budgets are compared to three places, so that 0.667 means two thirds.
 bool same_budget(double a, double b);
 
 // Errors: io; config (strict, with the place).

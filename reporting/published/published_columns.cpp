@@ -67,7 +67,7 @@ Cell signed_cell(double value, int decimals) {
     return {zero ? text.substr(1) : text, value};
 }
 
-// Of what is not empty, a line each.
+// Lines that are not empty, joined.
 std::string title_of(const PublishedColumn& column, const std::string& second, const std::string& third) {
     std::string title = column.title;
     for (const std::string& line : {second, third})
@@ -75,7 +75,7 @@ std::string title_of(const PublishedColumn& column, const std::string& second, c
     return title;
 }
 
-// "%, 19 tasks"; unit and direction, and what else tells of the column.
+// "%, 19 tasks"; unit and direction, and the column's other details.
 std::string unit_title(const PublishedColumn& column, const std::string& more) {
     return column.unit + (column.better == "higher" ? " ↑" : " ↓") + (more.empty() ? "" : ", " + more);
 }
@@ -206,7 +206,7 @@ std::size_t scores_of_suite(const PublishedContext& context, const Quantity& qua
     return is_tuned ? glue_columns().size() : project_suite(quantity.name).tasks.size();
 }
 
-// Of one score; nothing where nobody printed it, or the row does not count.
+// The cell of one score; nothing where nobody printed it, or the row does not count.
 Cell against_published(const PublishedContext& context, const Variant& variant, const PublishedColumn& column,
                        std::size_t tasks) {
     const PublishedCell* printed = cell_of(row_of(context, variant), column);
@@ -253,7 +253,7 @@ bool is_here(const PublishedContext& context, const PublishedRow& row) {
                        [&](const Variant& variant) { return row_of(context, variant) == &row; });
 }
 
-// Whether it stands in the comparison.
+// Whether the comparison shows it.
 bool is_shown(const PublishedContext& context, const PublishedColumn& column) {
     return column.measures && (!is_score(column) || !tasks_of(context.sweep, *column.measures).empty());
 }
@@ -272,7 +272,7 @@ std::string rows_elsewhere(const PublishedContext& context) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// What stands behind the printed numbers of the columns shown, where the paper says so, and which it does not print.
+// Seeds and spreads of the printed numbers of the columns shown, where the paper states them, and which it does not print.
 std::vector<std::string> printed_notes(const PublishedContext& context) {
     std::map<std::int64_t, std::vector<std::string>> titles_of;  // by seeds
     std::vector<std::string> notes;

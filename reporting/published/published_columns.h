@@ -11,7 +11,7 @@
 
 namespace deft::reporting {
 
-// What the published columns are to be laid beside; all must outlive the fields.
+// The context of the published columns; all must outlive the fields.
 struct PublishedContext {
     const PublishedTable& table;
     const results_db::SweepResults& sweep;

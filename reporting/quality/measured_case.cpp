@@ -54,7 +54,7 @@ bool is_asked(const TrialRow& trial, const results_db::ScoreRow& row) {
     });
 }
 
-// A finished trial that is stale, of which a newer one may have been tried since.
+// A finished trial that is stale; a newer one may have been tried since.
 void add_stale(MeasuredCase& result, const TrialRow& trial) {
     const std::string seed = fmt::format("seed {}", seeds_text(trial));
     if (trial.newer_state == "failed" || trial.newer_state == "timeout")

@@ -18,7 +18,7 @@
 
 namespace deft::reporting {
 
-// What is measured of every seed of a case: a score, or a loss curve.
+// A measurement of every seed of a case: a score, or a loss curve.
 enum class MeasureKind { score, curve };
 
 struct Measure {
@@ -48,7 +48,7 @@ Measure measure_from(const Json& json);
 
 inline constexpr std::size_t kMostCurvePoints = 256;
 
-// Of the steps that were logged, and of the validations on the way; at most kMostCurvePoints, each the mean of its
+// Logged steps and the validations among them; at most kMostCurvePoints, each the mean of its
 // neighbours.
 LossCurve training_curve(const results_db::TrialCurve& trial);
 LossCurve validation_curve(const results_db::TrialCurve& trial);

@@ -21,14 +21,14 @@ using results_db::BaselineRow;
 void require_finished(const MeasuredCase& one) {
     if (!one.crashed.empty())
         throw Error(ErrorKind::usage, fmt::format("case {} has crashed trials: {}", one.name, one.crashed.front()),
-                    "mend and run them, or pin other cases with --only", "the baselines");
+                    "fix and run them, or pin other cases with --only", "the baselines");
     if (!one.unfinished.empty())
         throw Error(ErrorKind::usage,
                     fmt::format("case {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
                     "run the sweep to its end, or pin other cases with --only", "the baselines");
     if (!one.stale.empty())
         throw Error(ErrorKind::usage, fmt::format("case {} is stale: {}", one.name, one.stale.front()),
-                    "run the sweep again, which makes it anew, or pin other cases with --only", "the baselines");
+                    "run the sweep again, which retrains it, or pin other cases with --only", "the baselines");
 }
 
 void require_finite(const MeasuredCase& one, const Measure& measure, const SeedValue& seed) {
@@ -47,7 +47,7 @@ Json to_json(const SeedValue& seed) {
     return json;
 }
 
-// What is not finite or does not grow could not have been pinned.
+// A value that is not finite or does not grow cannot be pinned.
 LossCurve curve_from(const Json& json) {
     LossCurve curve;
     for (const Json& point : json) {
@@ -115,7 +115,7 @@ MeasuredCase& case_of(std::vector<MeasuredCase>& cases, const BaselineRow& row) 
     }
     // Beside others a name that never was one is mistyped; without any there is nothing to compare with.
     throw Error(live.empty() || was_retired ? ErrorKind::missing : ErrorKind::usage,
-                fmt::format("there is no live baseline {}", name),
+                fmt::format("no live baseline is named {}", name),
                 live.empty() ? "pin one: deft baseline pin NAME SWEEP"
                              : suggestion(name, std::vector<std::string>(live.begin(), live.end())));
 }
@@ -148,7 +148,7 @@ std::vector<MeasuredCase> pinned_cases(std::span<const BaselineRow> rows, const 
         } catch (const std::exception& error) {
             throw Error(ErrorKind::database,
                         fmt::format("baseline {}, case {}, cannot be read: {}", name, row.variant, error.what()),
-                        fmt::format("retire it and pin anew: deft baseline retire {}", name), "the baseline");
+                        fmt::format("retire it and pin again: deft baseline retire {}", name), "the baseline");
         }
     }
     if (cases.empty()) fail_unknown(rows, name);

@@ -58,7 +58,7 @@ std::size_t count_of_seeds(const std::vector<SeedValue>& values) {
     return seeds.size();
 }
 
-// Trials of the head that the baseline does not stand on.
+// Trials of the head that the baseline does not include.
 std::vector<SeedValue> fresh(const std::vector<SeedValue>& base, const std::vector<SeedValue>& head) {
     std::set<std::string> pinned;
     for (const SeedValue& seed : base) pinned.insert(seed.attempt_uid);
@@ -164,15 +164,15 @@ Outcome outcome_of(const Comparison& comparison, double adjusted_p, const Qualit
     if (!seeds.verdict) return Outcome::unclear;
     if (!seeds.interval) return *seeds.verdict == SeedVerdict::not_worse ? Outcome::same : Outcome::unclear;
     const double half = (seeds.interval->high - seeds.interval->low) / 2;
-    const bool stands = adjusted_p <= rule.false_discovery_rate;
-    if (comparison.harm - half > comparison.margin) return stands ? Outcome::worse : Outcome::unclear;
-    if (comparison.harm + half < -comparison.margin && stands) return Outcome::better;
+    const bool is_significant = adjusted_p <= rule.false_discovery_rate;
+    if (comparison.harm - half > comparison.margin) return is_significant ? Outcome::worse : Outcome::unclear;
+    if (comparison.harm + half < -comparison.margin && is_significant) return Outcome::better;
     return comparison.harm + half < comparison.margin ? Outcome::same : Outcome::unclear;
 }
 
 std::string needed(const std::optional<std::size_t>& more_seeds) {
     if (!more_seeds) return "no number of seeds up to a thousand would settle it";
-    if (*more_seeds == 0) return "alone it would count, among so many comparisons it may be chance";
+    if (*more_seeds == 0) return "alone it would count, among all comparisons it may be chance";
     return fmt::format("about {} on either side would settle it", counted(*more_seeds, "more seed"));
 }
 
@@ -226,7 +226,7 @@ QualityFinding started(const std::string& case_name, const std::optional<Measure
     return result;
 }
 
-QualityFinding told(QualityFinding finding, Outcome outcome, const std::string& text) {
+QualityFinding concluded(QualityFinding finding, Outcome outcome, const std::string& text) {
     finding.judged.finding.outcome = outcome;
     finding.judged.finding.text = text;
     return finding;
@@ -241,19 +241,19 @@ std::string not_finite_text(const Scores& scores) {
 
 constexpr std::size_t kMostTold = 4;
 
-// What the trials themselves say, before any number of them.
+// Findings that follow from the trials' states, before any number.
 void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
     if (!head.crashed.empty())
-        findings.push_back(told(
+        findings.push_back(concluded(
             started(head.name, std::nullopt, baseline), Outcome::broken,
             fmt::format("{} of {} seeds crashed: {}", head.crashed.size(), head.seeds, fmt::join(head.crashed, "; "))));
     if (!head.unfinished.empty())
-        findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
+        findings.push_back(concluded(started(head.name, std::nullopt, baseline), Outcome::missing,
                                 fmt::format("{} of {} seeds have not finished: {}", head.unfinished.size(), head.seeds,
                                             fmt::join(head.unfinished, ", "))));
     if (!head.stale.empty())
-        findings.push_back(told(started(head.name, std::nullopt, baseline), Outcome::missing,
-                                fmt::format("left out for being stale, deft run makes it anew: {}",
+        findings.push_back(concluded(started(head.name, std::nullopt, baseline), Outcome::missing,
+                                fmt::format("left out for being stale, deft run retrains it: {}",
                                             first_sentences(head.stale, kMostTold))));
 }
 
@@ -315,7 +315,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
         add_trial_findings(findings, one, baseline);
         const MeasuredCase* pinned = find(base, one.name);
         if (pinned == nullptr) {
-            findings.push_back(told(started(one.name, std::nullopt, baseline), Outcome::missing,
+            findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
                                     fmt::format("baseline {} has no case of that name", baseline)));
             continue;
         }
@@ -326,9 +326,9 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
             finding.base_seeds = count_of_seeds(seeds);
             finding.head_seeds = sides.head.size();
             if (!sides.missing.empty())
-                finding = told(std::move(finding), Outcome::missing, sides.missing);
+                finding = concluded(std::move(finding), Outcome::missing, sides.missing);
             else if (!all_finite(sides.head))
-                finding = told(std::move(finding), Outcome::broken, not_finite_text(sides.head));
+                finding = concluded(std::move(finding), Outcome::broken, not_finite_text(sides.head));
             else
                 compared.push_back({findings.size(), all.size(), {}});
             findings.push_back(std::move(finding));
@@ -338,7 +338,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
     if (whole)
         for (const MeasuredCase& one : base)
             if (find(head, one.name) == nullptr)
-                findings.push_back(told(started(one.name, std::nullopt, baseline), Outcome::missing,
+                findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
                                         "the sweep has no case of that name"));
     for (Compared& one : compared) one.comparison = compare(all[one.sides], all, rule);
     judge(findings, all, compared, rule);

@@ -33,7 +33,7 @@ struct QualityFinding {
 
 // Every case of the head that the baseline has, then, with `whole`, those of the baseline that the head lacks.
 // With h the harm (how much worse the head's mean is), and its interval:
-//   worse   the whole interval lies beyond the margin, and the finding stands up to the number of findings;
+// worse   the whole interval lies beyond the margin, and the finding is significant given the number of findings;
 //   better  the mirror of it
 //   same    the whole interval is less harm than the margin
 //   unclear neither, or fewer than kFewestSeeds seeds on a side

@@ -10,7 +10,7 @@ namespace deft::reporting {
 
 namespace {
 
-// A spreadsheet takes such text for a formula, also behind spaces; an apostrophe makes it text.
+// A spreadsheet reads such text as a formula, also after spaces; an apostrophe makes it text.
 std::string harmless(const std::string& raw) {
     const std::size_t first = raw.find_first_not_of(" \t\r\n");
     const bool blank_first = !raw.empty() && (raw.front() == '\t' || raw.front() == '\r');
@@ -66,7 +66,7 @@ std::string flag_of(const std::vector<Cell>& row) {
     return {};
 }
 
-// A column behind the others that says which cells of a row have a mark.
+// A column after the others that names the cells of a row with a mark.
 struct MarkColumn {
     const char* title;
     bool (*has)(const Cell&);
@@ -79,7 +79,7 @@ const MarkColumn kMarks[] = {
     {"unverified", [](const Cell& cell) { return !cell.doubt.empty(); }, [](const Cell& cell) { return cell.doubt; }},
 };
 
-// Those that some cell has.
+// Marks that some cell has.
 std::vector<MarkColumn> marks_of(const Table& table) {
     std::vector<MarkColumn> marks;
     for (const MarkColumn& mark : kMarks)

@@ -17,7 +17,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr double kFigureWidth = 980, kFigureHeight = 430;
-constexpr double kFigureTop = 14, kFigureBottom = 376;  // of the plot; labels stand right of it
+constexpr double kFigureTop = 14, kFigureBottom = 376;  // of the plot; labels are on its right
 constexpr double kLeastLeft = 62, kWidestRight = 730, kNarrowestRight = 480;
 constexpr double kLabelHeight = 19, kLabelText = 51;  // text begins so far right of the plot
 constexpr double kDigit = 7, kFigureCharacter = 7.6;  // widths in the widest common system font
@@ -101,7 +101,7 @@ std::string line_svg(const Series& series, const Frame& frame) {
     return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path, dash_svg(series.dash));
 }
 
-// What the label at the right stands for: the validation loss where there is one, for a last batch's loss is noise.
+// The value of the label on the right: the validation loss where one exists, for a last batch's loss is noise.
 const CurvePoint& end_of(const Series& series) {
     return series.marks.empty() ? series.points.back() : series.marks.back();
 }
@@ -125,7 +125,7 @@ std::string markers_svg(const Series& series, const Frame& frame) {
 
 struct Label {
     const Series* series = nullptr;
-    double y = 0;  // where the line ends, then where the label stands
+    double y = 0;  // the end of the line, then the place of the label
 };
 
 // As near to their lines' ends as their height allows, in the order of the ends.
@@ -156,7 +156,7 @@ std::string tick_text(double value) {
     return fmt::format("{:.4g}{}", scaled, kPrefixes[prefix]);
 }
 
-// A schedule's values are exact; losses are told apart by their third decimal.
+// A schedule's values are exact; losses differ in their third decimal.
 std::string value_text(const Figure& figure, double value) {
     return figure.schedule ? tick_text(value) : score(value);
 }

@@ -26,20 +26,20 @@ struct Figure {
     std::string id;  // of its title and description in the page
     std::string title, x_title, y_title;
     std::vector<Series> series;
-    std::vector<std::string> not_drawn;  // names of series beyond those that a reader can tell apart
+    std::vector<std::string> not_drawn;  // names of series beyond those that a reader can distinguish
     bool schedule = false;               // planned, not measured: linear axes, no best line
     std::string band = "their range";    // of the seeds: what `low` and `high` are
     bool log_x = false;                  // a logarithmic axis, however near the values are
     std::string words = {};              // what it shows; empty: description() makes it from the data
 };
 
-// What the figure shows, in words generated from its data.
+// The figure's content, in words generated from its data.
 std::string description(const Figure& figure);
 
-// Inline SVG. Colours come from the page's style sheet (classes s0.. and the variables behind them).
+// Inline SVG. Colours come from the page's style sheet (classes s0.. and their variables).
 std::string render_svg(const Figure& figure);
 
-// One axis of a chart: from values to places, and where the ticks stand.
+// One axis of a chart: from values to places, with its ticks.
 
 struct Axis {
     bool log = false;
@@ -61,7 +61,7 @@ struct Tick {
 // About `wanted` round values, all of them on the axis.
 std::vector<Tick> ticks(const Axis& axis, int wanted);
 
-// Colour (a class of the style sheet), marker and dash tell lines apart; each repeats after some.
+// Colour (a class of the style sheet), marker and dash distinguish lines; each repeats after some.
 inline constexpr std::size_t kLineColours = 8;
 // A marker centred on that place, filled with the colour around it.
 std::string marker_svg(std::size_t style, double x, double y, double r);

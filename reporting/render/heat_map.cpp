@@ -19,7 +19,7 @@ constexpr double kWidth = 980, kTop = 40, kRowHeight = 24, kGap = 1;
 constexpr double kWidestCell = 48;
 constexpr std::size_t kNamedColumns = 9;
 constexpr int kLegendSteps = 8;
-constexpr double kPalest = 0.07;  // still told from an empty cell
+constexpr double kPalest = 0.07;  // still distinct from an empty cell
 
 struct Layout {
     double left = 0, cell = 0, bottom = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// A heat map as a value, and its renderer: rows of cells whose colour stands for a number.
+// A heat map as a value, and its renderer: rows of cells whose colour represents a number.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct HeatMap {
     std::string id;  // of its title and description in the page
     std::string title, x_title, y_title, value_title;
     std::vector<HeatRow> rows;          // at least one; they may differ in length
-    std::vector<std::string> columns;   // as many names as the longest row has cells; some of them stand below it
+    std::vector<std::string> columns;   // as many names as the longest row has cells; some of them are printed below it
     std::string (*text)(double) = ratio;  // of a value
     double from = 0, to = 1;            // the values of the palest and the darkest colour, from < to
 };
@@ -26,7 +26,7 @@ struct HeatMap {
 // 0 at `from` and below, 1 at `to` and above: how dark a cell is.
 double darkness(const HeatMap& map, double value);
 
-// What the map shows, in words generated from its data.
+// The map's content, in words generated from its data.
 std::string description(const HeatMap& map);
 
 // Inline SVG, in the colours of the page's style sheet.

@@ -72,8 +72,8 @@ std::string classes(const Column& column, const Cell* cell) {
 
 // The aside below the rest: side by side in ten columns they would be wider than a screen.
 std::string text_html(const Cell& cell) {
-    const std::string text = marked_text(cell), behind = " " + cell.aside;
-    const std::size_t at = cell.aside.empty() ? std::string::npos : text.rfind(behind);
+    const std::string text = marked_text(cell), suffix = " " + cell.aside;
+    const std::size_t at = cell.aside.empty() ? std::string::npos : text.rfind(suffix);
     if (at == std::string::npos) return html_escaped(text);
     return html_escaped(text.substr(0, at)) + "<br><small>" + html_escaped(text.substr(at + 1)) + "</small>";
 }

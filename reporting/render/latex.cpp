@@ -13,7 +13,7 @@ namespace deft::reporting {
 
 namespace {
 
-// Characters of the footnote size that stand side by side in a column of the article class, and those that a column's
+// Characters of the footnote size that fit side by side in a column of the article class, and those that a column's
 // margins take.
 constexpr int kPageWidth = 80, kPageGap = 2;
 // Rows of the footnote size that a page holds beside a caption and a head of three lines.
@@ -55,7 +55,7 @@ std::string escaped_ascii(char c) {
     }
 }
 
-// What the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the font.
+// Characters that the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the font.
 std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
     switch (code) {
         case 0xA7:
@@ -101,7 +101,7 @@ std::string latex_text(const Cell& cell) {
     return cell.is_best ? "\\textbf{" + text + "}" : text;
 }
 
-// Lines of a title stand one above the other.
+// Lines of a title are stacked.
 std::string stacked(const Column& column) {
     const std::string title = marked_title(column);
     const std::vector<std::string_view> lines = lines_of(title);

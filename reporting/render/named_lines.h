@@ -7,13 +7,13 @@
 
 namespace deft::reporting {
 
-// What it is given may come from a database or a child process, and is made printable.
+// Names and values may come from a database or a child process, and are made printable.
 class NamedLines {
  public:
     void section(const std::string& title);
-    // An empty value stands as a dash.
+    // An empty value prints as a dash.
     void add(const std::string& name, const std::string& value);
-    // Each line of it by itself, without a name, behind what was added before.
+    // Each line of it by itself, without a name, after what was added before.
     void add_lines(const std::string& value);
     std::string take();
 

@@ -26,7 +26,7 @@ Lines title_lines(const std::string& title) {
     return lines;
 }
 
-// An asterisk stands for bold type.
+// An asterisk replaces bold type.
 std::string terminal_text(const Cell& cell) {
     return printable(plain_marked_text(cell)) + (cell.is_best ? " *" : "");
 }
@@ -42,7 +42,7 @@ TerminalGrid grid_of(const Table& table) {
         int width = 1;
         for (const std::string& line : lines) width = std::max(width, display_width(line));
         grid.widths.push_back(width);
-        lines.insert(lines.begin(), height - lines.size(), "");  // titles stand on the rule
+        lines.insert(lines.begin(), height - lines.size(), "");  // titles end at the rule
     }
     for (const auto& row : table.rows) {
         auto& cells = grid.rows.emplace_back();

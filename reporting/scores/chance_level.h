@@ -1,5 +1,5 @@
 #pragma once
-// Whether a row's scores can be told from guessing. Where the baseline's cannot, the task says nothing about techniques.
+// Whether a row's scores are significantly above chance. Where the baseline's are not, the task says nothing about techniques.
 
 #include <functional>
 #include <optional>
@@ -20,7 +20,7 @@ struct GuessedScore {
 
 using GuessedScoreOf = std::function<std::optional<GuessedScore>(const results_db::TrialRow&)>;
 
-// Of a stored score; nothing where guessing has no score, as a perplexity's.
+// The chance level of a stored score; nothing where guessing has no score, as for a perplexity.
 std::optional<GuessedScore> guessed(const results_db::ScoreRow& row);
 
 // As value_of() gives the quantity, of a suite in percent: tasks that cannot be guessed count with 0. Nothing for

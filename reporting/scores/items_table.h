@@ -1,5 +1,5 @@
 #pragma once
-// What became of each document of a scored task.
+// The result on each document of a scored task.
 
 #include <string>
 

@@ -9,7 +9,7 @@
 
 namespace deft::reporting {
 
-// What was scored, for the file's head.
+// The scored model, for the file's head.
 struct ScoredModel {
     std::string name;          // "baseline/1"
     std::string config_hash;

@@ -27,7 +27,7 @@ std::vector<std::string> words_of(const std::string& text, const Place& place) {
         const std::size_t end = std::min(text.find(' ', at), text.size());
         words.push_back(text.substr(at, end - at));
         if (words.back().empty())
-            throw Error(ErrorKind::config, place, fmt::format("'{}' is no quantity: words stand one blank apart", text),
+            throw Error(ErrorKind::config, place, fmt::format("'{}' is not a quantity: separate words by one blank", text),
                         "write it as in \"task:lambada acc shots=10\"");
         at = end + 1;
     }
@@ -40,12 +40,12 @@ void require_known(const std::string& word, const std::vector<std::string>& know
     throw Error(ErrorKind::config, place, fmt::format("{} is called '{}'", what, word), suggestion(word, known));
 }
 
-// What can be scored of a task.
+// The metrics that a task can have.
 struct Scorable {
     std::vector<std::string> metrics, splits;
 };
 
-// Of the text that training validates by: the loss, and for models with a head those of its labels.
+// The text that training validates by: the loss, and for models with a head those of its labels.
 Scorable validation_scorable() {
     return {{"loss", "bits_per_byte", "perplexity", "acc", "mcc", "f1", "pearson", "spearman"}, {}};
 }
@@ -82,12 +82,12 @@ std::int64_t shots_of(const std::string& digits, const Place& place) {
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, shots);
     if (read.ec != std::errc() || read.ptr != end || shots < 0 || shots > kMostShots)
-        throw Error(ErrorKind::config, place, fmt::format("shots={} is no number of shots", digits),
+        throw Error(ErrorKind::config, place, fmt::format("shots={} is not a number of shots", digits),
                     fmt::format("give a whole number from 0 to {}", kMostShots));
     return shots;
 }
 
-// The words behind the metric, each KEY=VALUE.
+// The words after the metric, each KEY=VALUE.
 void read_options(const std::vector<std::string>& words, const std::vector<std::string>& splits, const Place& place,
                   Quantity& quantity) {
     std::vector<std::string> known = {"seeds", "shots"};

@@ -1,5 +1,5 @@
 #pragma once
-// What of a trial's stored results answers a published column or a claim, named by a short text:
+// The part of a trial's stored results that answers a published column or a claim, named by a short text:
 //
 //     task:NAME METRIC [shots=N] [split=NAME] [seeds=mean|median]    as in "task:lambada acc shots=10"
 //     suite:NAME average [shots=N] [seeds=mean|median]               as in "suite:data_efficiency average"

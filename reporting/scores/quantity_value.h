@@ -16,14 +16,14 @@ namespace deft::reporting {
 // no such result.
 std::optional<double> value_of(const Quantity& quantity, const results_db::TrialRow& trial);
 
-// What the model came to on that suite in later stages; null where they do not fine-tune it.
+// The model's result on that suite in later stages; null where they do not fine-tune it.
 const results_db::FineTuned* fine_tuned(const Quantity& quantity, const results_db::TrialRow& trial);
 
 // The stored row that a task's value is read off; null where the trial has none.
 const results_db::ScoreRow* score_row(const Quantity& quantity, const results_db::TrialRow& trial);
 // Whether it follows from seconds: a time, a rate or dollars.
 bool is_from_seconds(const Quantity& quantity);
-// What the validation of that measure came to; null where the trial has none.
+// The validation score of that measure; null where the trial has none.
 const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure);
 // Whether it is the validation's, which is stored as its loss.
 bool is_perplexity(const Quantity& quantity);
@@ -31,7 +31,7 @@ bool is_perplexity(const Quantity& quantity);
 // Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
 // The training's own reasons are the trial's.
 std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
-// Of a row: for its training or for what any finished seed was scored by.
+// Whether a row is stale: for its training or for what any finished seed was scored by.
 std::string stale_value(const Quantity& quantity, const Variant& variant);
 
 }  // namespace deft::reporting

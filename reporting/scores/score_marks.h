@@ -1,5 +1,5 @@
 #pragma once
-// What a comparison's columns of scores say beyond their numbers: which rows may be the best, and where the baseline only
+// Marks in a comparison's columns of scores: which rows may be the best, and where the baseline only
 // guesses.
 
 #include <string>
@@ -16,7 +16,7 @@ namespace deft::reporting {
 void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
                  const std::string& base_case);
 
-// What the marks mean, below the table; nothing where there are none.
+// The meaning of the marks, below the table; nothing without marks.
 std::vector<std::string> score_mark_notes(const Table& table);
 
 }  // namespace deft::reporting

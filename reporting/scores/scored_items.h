@@ -1,5 +1,5 @@
 #pragma once
-// What became of each document of a scored task, as the results database keeps it.
+// The result on each document of a scored task, as the results database keeps it.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// What a reader of scores must know of how they were made, as notes below a table.
+// Notes below a table on how its scores were made.
 
 #include <string>
 #include <vector>

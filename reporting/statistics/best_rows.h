@@ -1,5 +1,5 @@
 #pragma once
-// Which rows of a column may be its best: those that seeds cannot tell from the best mean.
+// The rows of a column that may be its best: those that seeds cannot distinguish from the best mean.
 
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// Many cases in one check: which of their verdicts stand up to the number of cases, and what they say together.
+// Many cases in one check: the verdicts that remain significant given the number of cases, and their summary.
 
 #include <cstddef>
 #include <optional>
@@ -16,7 +16,7 @@ struct CaseOutcome {
 };
 
 // A better or worse whose adjusted p exceeds q is unclear. A case without evidence counts with p = 1.
-// Of the first measurements: what does not stand here need not be confirmed.
+// Decided on the first measurements: a finding that is not significant here needs no confirmation.
 std::vector<CaseOutcome> over_cases(std::span<const PairedDecision> decisions, double q = 0.05);
 
 struct FamilySummary {
@@ -34,7 +34,7 @@ FamilySummary family_summary(std::span<const double> ratios, double confidence =
 // In the order given; each at least the p it came from and at most 1. Errors (data): a p outside [0, 1].
 std::vector<double> benjamini_hochberg(std::span<const double> p_values);
 
-// Likewise, so that of all tests whose truth is at their threshold none is called at adjusted p <= level with a greater
+// The same for Holm: if all tests' truths are at their thresholds, none is called at adjusted p <= level with a greater
 // chance than `level` (Holm 1979). At most 1; in the order given. Errors (data): as above.
 std::vector<double> holm(std::span<const double> p_values);
 

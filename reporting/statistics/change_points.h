@@ -1,6 +1,6 @@
 #pragma once
 // The sessions at which a measure settled on another level: E-divisive in windows, then a second look at every point
-// found, as Apache Otava does it ("Hunter", Fleming et al. 2023). Four things are mended: a segment has three sessions
+// found, as Apache Otava does it ("Hunter", Fleming et al. 2023). Four things differ: a segment has three sessions
 // or more, spreads are those of samples, the test is Welch's, and no permutation is drawn, so that one series has one
 // answer. Adjust the p-values over all series of a report (benjamini_hochberg) before calling any of them news.
 
@@ -29,15 +29,15 @@ struct ChangePoint {
 
 // One value a session (the median over its launches), oldest first, positive and finite; errors (data) otherwise,
 // (config) a rule with windows or segments too short to hold two parts. Changes in time's order.
-// A slow drift has no levels: it is told as one or more steps once it exceeds the smallest change.
+// A slow drift has no levels: it appears as one or more steps once it exceeds the smallest change.
 std::vector<ChangePoint> change_points(std::span<const double> series, const ChangePointRule& rule = {});
 
 struct AlertRule {
     std::size_t recent = 10;  // sessions from the end in which a change is news
-    std::size_t after = 3;    // sessions on the new level before anybody is told
+    std::size_t after = 3;    // sessions on the new level before it is reported
 };
 
-// Whether a change in a series of that many sessions is one to tell somebody about.
+// Whether a change in a series with that number of sessions is worth reporting.
 bool is_news(const ChangePoint& change, std::size_t sessions, const AlertRule& rule = {});
 
 // Where a stretch of a series parts best into two (E-divisive, Matteson and James 2014, with distances to the power 1).

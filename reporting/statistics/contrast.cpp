@@ -44,7 +44,7 @@ std::vector<double> values_of(const BySeed& seeds) {
     return values;
 }
 
-// What a standard error is made of besides the numbers of seeds.
+// The parts of a standard error beside the numbers of seeds.
 struct Spread {
     struct Part {
         double variance = 0;  // times the coefficient's square
@@ -121,7 +121,7 @@ double estimate_of(std::span<const ContrastTerm> terms) {
     return estimate;
 }
 
-// What rounding leaves of a spread is none.
+// A spread at the level of rounding counts as none.
 double without_rounding(double standard_error, std::span<const ContrastTerm> terms) {
     double scale = 0;
     for (const ContrastTerm& term : terms) scale += std::abs(term.coefficient * mean(values_of(by_seed(term))));

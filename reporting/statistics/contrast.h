@@ -13,7 +13,7 @@
 
 namespace deft::reporting {
 
-// Of a recipe, below which there is no verdict on it.
+// Per recipe; below it no verdict is given.
 inline constexpr std::size_t kFewestSeeds = 3;
 
 struct SeedScore {
@@ -35,7 +35,7 @@ struct ContrastTerm {
     std::vector<SeedScore> values;  // of one recipe, a value a seed, finite
 };
 
-// Of values whose seeds nothing asks for, as long as nothing is paired.
+// A term whose seeds are irrelevant, as long as nothing is paired.
 ContrastTerm unpaired_term(double coefficient, std::span<const double> values);
 
 enum class ContrastMethod {
@@ -52,7 +52,7 @@ struct ContrastRule {
 
 struct Contrast {
     double estimate = 0;
-    double standard_error = 0;  // 0: there is no spread over seeds
+    double standard_error = 0;  // 0: all seeds agree
     double degrees = 0;         // of freedom
     std::size_t seeds = 0;      // the fewest of any term
 };
@@ -65,10 +65,10 @@ Contrast contrast(std::span<const ContrastTerm> terms, const ContrastRule& rule)
 // The chance of an estimate this far above the threshold, or farther, where the truth is at the threshold. Without a spread
 // 0 or 1.
 double chance_above(const Contrast& contrast, double threshold);
-// Likewise below it.
+// The probability below it.
 double chance_below(const Contrast& contrast, double threshold);
 
-// Of the intervals that pages and pictures show.
+// The confidence of the intervals that pages and pictures show.
 inline constexpr double kShownConfidence = 0.95;
 
 // Two-sided. Without a spread both ends are the estimate.

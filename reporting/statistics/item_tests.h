@@ -13,7 +13,7 @@ namespace deft::reporting {
 struct ItemTest {
     std::size_t documents = 0;
     double difference = 0;  // mean of b less mean of a
-    // Of the difference, at 95%; nothing where no document's differs from another's, which tells of no spread.
+    // For the difference, at 95%; nothing where all documents differ equally, which leaves no spread.
     std::optional<Interval> interval = {};
     double p_value = 1;  // two-sided
 };

@@ -52,7 +52,7 @@ bool wants_confirmation(const PairedDecision& first);
 Verdict confirmed(const PairedDecision& first, const PairedDecision& second);
 
 // The margin of a case on a machine whose comparison of base with itself gave this interval of the ratio: what
-// identical code can show is no regression.
+// identical code can show does not count as a regression.
 double margin_above_noise(double margin, const Interval& same_code);
 
 }  // namespace deft::reporting

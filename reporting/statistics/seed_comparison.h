@@ -1,6 +1,6 @@
 #pragma once
 // Is one recipe worse than another by more than a margin named beforehand? The unit is the seed: items of a test set
-// tell apart two checkpoints, not two recipes.
+// distinguish two checkpoints, not two recipes.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,14 +32,14 @@ struct SeedComparison {
     double standard_error = 0, degrees = 0;  // that the interval is made of; 0 without one
     std::optional<SeedVerdict> verdict;  // nothing below kFewestSeeds on either side
     // More seeds on either side that would settle it, were difference and spread to stay what they are; without a
-    // verdict, those that bring one. 0: settled. Nothing: a thousand would not do, or there is no spread to go by.
+    // verdict, those that bring one. 0: settled. Nothing: a thousand would not suffice, or the spread is unknown.
     std::optional<std::size_t> more_seeds;
 };
 
 // not_worse: the whole interval is better than the margin. worse: the whole interval is beyond it.
-// Without any spread there is no interval: not_worse if every seed has the same value on both sides, unclear else.
+// Without any spread the interval is absent: not_worse if every seed has the same value on both sides, unclear otherwise.
 // Pairing and pooling follow from what is given, never from the values.
-// Errors: (data) no seed on a side, one twice, a value that is not finite (a seed that diverged is no missing seed:
+// Errors: (data) no seed on a side, one twice, a value that is not finite (a seed that diverged is not a missing seed:
 // decide what it counts as); (config) a margin, confidence or item error that makes no sense.
 SeedComparison compare_seeds(std::span<const SeedScore> base, std::span<const SeedScore> head, const SeedRule& rule);
 

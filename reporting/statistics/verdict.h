@@ -1,5 +1,5 @@
 #pragma once
-// What a comparison of a head with its base may conclude, and which way a measure improves.
+// The conclusion of a comparison of a head with its base, and the direction in which a measure improves.
 
 namespace deft::reporting {
 

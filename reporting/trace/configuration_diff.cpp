@@ -12,7 +12,7 @@ namespace deft::reporting {
 
 namespace {
 
-// By dotted path; arrays are values.
+// Keyed by dotted path; arrays are values.
 void flatten(const Json& json, const std::string& path, std::map<std::string, std::string>& into) {
     if (json.is_object() && (!json.empty() || path.empty())) {
         for (const auto& [key, value] : json.items()) flatten(value, path.empty() ? key : path + "." + key, into);

@@ -31,7 +31,7 @@ std::string instructions(const results_db::Host& host) {
     return text;
 }
 
-// What the values of a row were made with and on, each spelling once.
+// The code, machines and data of a row's values, each spelling once.
 struct Rests {
     std::set<std::string> changes, programs, processors, devices, data, scoring;
     std::set<std::int64_t> ranks;

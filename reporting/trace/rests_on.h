@@ -1,5 +1,5 @@
 #pragma once
-// What a repetition of a cell needs for the same number.
+// The conditions under which a repetition of a cell gives the same number.
 
 #include <string>
 #include <vector>

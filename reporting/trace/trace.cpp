@@ -35,7 +35,7 @@ const StageResults& stage_of(const std::vector<StageResults>& stages, const std:
     return stages.front();
 }
 
-// Where a column stands in the table; nothing where nothing has filled it yet.
+// A column's position in the table; nothing where nothing has filled it yet.
 std::optional<std::size_t> place_of(const TracedColumn& column, const Table& table) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const Column& shown = table.columns[i];
@@ -47,7 +47,7 @@ std::optional<std::size_t> place_of(const TracedColumn& column, const Table& tab
     return std::nullopt;
 }
 
-// What the paper printed, in the column right of it.
+// The paper's printed value, in the column on its right.
 std::string published_text(const Table& table, const std::vector<Cell>& row, std::size_t place,
                            const SweepAbout& about) {
     if (place + 1 >= row.size() || !table.columns[place + 1].published || row[place + 1].published.empty()) return {};
@@ -185,7 +185,7 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
     trace.cell = "-";
     trace.flag = not_measured(variant);
     trace.trials = traced_trials(variant, column);
-    bool has_value = false;  // the table's own rule: of a resource that one seed lacks there is no mean
+    bool has_value = false;  // the table's own rule: a resource that one seed lacks has no mean
     if (const auto place = place_of(column, table)) {
         const Cell& cell = table.rows[at][*place];
         trace.cell = cell.text;

@@ -16,7 +16,7 @@ struct TraceQuestion {
     std::string row, column;  // as find_row() and find_column() take them
     std::string root;         // where the results are, for the commands
     std::string repeat_root;  // where a repetition is to go
-    // Of `deft run`, behind the sweep's own: what gives a trial the shape that it had, as in "--slots gpu:1".
+    // Options of `deft run`, after the sweep's own, that give a trial the shape that it had, as in "--slots gpu:1".
     std::string options;
 };
 
@@ -39,7 +39,7 @@ struct Trace {
     std::string unit;
     std::string cell;  // as the table prints it; "-" where it is empty
     std::optional<double> value, spread;   // over the seeds, also of a row that does not count
-    std::string published;                 // what stands beside it in the table, with its source; empty: nothing
+    std::string published;                 // printed beside it in the table, with its source; empty: nothing
     std::string flag;                      // why its row does not count, so that the table shows a dash; empty: it counts
     std::string stale;                     // why it would be another today; empty: nothing known
     std::string how;                       // it came from the seeds

@@ -83,7 +83,7 @@ TracedColumn cost_column(const CostColumn& shown) {
     return column;
 }
 
-// Those that the table has.
+// Columns that the table has.
 void add_cost_columns(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
     const std::vector<Variant> variants = variants_of(sweep);
     for (const Field& field : cost_fields(variants))
@@ -134,7 +134,7 @@ std::vector<TracedScore> scores_behind(const PublishedColumn& published, const T
     return scores;
 }
 
-// Of the measured column that stands beside the published one.
+// The measured column beside the published one.
 TracedColumn published_column(const PublishedColumn& published, const SweepResults& sweep) {
     const Quantity& quantity = *published.measures;
     TracedColumn column;
@@ -154,7 +154,7 @@ TracedColumn published_column(const PublishedColumn& published, const SweepResul
     return column;
 }
 
-// What trials are to be scored by and none has been.
+// Scores that trials are asked for and that none has.
 void add_unscored(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
     std::set<std::pair<std::string, std::int64_t>> known;
     for (const TracedColumn& column : columns)

@@ -26,7 +26,7 @@ struct TaskAsked {
 
 struct TracedColumn {
     std::string title;               // as the table has it; empty: nothing has filled that column yet
-    std::vector<std::string> names;  // by which it may be asked for; the first is told
+    std::vector<std::string> names;  // accepted names; messages use the first
     std::string unit;                // empty: none
     bool is_clocked = false;         // time, or what follows from it: no repetition takes the same
     bool of_one_slot = false;        // read only of trials of one slot shape
@@ -36,11 +36,11 @@ struct TracedColumn {
     std::function<std::vector<TracedScore>(const results_db::TrialRow&)> scores;  // that enter, of an average several
 };
 
-// Of one stage's table: what each trial consumed, scores, the averages and scores that the published table asks for,
+// The columns of one stage's table: consumption of each trial, scores, the averages and scores that the published table asks for,
 // and what is asked of the trials and not scored yet. `sweep` must outlive them.
 std::vector<TracedColumn> traced_columns(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// By one of its names in any spelling of case, blanks and punctuation ("lambada acc", "train_hours", "average 0-shot"),
+// Found by one of its names in any spelling of case, blanks and punctuation ("lambada acc", "train_hours", "average 0-shot"),
 // or by words of which only this column has all. Errors: usage, where none or several are so called, with what there
 // is.
 const TracedColumn& find_column(const std::vector<TracedColumn>& columns, const std::string& asked);

@@ -53,7 +53,7 @@ AskedRow parse_row(const std::string& asked) {
     return row;
 }
 
-// By the grammar of trials' names, without a seed: a trial is no row.
+// Follows the grammar of trials' names, without a seed: a row has several.
 bool is_called(const Variant& variant, const std::string& name) {
     results_db::TrialRow place;
     place.case_key = variant.case_key;

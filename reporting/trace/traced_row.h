@@ -11,9 +11,9 @@ namespace deft::reporting {
 // A row is asked for as it is printed:
 //
 //     CASE, CASE:STAGE, CASE[axis=value,...]     as in a trial's name, of which stage and axes may be left out
-//     ... at 50%, ... 50%                         the budget behind any of these, as the table's column says it
+//     ... at 50%, ... 50%                         the budget after any of these, as the table's column says it
 //
-// What a table adds behind a case's name, "(imported)" and "(under capacity)", may stay.
+// A table's additions to a case's name, "(imported)" and "(under capacity)", may stay.
 // Errors: usage, where no row or several are so called, with the nearest or with all of them.
 const Variant& find_row(const std::vector<Variant>& variants, const std::string& asked);
 

@@ -1,5 +1,5 @@
 #pragma once
-// By what a sweep's models are told good from bad, where one number has to do.
+// The one number that ranks a sweep's models.
 
 #include <optional>
 #include <string>

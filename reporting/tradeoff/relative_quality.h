@@ -37,7 +37,7 @@ struct QualityDifference {
 std::optional<QualityDifference> quality_difference(const std::vector<double>& row,
                                                     const std::vector<double>& baseline);
 
-// Of the mean over seeds, at 95% by Student's t. Nothing below kFewestSeeds.
+// The interval of the mean over seeds, at 95% by Student's t. Nothing below kFewestSeeds.
 std::optional<Interval> mean_interval(const std::vector<double>& values);
 
 }  // namespace deft::reporting

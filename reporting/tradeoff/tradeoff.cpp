@@ -142,7 +142,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     if (!without_time.empty())
         tradeoff.notes.push_back(
             fmt::format("No time and no dollars, for slots of another shape than the baseline's or for trials that were "
-                        "held up otherwise than its: {}.",
+                        "trained under different CPU contention: {}.",
                         fmt::join(without_time, ", ")));
     return lines;
 }

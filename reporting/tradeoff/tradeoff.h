@@ -14,11 +14,11 @@
 
 namespace deft::reporting {
 
-// What quality is paid in.
+// The costs of quality.
 struct CostAxis {
     const char* quantity;  // of reporting/scores/quantity.h
     const char* title;     // of an axis
-    const char* noun;      // behind "1/3.1 of its"
+    const char* noun;      // after "1/3.1 of its"
     bool is_published;     // whether the papers' "12.5 times less data, time and cost" is of it
 };
 inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "layer-averaged tokens", "tokens", true},
@@ -52,7 +52,7 @@ struct TradeoffLine {
     std::size_t counting() const;                         // points that count as measured
 };
 
-// What a paper printed: so much of the baseline's quality at one such part of its cost.
+// A paper's printed tradeoff: a share of the baseline's quality at a part of its cost.
 struct PublishedTradeoff {
     std::string row;  // "CL+random-LTD at 8%"
     std::string source, scale;
@@ -61,7 +61,7 @@ struct PublishedTradeoff {
 
 struct Tradeoff {
     std::string title;       // of the quality: "validation bits per byte"
-    QualityScale scale;      // by which shares are told
+    QualityScale scale;      // by which shares are computed
     std::string nothing;     // what shares are gains over: "a unigram model"; empty: there are no shares
     std::string definition;  // of a share, in words; empty: there are none
     std::vector<TradeoffLine> lines;
@@ -70,9 +70,9 @@ struct Tradeoff {
     std::vector<std::string> notes;  // on what is not drawn, and on what does not compare
 };
 
-// Of a sweep, or of one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
+// For a sweep, or one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
 // baseline has a score at its largest that is better than a model without skill. Rows that do not count as measured are
-// flagged. Rows that are stale, of which a seed diverged, or that go on from another model, whose cost is not theirs
+// flagged. Rows that are stale, that have a diverged seed, or that go on from another model, whose cost is not theirs
 // alone, are named and left out; so are times and dollars of rows whose seconds do not compare with the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 

@@ -22,7 +22,7 @@ constexpr double kChartsWidth = 980, kChartsHeight = 300;  // of the charts with
 constexpr double kChartsLeft = 74, kChartsRight = 66, kChartGap = 26;  // beside the charts, and between them
 constexpr double kPlotHeight = 244;
 constexpr double kLegendRow = 22, kLegendTop = 16;
-constexpr double kSample = 40;        // of a line in the legend, with the gap behind it
+constexpr double kSample = 40;        // of a line in the legend, with the gap after it
 constexpr double kMostSideways = 36;  // from the first of them to the last
 constexpr double kSideways = 6;       // between the bars of lines that were trained at one budget
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -66,7 +66,7 @@ bool has_published_point(const Tradeoff& tradeoff) {
     return tradeoff.published && tradeoff.scale.nothing;
 }
 
-// Where the published point stands on a chart, in the chart's cost; nothing where it stands on none.
+// The published point's position on a chart, in the chart's cost; nothing where it has none.
 std::optional<double> published_cost(const Tradeoff& tradeoff, std::size_t axis) {
     if (!has_published_point(tradeoff) || !kCostAxes[axis].is_published || !tradeoff.reference.cost[axis]) return std::nullopt;
     return *tradeoff.reference.cost[axis] / tradeoff.published->saving;
@@ -102,7 +102,7 @@ std::string legend_text(const PublishedTradeoff& published) {
     return fmt::format("published: {:g}% of the quality at 1/{:g}", 100 * published.share, published.saving);
 }
 
-// The names of the lines, and of the published point behind them, in rows of what fits.
+// The names of the lines, and of the published point after them, in rows of what fits.
 struct LegendItem {
     std::string text;
     const TradeoffLine* line = nullptr;  // null: the published point
@@ -148,7 +148,7 @@ std::string text_svg(double x, double y, const char* anchor, const std::string& 
                        more, html_escaped(text));
 }
 
-// Of one chart; the words of the quality's ticks stand left of the first.
+// One chart; the words of the quality's ticks are on the left of the first.
 std::string axes_svg(const ChartsLayout& layout, const Chart& chart, bool is_first) {
     std::string grid, labels;
     for (const Tick& tick : ticks(layout.y, 8)) {
@@ -207,7 +207,7 @@ std::string point_svg(const TradeoffLine& line, const TradeoffPoint& point, cons
     return "<g class=\"flag\">" + out + text_svg(x + 6, layout.py(point.quality) - 4, "start", "†") + "</g>";
 }
 
-// Lines that were trained at one budget have paid the same tokens: there they stand side by side.
+// Lines that were trained at one budget have paid the same tokens: there they are drawn side by side.
 double sideways(const Tradeoff& tradeoff, const Chart& chart, std::size_t line) {
     if (chart.cost != 0) return 0;
     const double gaps = static_cast<double>(tradeoff.lines.size()) - 1;
@@ -270,7 +270,7 @@ std::string description(const Tradeoff& tradeoff) {
                                    tradeoff.title, counted(tradeoff.lines.size(), "line"));
     text += any_interval ? ", bars their 95% intervals by Student's t; rows of fewer than three seeds have none."
                          : ", without intervals, for no row has three.";
-    text += " By tokens, lines that were trained at one budget stand side by side.";
+    text += " By tokens, lines that were trained at one budget are drawn side by side.";
     if (!open.empty()) text += fmt::format(" Open markers have fewer seeds than asked: {}.", fmt::join(open, ", "));
     if (!flagged.empty())
         text += fmt::format(" Grey points with a dagger do not count as measured: {}.", fmt::join(flagged, ", "));

@@ -7,7 +7,7 @@
 
 namespace deft::reporting {
 
-// What the picture shows, in words generated from its data.
+// The picture's content, in words generated from its data.
 std::string description(const Tradeoff& tradeoff);
 
 // Inline SVG, in the colours of the page's style sheet. Up is better. `id`: of its title and description in the page.

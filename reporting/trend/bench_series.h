@@ -28,7 +28,7 @@ struct BenchSeries {
 };
 
 // Launches of the same code that begin within that time after the one before ended are one session: what a machine does
-// in an hour is no independent look at it.
+// in an hour is not an independent look at it.
 inline constexpr std::int64_t kLaunchGapMs = 30 * 60 * 1000;
 
 // Rows by series and time, as the database gives them.

@@ -116,7 +116,7 @@ void judge(TrendFinding& result, const SeriesTrend& trend, const BenchSeries& se
     finding.text = trend.news ? news_text(trend, series, adjusted_p) : departure_text(trend, rule, adjusted_p);
     if (adjusted_p > rule.false_discovery_rate) {
         finding.outcome = Outcome::unclear;
-        finding.text += ": among so many series it may be chance";
+        finding.text += ": among all series it may be chance";
     }
     const std::size_t first = trend.news ? trend.news->index : series.points.size() - rule.prediction.hits;
     result.since = moment(series.points[first]);
@@ -261,11 +261,11 @@ Table trend_table(std::span<const TrendFinding> findings, const TrendRule& rule,
     else
         table.notes.push_back(fmt::format("{} series: {}.", findings.size(), fmt::join(parts, ", ")));
     if (counts[Outcome::missing] > 0)
-        table.notes.push_back(fmt::format("missing: fewer than {} sessions.", 2 * rule.change.shortest));
+        table.notes.push_back(fmt::format("not evaluated: fewer than {} sessions.", 2 * rule.change.shortest));
     table.notes.push_back(fmt::format(
-        "Told: a new level of {:.0f}% or more in the last {} sessions with {} behind it, or {} sessions in a row "
-        "beyond what the {} or more before them predict; and standing up to the number of series at {:.0f}% (Benjamini "
-        "and Hochberg). By chance something is told in {:.0f} to {:.0f}% of looks at a hundred series of which none "
+        "Reported: a new level of {:.0f}% or more in the last {} sessions with {} after it, or {} sessions in a row "
+        "beyond what the {} or more before them predict; and significant given the number of series at {:.0f}% (Benjamini "
+        "and Hochberg). By chance something is reported in {:.0f} to {:.0f}% of looks at a hundred series, none of which "
         "changed, as measured on invented ones.",
         100 * rule.change.smallest_change, rule.alert.recent, rule.alert.after, rule.prediction.hits,
         rule.prediction.fewest, 100 * rule.false_discovery_rate, 100 * kLeastChanceNews, 100 * kMostChanceNews));

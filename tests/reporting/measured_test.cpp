@@ -79,7 +79,7 @@ TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
           "the validation loss NaN is not 10% below the unigram entropy 3.000");
     TrialRow trial = with_entropy(2, 3);
     trial.scores.erase(trial.scores.begin());
-    CHECK(measured_rule(trial).failure == "there is no validation loss");
+    CHECK(measured_rule(trial).failure == "validation loss is absent");
 }
 
 TEST_CASE("a row that is not measured keeps its values, greyed in every renderer, and says why") {

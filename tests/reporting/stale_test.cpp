@@ -105,7 +105,7 @@ TEST_CASE("A task that has changed marks its cells alone, in every format") {
                             "other copa: eval: the task's file has changed"};
     CHECK(marked(table) == expected);
     CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: copa of all rows: eval: the task's file has changed.\n"
-                                                   "To measure anew what is stale: deft run x.toml --rerun-if eval\n"));
+                                                   "To measure stale results again: deft run x.toml --rerun-if eval\n"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("0.500 ± 0.000 ¶"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("0.500 ± 0.000 ¶ |"));
     CHECK_THAT(render_latex(table),

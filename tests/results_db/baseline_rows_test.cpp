@@ -44,7 +44,7 @@ TEST_CASE("a baseline stays until it is retired, and after") {
     }
     SECTION("retired, it is kept and its name is free") {
         CHECK(writer.retire_baseline("main") == 2);
-        CHECK_THROWS_WITH(writer.retire_baseline("main"), ContainsSubstring("no live baseline main"));
+        CHECK_THROWS_WITH(writer.retire_baseline("main"), ContainsSubstring("no live baseline is named main"));
         writer.pin_baseline({a_row("main")});
         const std::vector<BaselineRow> rows = Reader(file).baselines();
         REQUIRE(rows.size() == 3);

@@ -174,7 +174,7 @@ TEST_CASE("a margin or an amount that is none is refused") {
     CHECK_THAT(wrong(kHead + "kind = 'times_as_fast'\ntimes = 2\n" + rows +
                      "paper = { not_judged = 'no' }\n"
                      "proxy = { measures = 'cost usd', unit = 'USD' }\n"),
-               ContainsSubstring("is no speed"));
+               ContainsSubstring("is not a speed"));
 }
 
 TEST_CASE("a gap lies between one case at two budgets") {

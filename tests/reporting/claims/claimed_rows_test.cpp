@@ -139,7 +139,7 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
     claim.proxy.better = "higher";
     score(0.5);
     CHECK(judged(claim, sweep).outcome == Outcome::missing);
-    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("task:piqa acc of base[budget_fraction=1.0] cannot be told from guessing"));
+    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("task:piqa acc of base[budget_fraction=1.0] is not significantly above chance"));
     score(0.6);
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
@@ -179,7 +179,7 @@ TEST_CASE("a claim on time is unclear where contention affected its rows differe
     };
     CHECK(with_share(0.95).outcome == Outcome::holds);
     CHECK(with_share(0.5).outcome == Outcome::unclear);
-    CHECK_THAT(with_share(0.5).text, ContainsSubstring("held up alike, and of their time these computed: "
+    CHECK_THAT(with_share(0.5).text, ContainsSubstring("equal CPU contention; share of their time that computed: "
                                                        "tech[budget_fraction=0.5] for 99%, base[budget_fraction=1.0] for 50%"));
 }
 

@@ -115,8 +115,8 @@ TEST_CASE("there is no verdict on what could not be told") {
     const std::vector<double> three = {1, 2, 3};
     CHECK_THAT(why(sweep_of({{"a", {1, 2}}, {"b", three}})), ContainsSubstring("a has 2 of the 3 seeds"));
     CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, 5}}})), ContainsSubstring("b has 2 of the 3 seeds"));
-    CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, NAN, 5}}})), ContainsSubstring("b has a score that is no number"));
-    CHECK_THAT(why(sweep_of({{"a", {1, 1, 1}}, {"b", {2, 2, 2}}})), ContainsSubstring("no seed differs"));
+    CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, NAN, 5}}})), ContainsSubstring("b has a score that is not finite"));
+    CHECK_THAT(why(sweep_of({{"a", {1, 1, 1}}, {"b", {2, 2, 2}}})), ContainsSubstring("all seeds have equal scores"));
     const auto changed = [&](auto change) {
         SweepResults sweep = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
         change(sweep.trials[4]);
@@ -164,6 +164,6 @@ TEST_CASE("two models that guess are not told apart, one that guesses and one th
         }
         return sweep;
     };
-    CHECK_THAT(judged(first_two(at(0.26)))[0].why, ContainsSubstring("guessing"));
+    CHECK_THAT(judged(first_two(at(0.26)))[0].why, ContainsSubstring("chance"));
     CHECK(judged(first_two(at(0.75)))[0].verdict == ScoreVerdict::better);
 }

@@ -133,12 +133,12 @@ TEST_CASE("the page shows what rows cost in its section on cost, with what the c
     const std::string page = render_page(data);
     const std::size_t cost = page.find("<h2 id=\"cost\">"), provenance = page.find("<h2 id=\"provenance\">");
     REQUIRE(cost < provenance);
-    const std::size_t block = page.find("What it cost, told apart"),
-                      note = page.find("Cost told apart, of all attempts");
+    const std::size_t block = page.find("Cost breakdown, means over seeds"),
+                      note = page.find("Cost breakdown (all attempts)");
     CHECK(block > cost);
     CHECK(note > block);
     CHECK(note < provenance);
-    CHECK(page.find("Cost told apart, of all attempts", note + 1) == std::string::npos);
+    CHECK(page.find("Cost breakdown (all attempts)", note + 1) == std::string::npos);
     const std::string head = "start-up<br><small>device-s</small>";
     CHECK(page.find(head) > cost);
     CHECK(page.find(head, page.find(head) + 1) == std::string::npos);

@@ -121,7 +121,7 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
     CHECK(rows->experts[0].active_parameters == 2250);
     CHECK(rows->base == 0);
     CHECK(multiple_sentences(*rows)[0] ==
-          "MoE (validation loss 2.500; 9.00k parameters, of which a token meets 2.25k) ends as a dense model of 2x "
+          "MoE (validation loss 2.500; 9.00k parameters, 2.25k active per token) ends as a dense model of 2x "
           "[1.52x, 2.63x] the "
           "parameters of dense would, by dense models of 1.00k to 4.00k.");
 
@@ -193,7 +193,7 @@ TEST_CASE("the figure joins the dense models and marks where a level meets them"
     ExpertsAgainstDense uneven = *rows;
     uneven.dense[1].losses.pop_back();
     CHECK(multiple_figure(uneven).series[0].seeds == 1);
-    CHECK_THAT(description(figure), ContainsSubstring("an open marker on one stands where it meets"));
+    CHECK_THAT(description(figure), ContainsSubstring("an open marker on one shows where it meets"));
 
     ReportData data;
     data.sweep = a_sweep_of(three_rows());

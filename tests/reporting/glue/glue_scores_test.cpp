@@ -129,7 +129,7 @@ TEST_CASE("what has no value says why, and leaves a dash") {
     REQUIRE(sweep.trials[0].fine_tuned);
     CHECK_FALSE(sweep.trials[0].fine_tuned->average);
     CHECK(sweep.trials[0].fine_tuned->lacks ==
-          "glue_cola at 2e-05: seed 1234 has no Matthews correlation: all texts were told the same, or have the same "
+          "glue_cola at 2e-05: seed 1234 has no Matthews correlation: all texts have the same prediction, or the same "
           "label");
     CHECK(sweep.trials[1].fine_tuned->lacks == "glue_rte at 2e-05: seed 1234 is failed (nan)");
     CHECK_FALSE(value_of(glue_average(), sweep.trials[0]));

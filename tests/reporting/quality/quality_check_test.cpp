@@ -124,7 +124,7 @@ TEST_CASE("what would count alone may be chance among four measures, for worse a
     CHECK(harm.judged.finding.outcome == Outcome::unclear);
     CHECK(*harm.judged.p_value == Approx(0.030).epsilon(0.02));
     CHECK(*harm.judged.adjusted_p == Approx(0.12).epsilon(0.02));
-    CHECK_THAT(harm.judged.finding.text, ContainsSubstring("among so many comparisons it may be chance"));
+    CHECK_THAT(harm.judged.finding.text, ContainsSubstring("among all comparisons it may be chance"));
     CHECK(exit_code_of(quality_report(findings, "quick", "main"), false) == kExitOk);
     // The mirror image is surely no worse, and no more than that.
     CHECK(outcome_of(with_loss(1, plain), with_loss(4, helped)) == Outcome::better);
@@ -184,7 +184,7 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     REQUIRE(beside.size() == 2);
     CHECK(beside[0].judged.finding.outcome == Outcome::missing);
     CHECK(beside[0].judged.finding.text ==
-          "left out for being stale, deft run makes it anew: seed 7: code: result epoch 3, now 4");
+          "left out for being stale, deft run retrains it: seed 7: code: result epoch 3, now 4");
     CHECK(beside[1].head_seeds == 3);
 }
 
@@ -282,9 +282,9 @@ TEST_CASE("a baseline survives the database") {
     CHECK(again[0].values.at(kLoss)[2].attempt_uid == "a3");
     CHECK(again[0].values.at(training_loss_curve())[0].curve[1].loss == 2.5);
     CHECK_THROWS_WITH(pinned_cases(rows, "mian"),
-                      ContainsSubstring("no live baseline mian") && ContainsSubstring("main"));
+                      ContainsSubstring("no live baseline is named mian") && ContainsSubstring("main"));
     for (results_db::BaselineRow& row : rows) row.retired_ms = 9;
-    CHECK_THROWS_WITH(pinned_cases(rows, "main"), ContainsSubstring("no live baseline main"));
+    CHECK_THROWS_WITH(pinned_cases(rows, "main"), ContainsSubstring("no live baseline is named main"));
     CHECK(baseline_table(rows).rows.size() == 1);
 }
 

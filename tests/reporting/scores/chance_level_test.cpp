@@ -115,7 +115,7 @@ TEST_CASE("a column whose baseline guesses is marked, and none of its rows is th
     const std::size_t accuracy = column(table, "piqa\nacc ↑\n(chance 0.5)");
     CHECK(table.columns[accuracy].caveat == "at chance");
     CHECK(!table.rows[1][accuracy].is_best);
-    CHECK_THAT(all_notes(table), ContainsSubstring("At chance: the baseline's score cannot be told from guessing") &&
+    CHECK_THAT(all_notes(table), ContainsSubstring("At chance: the baseline's score is not significantly above guessing") &&
                                      ContainsSubstring("piqa acc ↑ (chance 0.5). Nothing"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("at chance"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("(chance 0.5) at chance"));
@@ -135,7 +135,7 @@ TEST_CASE("rows that may be the best of a column are bold in every format") {
     CHECK(table.rows[0][loss].is_best);
     CHECK(table.rows[1][loss].is_best);
     CHECK(!table.rows[1][column(table, "steps")].is_best);
-    CHECK_THAT(all_notes(table), ContainsSubstring("Bold (* in plain text): rows that seeds cannot tell"));
+    CHECK_THAT(all_notes(table), ContainsSubstring("Bold (* in plain text): rows that seeds cannot distinguish"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("0.810 ± 0.010 *\n") && !ContainsSubstring("0.710 ± 0.010 *"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("**0.810 ± 0.010**") && !ContainsSubstring("**0.710"));
     CHECK_THAT(render_latex(table), ContainsSubstring("\\textbf{0.810 $\\pm$ 0.010}") && !ContainsSubstring("\\textbf{0.710"));

@@ -334,8 +334,8 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
         CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") && !ContainsSubstring("training time") &&
                                                        !ContainsSubstring("dollars"));
         CHECK(other->notes.front() ==
-              "No time and no dollars, for slots of another shape than the baseline's or for trials that were held up "
-              "otherwise than its: both at 50%.");
+              "No time and no dollars, for slots of another shape than the baseline's or for trials that were trained "
+              "under different CPU contention: both at 50%.");
     }
 }
 

@@ -180,7 +180,7 @@ TEST_CASE("over a hundred series false alarms are rare and changes are told", "[
     std::printf("noise 5%%: of %d looks %.3f raised an alarm\n", enough, at_its_worst);
     CHECK(at_its_worst <= most);
     CHECK(at_its_worst >= kLeastChanceNews / 2);
-    CHECK_THAT(trend_table({}, {}, false).notes.back(), ContainsSubstring("told in 4 to 12% of looks at a hundred"));
+    CHECK_THAT(trend_table({}, {}, false).notes.back(), ContainsSubstring("reported in 4 to 12% of looks at a hundred"));
 
     const int looks = 12;
     for (const double white : {0.01, 0.03}) {

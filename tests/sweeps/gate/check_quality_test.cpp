@@ -41,7 +41,7 @@ TEST_CASE("A sweep that is trained again is no worse than its baseline, and a sp
     CHECK_THAT(twice.err, ContainsSubstring("retire it first: deft baseline retire main"));
     const Ran mistyped = in_root(sweep, "check", {"quality", "--baseline", "mian"});
     CHECK(mistyped.exit_code == kExitUsage);
-    CHECK_THAT(mistyped.err, ContainsSubstring("there is no live baseline mian") && ContainsSubstring("main"));
+    CHECK_THAT(mistyped.err, ContainsSubstring("no live baseline is named mian") && ContainsSubstring("main"));
     CHECK_THAT(in_root(sweep, "baseline", {"list"}).out, ContainsSubstring("the first"));
 
     const Ran itself = check(sweep);

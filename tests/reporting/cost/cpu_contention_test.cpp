@@ -1,6 +1,6 @@
 // Trials that had less of their thread than others, for what ran beside them.
 
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/cpu_contention.h"
 
 #include "reporting/comparison.h"
 #include "tests/catch.h"
@@ -73,8 +73,8 @@ TEST_CASE("a row that was held up otherwise than its baseline has no ratio of ti
     for (const auto& [plain, cl] : {std::pair{9.9, 5.0}, {5.0, 9.9}}) {
         const Table table = table_of(plain, cl, plain);
         CHECK(cell(table, 0, "train\ntime") == "2.00s 1.00x");
-        CHECK(cell(table, 1, "train\ntime") == "2.00s held up");
-        CHECK(cell(table, 1, "cost") == "$0.50 held up");
+        CHECK(cell(table, 1, "train\ntime") == "2.00s contention");
+        CHECK(cell(table, 1, "cost") == "$0.50 contention");
         CHECK(cell(table, 2, "train\ntime") == "2.00s 1.00x");
         CHECK(cell(table, 2, "cost") == "$0.50 1.00x");
         CHECK_THAT(all_notes(table),
@@ -85,6 +85,6 @@ TEST_CASE("a row that was held up otherwise than its baseline has no ratio of ti
     CHECK(cell(alike, 1, "train\ntime") == "2.00s 1.00x");
     CHECK_THAT(all_notes(alike), !ContainsSubstring("Held up"));
     const Table beyond = table_of(8.8, 8.5, 9.9);
-    CHECK(cell(beyond, 2, "train\ntime") == "2.00s held up");
+    CHECK(cell(beyond, 2, "train\ntime") == "2.00s contention");
     CHECK_THAT(all_notes(beyond), ContainsSubstring(": other for 99%, against plain for 88%.") && !ContainsSubstring("cl for"));
 }

@@ -1,4 +1,4 @@
-#include "reporting/cost/held_up.h"
+#include "reporting/cost/cpu_contention.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@ bool is_on_one_thread(const results_db::Shape& shape) {
     return shape.device == "cpu" && shape.devices == 1 && shape.trials_per_device == 1 && shape.ranks <= 1;
 }
 
-// That it held its thread and waited for nothing; older programs stored what its process told of itself alone.
+// Whether it occupied its thread and waited for nothing; older programs stored only the process's own figures.
 double busy_seconds(const results_db::AttemptRow& attempt) {
     if (!attempt.held_seconds) return attempt.own_seconds.value_or(0);
     return *attempt.held_seconds - attempt.waited_seconds.value_or(0);
@@ -46,40 +46,40 @@ std::optional<double> computing_share(const Variant& variant) {
     return held > 0 ? std::optional(std::min(1.0, computing / held)) : std::nullopt;
 }
 
-bool were_held_up_alike(const Variant& a, const Variant& b) {
+bool have_equal_contention(const Variant& a, const Variant& b) {
     const std::optional<double> of_a = computing_share(a), of_b = computing_share(b);
     return !of_a || !of_b || are_alike(std::min(*of_a, *of_b), std::max(*of_a, *of_b));
 }
 
-std::string held_up_differently(const std::vector<const Variant*>& rows, const std::string& quantity) {
-    std::vector<std::string> told;
+std::string contention_differs(const std::vector<const Variant*>& rows, const std::string& quantity) {
+    std::vector<std::string> shown;
     std::vector<double> shares;
     for (const Variant* row : rows)
         if (const std::optional<double> share = computing_share(*row)) {
-            told.push_back(share_of(*row, *share));
+            shown.push_back(share_of(*row, *share));
             shares.push_back(*share);
         }
     if (shares.empty()) return {};
     const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
     if (are_alike(*least, *most)) return {};
-    return fmt::format("{}: compared only where trials were held up alike, and of their time these computed: {}",
-                       quantity, fmt::join(told, ", "));
+    return fmt::format("{}: compared only between trials of equal CPU contention; share of their time that computed: {}",
+                       quantity, fmt::join(shown, ", "));
 }
 
-std::vector<std::string> held_up_notes(const std::vector<Variant>& variants, const std::string& base_case) {
+std::vector<std::string> contention_notes(const std::vector<Variant>& variants, const std::string& base_case) {
     const References references(variants, base_case);
-    std::vector<std::string> held_up;
+    std::vector<std::string> slowed;
     for (const Variant& variant : variants) {
         const Variant& reference = references.of(variant);
-        if (!were_held_up_alike(variant, reference))
-            held_up.push_back(share_of(variant, *computing_share(variant)) + ", against " +
+        if (!have_equal_contention(variant, reference))
+            slowed.push_back(share_of(variant, *computing_share(variant)) + ", against " +
                               share_of(reference, *computing_share(reference)));
     }
-    if (held_up.empty()) return {};
+    if (slowed.empty()) return {};
     return {fmt::format(
-        "Held up: of the time that they held their thread, these computed another share than their baseline, for what "
-        "ran beside them: {}. Such a row has no ratio of times or dollars.",
-        fmt::join(held_up, "; "))};
+        "CPU contention: of the time that they held their thread, these computed another share than their baseline, because "
+        "other work ran beside them: {}. Such a row has no ratio of times or dollars.",
+        fmt::join(slowed, "; "))};
 }
 
 }  // namespace deft::reporting
