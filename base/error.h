@@ -41,7 +41,7 @@ class Error : public std::runtime_error {
     ErrorKind kind_;
 };
 
-// The documented exit codes (README, "Exit codes").
+// The documented exit codes (docs/exit-codes.md).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;     // some trials failed, or an I/O error
 inline constexpr int kExitUsage = 2;      // usage or configuration

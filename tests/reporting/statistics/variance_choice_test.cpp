@@ -96,7 +96,7 @@ TEST_CASE("each row's own variance is used where equal ones are rejected, and fr
 //   proxy, 3  4.8%, 10.1%      5.1%, 8.2%
 //   proxy, 5  4.4%,  8.3%      4.8%, 5.3%
 // Over all kept tables the worst pair is wrong in 10.0% at three seeds, 7.2% at four and 5.7% at five.
-TEST_CASE("with the spreads of the kept tables, bounds at 95% are wrong as often as README.md says") {
+TEST_CASE("with the spreads of the kept tables, bounds at 95% are wrong as often as docs/statistics.md says") {
     const unsigned seed = std::random_device{}();
     std::mt19937_64 random{seed};
     for (const auto& [name, deviations] : {std::pair("short", &kShort), std::pair("proxy", &kProxy)})

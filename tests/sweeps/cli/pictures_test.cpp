@@ -25,8 +25,8 @@ TEST_CASE("every picture in reporting/measured is what deft report makes of the 
         const Ran ran = sweep.deft("report", {"--from", evidence.string(), "--format", "svg"});
         CHECK(ran.exit_code == kExitOk);
         CHECK(ran.out == read_file(entry.path()));
-        CHECK_THAT(read_file(fs::path(DEFT_SOURCE_DIR) / "README.md"),
-                   ContainsSubstring("](reporting/measured/" + entry.path().filename().string() + ")"));
+        CHECK_THAT(read_file(fs::path(DEFT_SOURCE_DIR) / "docs/results.md"),
+                   ContainsSubstring("](../reporting/measured/" + entry.path().filename().string() + ")"));
     }
     CHECK(pictures > 0);
 }

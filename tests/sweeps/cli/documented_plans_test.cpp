@@ -1,4 +1,4 @@
-// The plans that the README shows are those that the program prints.
+// The plans that pages of docs/ show are those that the program prints.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& text) {
     return rows;
 }
 
-// Whether a row of the program has all cells of this one, in their order: the README leaves columns out.
+// Whether a row of the program has all cells of this one, in their order: a page leaves columns out.
 bool is_printed(const std::vector<std::string>& shown, const std::vector<std::vector<std::string>>& printed) {
     std::vector<std::string> all;  // of tables too wide for one, what a row has in each of them
     for (const auto& row : printed)
@@ -47,20 +47,19 @@ bool is_printed(const std::vector<std::string>& shown, const std::vector<std::ve
     return true;
 }
 
-// The lines of the README from this one to the next empty one.
-std::string shown_by(const std::string& readme, const std::string& first) {
-    const std::size_t from = readme.find(first), to = readme.find("\n\n", from);
+// The lines of a page from this one to the next empty one, or to the end of the block.
+std::string shown_by(const std::string& page, const std::string& first) {
+    const std::size_t from = page.find(first), to = std::min(page.find("\n\n", from), page.find("\n```", from));
     REQUIRE(from != std::string::npos);
     REQUIRE(to != std::string::npos);
-    return readme.substr(from, to - from);
+    return page.substr(from, to - from);
 }
 
 }  // namespace
 
-TEST_CASE("the plans that the README shows are printed so") {
+TEST_CASE("the plans that pages show are printed so") {
     const TinySweep sweep(kPlain);
     const fs::path source = DEFT_SOURCE_DIR;
-    const std::string readme = read_file(source / "README.md");
     const auto plan = [&](const std::string& name, const std::vector<std::string>& more) {
         std::vector<std::string> command = {DEFT_PROGRAM, "plan", (source / "sweeps" / (name + ".toml")).string(), "--scale",
                                             "paper"};
@@ -73,8 +72,8 @@ TEST_CASE("the plans that the README shows are printed so") {
     };
 
     const auto ranks = rows_of(plan("moe_quality", {"--only", "dense,MoE", "--ranks", "64", "--expert-ranks", "64"}));
-    for (const char* first : {"    dense     4  1.3 GiB", "    dense    1.40 GB"}) {
-        const auto shown = rows_of(shown_by(readme, first));
+    for (const char* first : {"dense     4  1.3 GiB", "dense    1.40 GB"}) {
+        const auto shown = rows_of(shown_by(read_file(source / "docs/ranks.md"), first));
         CHECK(shown.size() == 2);
         for (const auto& row : shown) {
             INFO(fmt::format("{}", fmt::join(row, " | ")));
@@ -86,7 +85,7 @@ TEST_CASE("the plans that the README shows are printed so") {
     CHECK_FALSE(is_printed({"MoE", "1.7 GiB", "4"}, ranks));
 
     const auto fitted = rows_of(plan("gpt_combined", {}));
-    const auto shown = rows_of(shown_by(readme, "    baseline         100%    260.0 h"));
+    const auto shown = rows_of(shown_by(read_file(source / "docs/paper-tables.md"), "baseline         100%    260.0 h"));
     CHECK(shown.size() == 8);
     for (const auto& row : shown) {
         INFO(fmt::format("{}", fmt::join(row, " | ")));

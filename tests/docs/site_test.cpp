@@ -1,0 +1,22 @@
+// The documentation site builds without a warning.
+
+#include <cstdlib>
+
+#include "base/process.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+TEST_CASE("the documentation site builds without a warning", "[long][surroundings]") {
+    const char* named = std::getenv("DEFT_MKDOCS");
+    const std::string mkdocs = named != nullptr ? named : "mkdocs";
+    if (std::system((mkdocs + " --version >/dev/null 2>&1").c_str()) != 0)
+        DEFT_SKIP("no mkdocs (PyPI: mkdocs-material; DEFT_MKDOCS names it)");
+    const deft::test::TemporaryFolder site;
+    const deft::ProcessOutput ran = deft::run_process(
+        {"/bin/sh", "-c", R"("$0" build --strict --config-file "$1" --site-dir "$2" 2>&1)", mkdocs, DEFT_SOURCE_DIR "/mkdocs.yml",
+         site.path().string()});
+    INFO(ran.out);
+    CHECK(ran.exit_code == 0);
+    CHECK(std::filesystem::exists(site / "results/index.html"));
+    CHECK(std::filesystem::exists(site / "reporting/measured/gpt_combined_proxy.svg"));
+}
