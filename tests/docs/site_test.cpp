@@ -7,10 +7,8 @@
 #include "tests/temporary_folder.h"
 
 TEST_CASE("the documentation site builds without a warning", "[long][surroundings]") {
-    const char* named = std::getenv("DEFT_MKDOCS");
-    const std::string mkdocs = named != nullptr ? named : "mkdocs";
-    if (std::system((mkdocs + " --version >/dev/null 2>&1").c_str()) != 0)
-        DEFT_SKIP("no mkdocs (PyPI: mkdocs-material; DEFT_MKDOCS names it)");
+    const char* mkdocs = std::getenv("DEFT_MKDOCS");
+    if (mkdocs == nullptr) DEFT_SKIP("no mkdocs-material (PyPI; DEFT_MKDOCS names its mkdocs)");
     const deft::test::TemporaryFolder site;
     const deft::ProcessOutput ran = deft::run_process(
         {"/bin/sh", "-c", R"("$0" build --strict --config-file "$1" --site-dir "$2" 2>&1)", mkdocs, DEFT_SOURCE_DIR "/mkdocs.yml",
