@@ -7,8 +7,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <regex>
 
 #include "base/process.h"
@@ -31,7 +33,8 @@ std::optional<Words> deft_command(const Words& line) {
     while (word != line.end() && std::regex_match(*word, variable)) ++word;
     if (word == line.end() || (*word != "deft" && *word != "./deft")) return std::nullopt;
     ++word;
-    while (word != line.end() && (*word == "--mpi" || *word == "--cuda" || *word == "--no-cuda")) ++word;  // the script's
+    while (word != line.end() && (*word == "--mpi" || *word == "--cuda" || *word == "--no-cuda"))
+        ++word;  // the script's
     return Words(word, line.end());
 }
 
@@ -44,7 +47,8 @@ const std::string& help_of(const Words& command) {
     argv.insert(argv.end(), command.begin(), command.end());
     argv.push_back("--help");
     const deft::ProcessOutput ran = deft::run_process(argv);
-    const bool has_page = ran.exit_code == 0 && ran.out.find(fmt::format("Usage: deft {}", fmt::join(command, " "))) != std::string::npos;
+    const bool has_page =
+        ran.exit_code == 0 && ran.out.find(fmt::format("Usage: deft {}", fmt::join(command, " "))) != std::string::npos;
     return pages[command] = has_page ? ran.out : "";
 }
 
@@ -87,7 +91,8 @@ std::vector<std::string> inline_commands(const Page& page) {
     static const std::regex code("`((?:\\./)?deft [a-z][^`]*)`");
     std::vector<std::string> commands;
     for (const std::string& line : page.prose)
-        for (std::sregex_iterator it(line.begin(), line.end(), code), end; it != end; ++it) commands.push_back((*it)[1]);
+        for (std::sregex_iterator it(line.begin(), line.end(), code), end; it != end; ++it)
+            commands.push_back((*it)[1]);
     return commands;
 }
 
@@ -134,7 +139,8 @@ TEST_CASE("blocks of commands run, but for a counted few that say why not", "[lo
                 REQUIRE(command);
                 const std::string quoted = line.substr(line.find("deft") + 4);
                 const deft::ProcessOutput output = deft::run_process(
-                    {"/bin/sh", "-c", fmt::format("cd '{}' && '{}' {} 2>&1", folder.path().string(), DEFT_PROGRAM, quoted)});
+                    {"/bin/sh", "-c",
+                     fmt::format("cd '{}' && '{}' {} 2>&1", folder.path().string(), DEFT_PROGRAM, quoted)});
                 INFO(output.out);
                 CHECK((output.exit_code == 0 || (output.exit_code == 3 && command->front() == "check")));
                 ++ran;

@@ -1,5 +1,6 @@
 // Links and anchors of README.md and docs/ resolve, and every page is reachable.
 
+#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -18,8 +19,10 @@ std::string anchor_of(const std::string& heading) {
     std::string anchor;
     for (const char c : heading.substr(heading.find_first_not_of("# "))) {
         const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_') anchor += static_cast<char>(std::tolower(byte));
-        else if (c == ' ') anchor += '-';
+        if (byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_')
+            anchor += static_cast<char>(std::tolower(byte));
+        else if (c == ' ')
+            anchor += '-';
     }
     return anchor;
 }
@@ -45,7 +48,8 @@ bool resolves(const Page& page, const std::string& link) {
     const std::string path = link.substr(0, link.find('#'));
     const fs::path target = path.empty() ? page.file : page.file.parent_path() / path;
     if (!fs::exists(target)) return false;
-    return link.find('#') == std::string::npos || anchors_of(read_page(target)).contains(link.substr(link.find('#') + 1));
+    return link.find('#') == std::string::npos ||
+           anchors_of(read_page(target)).contains(link.substr(link.find('#') + 1));
 }
 
 std::string text_of(const fs::path& file) {

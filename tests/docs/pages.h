@@ -8,9 +8,9 @@
 namespace deft::test {
 
 struct Block {
-    std::string place;               // page:line of its first fence
-    std::string language;            // the word after the fence
-    std::string comment;             // the HTML comment on the line before, without its marks
+    std::string place;     // page:line of its first fence
+    std::string language;  // the word after the fence
+    std::string comment;   // the HTML comment on the line before, without its marks
     std::vector<std::string> lines;
 };
 

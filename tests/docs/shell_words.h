@@ -13,8 +13,10 @@ inline std::vector<std::string> shell_words(const std::string& line) {
     char quote = 0;
     for (const char c : line) {
         if (quote != 0) {
-            if (c == quote) quote = 0;
-            else word += c;
+            if (c == quote)
+                quote = 0;
+            else
+                word += c;
         } else if (c == '\'' || c == '"') {
             quote = c;
             in_word = true;

@@ -1,8 +1,7 @@
 // README.md and docs/ are short and plain: lines, sentences and the first screen have limits.
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -41,7 +40,8 @@ int words_of(const std::string& sentence) {
 }
 
 std::ptrdiff_t width_of(const std::string& line) {
-    return std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    return std::count_if(line.begin(), line.end(),
+                         [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 }  // namespace
