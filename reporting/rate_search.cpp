@@ -146,7 +146,7 @@ std::vector<std::string> names_at_end(const std::vector<SearchedRow>& rows, cons
 
 }  // namespace
 
-void take_search_apart(results_db::SweepResults& sweep) {
+void split_search_trials(results_db::SweepResults& sweep) {
     const auto searched = std::stable_partition(sweep.trials.begin(), sweep.trials.end(), [](const TrialRow& trial) {
         return trial.stage != results_db::kSearchStage;
     });

@@ -12,7 +12,7 @@
 namespace deft::reporting {
 
 // Takes the trials of the search out of `trials` into `searched`: no table of the sweep counts them.
-void take_search_apart(results_db::SweepResults& sweep);
+void split_search_trials(results_db::SweepResults& sweep);
 
 // One row of the table at one rate.
 struct SearchedRate {

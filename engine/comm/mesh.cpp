@@ -59,7 +59,7 @@ Mesh::Mesh(std::vector<Descriptor> watches) : watches_(watches.size()) {
 }
 
 Mesh::~Mesh() {
-    if (std::uncaught_exceptions() == 0) tell_all(kGoodbye);
+    if (std::uncaught_exceptions() == 0) send_to_all(kGoodbye);
 }
 
 void Mesh::begin(Link& link, MessageKind kind, Outgoing payload) {
@@ -164,12 +164,12 @@ void Mesh::fail_of(int rank, const std::string& why) {
 }
 
 void Mesh::fail(int lost, const std::string& why) {
-    tell_all(lost);
+    send_to_all(lost);
     throw Error(ErrorKind::io, fmt::format("rank {} is gone: {}", lost, why),
                 "see what its log says, and start the ranks again", "checkpoints written so far");
 }
 
-void Mesh::tell_all(std::int32_t word) {
+void Mesh::send_to_all(std::int32_t word) {
     for (Watch& watch : watches_) {
         if (watch.socket.number() < 0) continue;
         const ssize_t ignored = ::send(watch.socket.number(), &word, sizeof word, MSG_NOSIGNAL);

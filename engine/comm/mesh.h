@@ -81,7 +81,7 @@ class Mesh {
     // The connection of that rank has failed: it is gone, or another is because of which it ended.
     [[noreturn]] void fail_of(int rank, const std::string& why);
     [[noreturn]] void fail(int lost, const std::string& why);
-    void tell_all(std::int32_t word);
+    void send_to_all(std::int32_t word);
 
     std::vector<Watch> watches_;  // (ranks)
     std::vector<Link*> links_;

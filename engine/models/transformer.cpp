@@ -84,11 +84,11 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
         greedy = add("greedy", DType::i32, {B, T});
     }
     if (config.class_head) class_loss = add("class_loss", plan_.sums(), {B});
-    if (config.class_head && !tells_values()) {
+    if (config.class_head && !is_regression()) {
         class_target = add("class_target", DType::i32, {B});
         class_greedy = add("class_greedy", DType::i32, {B});
     }
-    if (tells_values()) {
+    if (is_regression()) {
         value_target = add("value_target", DType::f32, {B});
         value = add("value", plan_.sums(), {B});
     }
@@ -137,7 +137,7 @@ void Transformer::require_segments(const std::int32_t* segments, std::int64_t po
 }
 
 void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) const {
-    if (!config_.class_head || tells_values()) return;
+    if (!config_.class_head || is_regression()) return;
     const std::int64_t known = config_.class_head->classes;
     if (classes == nullptr)
         throw Error(ErrorKind::config, fmt::format("a model that tells {} classes apart is given none", known),
@@ -150,7 +150,7 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
 }
 
 void Transformer::require_values(const float* values, std::int64_t B) const {
-    if (!tells_values()) return;
+    if (!is_regression()) return;
     if (values == nullptr)
         throw Error(ErrorKind::config, "a model that tells values of samples is given none",
                     "train and score a model on samples of one kind");
@@ -199,7 +199,7 @@ void Transformer::load(Exec& exec, const ModelInput& input) {
         write_tensor(exec, loaded_images(B), input.image);
     else
         load_tokens(exec, input);
-    if (tells_values()) write_tensor(exec, value_target.view({B}), input.value_target);
+    if (is_regression()) write_tensor(exec, value_target.view({B}), input.value_target);
     if (class_target) {
         write_tensor(exec, class_target.view({B}), input.class_target);
         class_rows_ = B - std::count(input.class_target, input.class_target + B, kernels::kIgnoreTarget);
@@ -220,7 +220,7 @@ EmbeddingIds Transformer::loaded_ids() const {
 }
 
 ToldSamples Transformer::told(std::int64_t B) const {
-    if (tells_values()) return {value_target.view({B}), B, class_loss.view({B}), {}, value.view({B})};
+    if (is_regression()) return {value_target.view({B}), B, class_loss.view({B}), {}, value.view({B})};
     return {class_target.view({B}), class_rows_, class_loss.view({B}), class_greedy.view({B})};
 }
 

@@ -146,7 +146,7 @@ class Transformer {
     void require_classes(const std::int32_t* classes, std::int64_t B) const;
     // values (B), or null. Errors: config, where a model of values has none, or one that is not finite.
     void require_values(const float* values, std::int64_t B) const;
-    bool tells_values() const { return config_.class_head && config_.class_head->value; }
+    bool is_regression() const { return config_.class_head && config_.class_head->value; }
     // image (B, height, width, channels), or null. Errors: config, where a model of images has none, and the reverse.
     void require_images(const float* images) const;
     void load_tokens(Exec& exec, const ModelInput& input);

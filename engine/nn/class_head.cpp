@@ -19,7 +19,7 @@ ClassHead::ClassHead(const Planner& plan, std::int64_t width, const ClassHeadCon
     : pooling_(config.pooling),
       dropout_(config.dropout),
       dropout_number_(dropout_number),
-      tells_values_(config.value),
+      is_regression_(config.value),
       pooled_(plan.saved("pooled", {plan.B, width})) {
     if (config.value && config.classes != 1) throw std::logic_error("a head of one value with several classes");
     if (config.pooler) {
@@ -78,7 +78,7 @@ void ClassHead::train(Exec& exec, const ToldSamples& told, Tensor dx, Accumulate
     const std::int64_t B = told.target.dim(0);
     const Tensor read = features(exec, x, packed), d_features = first_rows(d_features_, B);
     drop(exec, read, random);
-    if (tells_values_)
+    if (is_regression_)
         value_loss_train(exec, told.loss, told.value, d_features, weight_.grad, bias_.grad, read, weight_.compute,
                          bias_.compute, told.target, scale, accumulate);
     else
@@ -97,7 +97,7 @@ void ClassHead::train(Exec& exec, const ToldSamples& told, Tensor dx, Accumulate
 
 void ClassHead::evaluate(Exec& exec, const ToldSamples& told, Tensor x, const SampleStarts& packed) const {
     const Tensor read = features(exec, x, packed);
-    if (tells_values_)
+    if (is_regression_)
         value_loss(exec, told.loss, told.value, read, weight_.compute, bias_.compute, told.target);
     else
         head_loss(exec, told.loss, told.greedy, read, weight_.compute, bias_.compute, told.target, told.target_rows);

@@ -57,7 +57,7 @@ class ClassHead {
     Pooling pooling_;
     double dropout_;
     std::int64_t dropout_number_;
-    bool tells_values_;
+    bool is_regression_;
     std::optional<Linear> pooler_;
     Parameter weight_, bias_;        // (classes, C), (classes)
     Tensor pooled_, pre_, act_;      // (B, C); of a pooler the latter two

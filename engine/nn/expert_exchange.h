@@ -23,17 +23,17 @@ class ExpertExchange {
     // Errors: std::logic_error, for more rows than there is room for.
     void tell(Exec&, Tensor start) const;
     // That come to this rank's experts, since tell().
-    std::int64_t rows() const { return told_->start.back(); }
+    std::int64_t rows() const { return exchanged_->start.back(); }
     const Tensor& start() const { return start_; }  // (E / ranks + 1) i32, of those rows
 
-    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) stand as was told.
+    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) stand as was exchanged.
     void to_experts(Exec&, Tensor into, Tensor rows) const;
     // And back: into (slots, C), rows (rows(), C).
     void from_experts(Exec&, Tensor into, Tensor rows) const;
 
  private:
     // On the host, where ranks tell each other how many rows they send.
-    struct Told {
+    struct ExchangedCounts {
         std::vector<std::int32_t> slots;           // (E + 1): where this rank's slots of each expert start
         std::vector<std::int32_t> leaving, count;  // (ranks, own): rows to each rank's experts, and from each to its own
         std::vector<std::int64_t> sent, received;  // (ranks): the same of all experts of a rank
@@ -46,7 +46,7 @@ class ExpertExchange {
 
     Communicator rows_, counts_of_rows_;
     std::int64_t ranks_, own_, most_rows_, C_;  // own: experts of this rank
-    std::shared_ptr<Told> told_;
+    std::shared_ptr<ExchangedCounts> exchanged_;
     Tensor start_;                  // (own + 1) i32
     Tensor arrival_of_, place_of_;  // (most_rows) i32: of a row by experts where it arrived, and the other way round
     Tensor arrived_;                // scratch (most_rows, C), by ranks

@@ -105,9 +105,9 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
     const LargestStep largest = largest_step(config);
     const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
     draw_ = staging<std::int64_t>(device, rows);
-    const bool tells_values = config.model.class_head && config.model.class_head->value;
-    if (config.model.class_head && !tells_values) class_ = staging<std::int32_t>(device, rows);
-    if (tells_values) value_ = staging<float>(device, rows);
+    const bool is_regression = config.model.class_head && config.model.class_head->value;
+    if (config.model.class_head && !is_regression) class_ = staging<std::int32_t>(device, rows);
+    if (is_regression) value_ = staging<float>(device, rows);
     if (const ImageSamples* samples = images()) {
         require_images_of(config, *samples);
         image_ = staging<float>(device, rows * samples->image_values());

@@ -239,7 +239,7 @@ std::string not_finite_text(const Scores& scores) {
     return fmt::format("not finite for seed {}", fmt::join(seeds, ", "));
 }
 
-constexpr std::size_t kMostTold = 4;
+constexpr std::size_t kMostNamed = 4;
 
 // Findings that follow from the trials' states, before any number.
 void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
@@ -254,7 +254,7 @@ void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCas
     if (!head.stale.empty())
         findings.push_back(concluded(started(head.name, std::nullopt, baseline), Outcome::missing,
                                 fmt::format("left out for being stale, deft run retrains it: {}",
-                                            first_sentences(head.stale, kMostTold))));
+                                            first_sentences(head.stale, kMostNamed))));
 }
 
 // Comparisons that can be made, with their places among the findings.

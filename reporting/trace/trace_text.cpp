@@ -26,7 +26,7 @@ std::string commit_text(const results_db::Code& code) {
     return code.git_sha + (code.dirty ? " with uncommitted changes" : "");
 }
 
-std::string told_attempt(const AttemptRow& attempt) {
+std::string attempt_text(const AttemptRow& attempt) {
     std::string text = attempt.state;
     if (!attempt.fail_class.empty()) text += ", " + attempt.fail_class;
     if (attempt.started_ms > 0) text += ", " + date_and_time(attempt.started_ms);
@@ -45,7 +45,7 @@ std::string told_attempt(const AttemptRow& attempt) {
 
 void add_attempts(NamedLines& lines, const char* what, const std::vector<AttemptRow>& attempts) {
     for (const AttemptRow& attempt : attempts)
-        lines.add(fmt::format("{} {}", what, attempt.number), told_attempt(attempt));
+        lines.add(fmt::format("{} {}", what, attempt.number), attempt_text(attempt));
 }
 
 std::string score_text(const TracedScore& score) {

@@ -68,7 +68,7 @@ void print_missing(const results_db::Reader& reader, results_db::SweepResults sw
     if (format == "html" || format == "svg" || format == "lm-eval")
         throw Error(ErrorKind::usage, fmt::format("--missing is no {}", format), "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
-    reporting::take_search_apart(sweep);
+    reporting::split_search_trials(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
     print_to(out, with_short_home(format == "json" ? reporting::render_missing_json(runs, data.sweep)

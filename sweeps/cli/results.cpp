@@ -86,7 +86,7 @@ results_db::SweepResults find_sweep(const results_db::Reader& reader, const std:
 
 results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root) {
     reporting::mark_stale(sweep, sweeps::current_inputs(sweep, root));
-    reporting::take_search_apart(sweep);
+    reporting::split_search_trials(sweep);
     reporting::add_fine_tuned(sweep);
     return sweep;
 }

@@ -31,7 +31,7 @@ Json slot_json(const Slot& slot, std::size_t number, int threads) {
     return json;
 }
 
-// Of several GPUs a trial sees its own alone, in the order of its ranks.
+// With several GPUs, a trial sees its own alone, in the order of its ranks.
 std::vector<std::string> environment_of(const Slot& slot) {
     if (slot.device == engine::Device::cpu) return {};
     return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(slot.gpu_uuids, ","))};
@@ -109,7 +109,7 @@ void ask_to_stop(std::vector<Child>& running) {
     }
 }
 
-void end_the_late(std::vector<Child>& running, bool is_impatient, Progress& progress) {
+void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress) {
     for (Child& child : running) {
         if (!child.asked || !child.killed_because.empty()) continue;
         child.pulse.look(child.journal());

@@ -27,8 +27,8 @@ struct Child {
     pid_t pid = -1;
     Clock::time_point started;
 
-    // What its journal said so far.
-    bool told_start = false;
+    // The journal as far as it was read.
+    bool reported_start = false;
     std::int64_t total_steps = 0;
     std::optional<journal::TrainPoint> last_point;
     TrialPulse pulse{0};
@@ -42,7 +42,7 @@ struct Child {
     std::filesystem::path journal() const { return folder / "journal.jsonl"; }
 };
 
-// What every start of a run shares.
+// Settings that every start of a run shares.
 struct TrialStarter {
     const Spec& spec;
     const DriverOptions& options;
@@ -60,7 +60,7 @@ Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::
 void ask_to_stop(std::vector<Child>& running);
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want
 // to wait any more.
-void end_the_late(std::vector<Child>& running, bool is_impatient, Progress& progress);
+void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress);
 // Kills what broke a promise by that many seconds.
 void end_the_hung(std::vector<Child>& running, double hang_seconds, Progress& progress);
 

@@ -48,7 +48,7 @@ class Lookup {
     std::map<std::tuple<std::string, std::int64_t, std::string>, experiments::TaskNow> tasks_;
 };
 
-// What came in as a text has no absolute folder, and a path in it that is absolute or leads upwards is somebody else's.
+// Evidence merged from a text has no absolute folder; an absolute path in it, or one that leads upwards, is foreign.
 bool leads_outside(const std::string& path, const std::string& base_folder) {
     return std::filesystem::path(base_folder).is_relative() && !results_db::stays_below(path);
 }

@@ -139,7 +139,7 @@ class Driver {
         return found.size();
     }
 
-    // What several trials share is made once, before them, with the user watching.
+    // Data that several trials share is made once, before them, with the user watching.
     void prepare_data() {
         std::string said;
         const auto say = [&](const std::string& what, double) {
@@ -181,12 +181,12 @@ class Driver {
         }
     }
 
-    // What the run exits with once a signal has ended it.
+    // The exit code of a run that a signal has ended.
     void note_signal() { signal_exit_code_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT; }
 
     void heed_signals() {
         if (interrupts_at_stop_) {
-            end_the_late(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
+            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
         } else if (signals_.terminated() || signals_.interrupts() > 1) {
             note_signal();
             state_.draining = true;
@@ -212,7 +212,7 @@ class Driver {
         if (state_.running.empty()) return;
         if (!interrupts_at_stop_) stop_children();
         while (!state_.running.empty()) {
-            end_the_late(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
+            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
             if (take_ended(state_.running).empty()) signals_.sleep_ms(kPollMs);
         }
     }
@@ -264,8 +264,8 @@ class Driver {
         }
         if (fresh->started) {
             child.total_steps = fresh->started->total_steps;
-            tell_resume(child, *fresh->started, progress_);
-            child.told_start = true;
+            report_resume(child, *fresh->started, progress_);
+            child.reported_start = true;
         }
         if (fresh->last_point) child.last_point = fresh->last_point;
     }
@@ -287,7 +287,7 @@ class Driver {
         const JournalSummary journal = ingest_rest(writer_, child.attempt, child.journal());
         results_db::Outcome outcome = classify(end, journal);
         outcome.held_seconds = end.held_seconds;
-        if (journal.started && !child.told_start) tell_resume(child, *journal.started, progress_);
+        if (journal.started && !child.reported_start) report_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
         if (child.work == results_db::Work::train)  // scoring is in no trial's cost
             state_.device_seconds +=
@@ -305,7 +305,7 @@ class Driver {
             progress_.event(
                 fmt::format("stopped {}{}", child.name, outcome.state == "preempted" ? "  (it will go on)" : ""));
         } else {
-            tell_failure(child, outcome, progress_);
+            report_failure(child, outcome, progress_);
             if (!state_.draining && try_again(state_.queue, child.point, outcome)) {
                 progress_.event(fmt::format("retry   {}", child.name));
                 return;
@@ -321,7 +321,7 @@ class Driver {
         if (work_.unscored(child.point).empty()) {
             to_score_.erase(child.point);
             ++state_.summary.ok;
-            tell_finished(child, experiments::is_imported(points_[child.point].config), state_.ended_trainings[child.point], progress_);
+            report_finished(child, experiments::is_imported(points_[child.point].config), state_.ended_trainings[child.point], progress_);
         } else if (child.work == results_db::Work::train) {
             to_score_.insert(child.point);
             for (std::size_t point = 0; point < points_.size(); ++point)
@@ -375,7 +375,7 @@ class Driver {
 
 namespace {
 
-// By what the database has of this sweep, where it has anything.
+// Overrides from the database's record of this sweep, where it has one.
 PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
     const auto reader = stored_results(options);
     const auto sweep = reader ? stored_sweep(*reader, spec) : std::nullopt;

@@ -25,7 +25,7 @@ struct DriverOptions {
     std::vector<std::string> only;  // as in spec/select.h; all where empty
     bool fail_fast = false;
     bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
-    RerunIf rerun_if = {};      // which stale results are made anew
+    RerunIf rerun_if = {};      // which stale results are measured again
     bool dry_run = false;       // say what would run, and write nothing
     double start_seconds = kStartSeconds;
     double hang_seconds = 60;  // by which a trial may break a promise before it has hung
@@ -42,7 +42,7 @@ struct RunSummary {
     int failed = 0;
     int blocked = 0;  // not started, for what they start from failed
     int left = 0;
-    bool is_stopped = false;  // somebody asked it to end, or --fail-fast did: what comes behind is not to start
+    bool is_stopped = false;  // somebody asked it to end, or --fail-fast did: later sweeps do not start
     int exit_code = 0;
 };
 

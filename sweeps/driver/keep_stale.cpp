@@ -64,7 +64,7 @@ bool take_back_inputs(Point& point, const std::vector<Point>& points, const Tria
 }
 
 // The names of points by what is said of them, in the order in which they came.
-class Told {
+class StaleNotes {
  public:
     void add(const std::string& words, const Point& point) {
         auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.first == words; });
@@ -93,17 +93,17 @@ const AskedScore* former_score(const TrialRow& then, const experiments::ScoreReq
     return found == then.asked.end() || !found->is_scored ? nullptr : &*found;
 }
 
-void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, Told& told) {
+void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, StaleNotes& notes) {
     for (experiments::ScoreRequest& request : point.scores) {
         const AskedScore* former = former_score(then, request);
         if (former == nullptr) continue;
         if (rerun_if.eval) {
-            told.add(
+            notes.add(
                 fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
                 point);
         } else {
             request.key = former->key;
-            told.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
+            notes.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
                                  request.task),
                      point);
         }
@@ -137,15 +137,15 @@ PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, co
     std::map<std::string, const TrialRow*> trained;  // by the place's name
     for (const TrialRow& trial : facts.measured.trials)
         if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
-    Told asked, others;
+    StaleNotes asked, others;
     std::vector<std::string> stale_of(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
         Point& point = points[i];
         if (point.is_left) continue;  // by whoever made it
-        Told& told = facts.selected[i] != 0 ? asked : others;
+        StaleNotes& notes = facts.selected[i] != 0 ? asked : others;
         const auto found = trained.find(point.name());
         if (found == trained.end()) {
-            // What it would start from is not made anew.
+            // Its predecessor is not retrained.
             point.is_left = point.parent && points[*point.parent].is_left;
             continue;
         }
@@ -159,14 +159,14 @@ PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, co
         }
         if (!stale.empty()) {
             if (is_any_of(stale, rerun_if)) {
-                told.add(fmt::format("trained again, for {} (--rerun-if never keeps the result)", stale), point);
+                notes.add(fmt::format("trained again, for {} (--rerun-if never keeps the result)", stale), point);
                 continue;
             }
-            told.add(fmt::format("the result is kept, though stale by {}", stale), point);
+            notes.add(fmt::format("the result is kept, though stale by {}", stale), point);
             // Another result epoch cannot be computed with by this program, not even scored.
             point.is_left = !take_back_inputs(point, points, then);
         }
-        if (then.config_hash == point.config_hash) plan_scores(point, then, rerun_if, told);
+        if (then.config_hash == point.config_hash) plan_scores(point, then, rerun_if, notes);
     }
     return {std::move(points), asked.lines()};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which stale results a run makes anew, and which it leaves standing. A trial's data and the result epoch are part of
+// Which stale results a run measures again, and which it keeps. A trial's data and the result epoch are part of
 // its configuration's hash, and a task and its records are part of a score's key, so that what has changed is new work
 // unless it is taken back here.
 
@@ -12,7 +12,7 @@
 
 namespace deft::sweeps {
 
-// What is stale by one of these is made anew: of code and data the training and its scores, of eval the scores alone.
+// Kinds of staleness to repeat: code and data repeat the training and its scores, eval the scores alone.
 struct RerunIf {
     bool code = true, data = true, eval = true;
 
@@ -23,17 +23,17 @@ RerunIf parse_rerun_if(const std::string& text);
 
 struct PlannedReruns {
     std::vector<Point> points;      // of what is kept with the data and the keys of then
-    std::vector<std::string> said;  // for people: what is made anew and what is kept, a line each
+    std::vector<std::string> said;  // for people: repeated and kept results, a line each
 };
 
-// What the database and the command line say of points.
+// Facts about points from the database and the command line.
 struct RerunFacts {
-    // What the database has of this very sweep; its trials tell what stood at each place.
+    // The database's record of this very sweep; its trials show the earlier result at each place.
     const results_db::SweepResults& measured;
     // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
     // no other.
     std::function<bool(const std::string&)> is_trained;
-    // By point: whether this run is about it; of others nothing is said.
+    // Per point: whether this run includes it; others get no note.
     std::vector<char> selected;
 };
 

@@ -19,7 +19,7 @@ struct Machine {
 // This one; the disk is that of `root`, or of the nearest folder above it that is there.
 Machine this_machine(const std::filesystem::path& root);
 
-// Of what a sweep keeps in the end: the weights and moments of each training, which several points may share.
+// Bytes that a sweep keeps in the end: the weights and moments of each training, which several points may share.
 std::int64_t checkpoint_bytes(const std::vector<Point>& points);
 
 // A sentence for each limit that these trials exceed, `at_once` of them side by side in slots of that kind: buffers of

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kShownLogLines = 10;
 
-// What a running trial shows in its slot, and FLOPs that it has to go.
+// A running trial's line, and the FLOPs that it has left.
 SlotView slot_of(const Child& child, const Point& point, double& flops_to_go) {
     SlotView slot;
     slot.busy = true;
@@ -61,20 +61,20 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
     return view;
 }
 
-void tell_resume(const Child& child, const journal::Started& started, Progress& progress) {
+void report_resume(const Child& child, const journal::Started& started, Progress& progress) {
     if (!started.note.empty()) progress.warning(fmt::format("{}: {}", child.name, reporting::visible(started.note)));
     if (started.resume_step > 0 && child.work == results_db::Work::train)
         progress.event(fmt::format("resume  {}  from step {}", child.name, started.resume_step));
 }
 
-void tell_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress) {
+void report_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress) {
     std::string text = fmt::format("{} {}  {}", imports ? "imported" : "done   ", child.name, reporting::rough_seconds(training.seconds));
     if (training.loss) text += fmt::format("  train loss {:.4f}", *training.loss);
     progress.event(text);
 }
 
-void tell_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress) {
-    // What follows the first line stands in the log as well.
+void report_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress) {
+    // Later lines are in the log as well.
     std::string text = fmt::format("failed  {}  ({}): {}", child.name, outcome.fail_class,
                                    reporting::visible(first_line(outcome.error)));
     const std::filesystem::path log = child.folder / "log.txt";

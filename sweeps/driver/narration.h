@@ -1,5 +1,5 @@
 #pragma once
-// What the user sees of a run: lines about its trials, the live block, and what it came to.
+// The user's view of a run: lines about its trials, the live block, and the conclusion.
 
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace deft::sweeps {
 
-// What a trial's training leaves for the line that reports the trial, once it is evaluated.
+// A training's seconds and loss, kept for the line that reports the trial once it is evaluated.
 struct EndedTraining {
     double seconds = 0;          // of its worker
     std::optional<double> loss;  // of the last step
@@ -36,11 +36,11 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
                      const DriverOptions& options);
 
 // A trial's own words at its start, and where it goes on from.
-void tell_resume(const Child& child, const journal::Started& started, Progress& progress);
+void report_resume(const Child& child, const journal::Started& started, Progress& progress);
 // One line for a trial that has trained and has all its scores. `imports`: its model is taken as it is, without training.
-void tell_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress);
+void report_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress);
 // With the last lines of its log.
-void tell_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);
+void report_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);
 
 // "3 ok, 1 left in 2m05s; to go on: deft run ...".
 std::string conclusion(const RunState& state, const DriverOptions& options);

@@ -1,5 +1,5 @@
 #pragma once
-// What a run is about to do, before it starts; all that a dry run does is say it.
+// A run's intention, printed before it starts; a dry run prints nothing else.
 
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep would consume: one row a variant, counted before anything runs.
+// A sweep's planned consumption: one row a variant, counted before anything runs.
 
 #include <cstdint>
 #include <optional>
@@ -15,12 +15,12 @@
 
 namespace deft::sweeps {
 
-// A number of a paper beside which a planned one stands.
+// A published number that is printed beside a planned one.
 struct PublishedValue {
     reporting::PublishedCell cell;
     double value = 0;  // in the plan's unit: hours, samples a second, dollars
     std::string unit;  // as printed, "K USD"
-    std::string table, row, column;  // where it stands
+    std::string table, row, column;  // its place
 };
 
 // Seeds differ in nothing that is planned. What is counted is of one seed.
@@ -72,7 +72,7 @@ struct Plan {
     std::optional<double> hours, dollars;      // of all trials, one after the other
     std::vector<std::string> notes;            // what the figures rest on
 
-    // The table that the hours and rates beside the plan's stand in; null without one.
+    // The table of the published hours and rates; null without one.
     const reporting::PublishedTable* times() const;
     const PlanRow* fitted_row() const;  // null where nothing was fitted
 };

@@ -48,7 +48,7 @@ Json beside_json(const PlanRow& row) {
             {"update_seconds", row.beside->update}};
 }
 
-// What was published beside what is planned, a quantity each.
+// Published values beside planned ones, a quantity each.
 Json comparisons_json(const Plan& plan, const PlanRow& row) {
     Json all = Json::array();
     for (const Comparison& compared : comparisons(plan, row))

@@ -52,8 +52,8 @@ std::string total_note(const Plan& plan) {
     return note + not_counted_text(trials_without_steps(plan)) + ".";
 }
 
-// What one stage takes of the whole.
-// What several rows share is trained once.
+// The share of one stage in the total.
+// A training that several rows share counts once.
 std::string search_note(const Spec& spec) {
     std::map<std::string, double> flops;
     std::size_t not_counted = 0;
@@ -135,7 +135,7 @@ std::string rate_text(const experiments::Device& device, std::int64_t devices) {
                        path->source);
 }
 
-// Of a plan that counts what is between devices, and has hours.
+// For a plan that counts the traffic between devices, and has hours.
 std::string beside_note(const Plan& plan) {
     const experiments::Device& device = plan.device->device;
     std::int64_t expert_ranks = 1;
@@ -197,9 +197,9 @@ void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
     for (const PlanRow& row : plan.rows)
         for (const Comparison& compared : comparisons(plan, row))
             shown.insert({compared.published->table, compared.published->row, compared.published->column});
-    std::set<std::string> told;
+    std::set<std::string> seen;
     for (const auto* table : {&plan.fitted_in, &plan.published}) {
-        if (!*table || !told.insert((*table)->name).second) continue;
+        if (!*table || !seen.insert((*table)->name).second) continue;
         const std::string& name = (*table)->name;
         if (std::none_of(shown.begin(), shown.end(), [&](const auto& cell) { return std::get<0>(cell) == name; }))
             continue;

@@ -1,5 +1,5 @@
 #pragma once
-// What the figures of a plan rest on, in sentences.
+// The assumptions of a plan's figures, in sentences.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace deft::sweeps {
 // The cases whose micro-batches do not divide their batches: the last one of a step is smaller. A line, or none.
 std::vector<std::string> uneven_batch_notes(const std::vector<Point>& points);
 
-// Of a plan that has its rows, hours and price. checkpoints: bytes that a sweep with stages keeps.
+// For a plan that has its rows, hours and price. checkpoints: bytes that a sweep with stages keeps.
 std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints);
 
 }  // namespace deft::sweeps

@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep would take of each rank, where several train a trial together: planned here, and started nowhere.
+// A sweep's demands on each rank, where several train a trial together: planned here, and started nowhere.
 
 #include <optional>
 #include <string>

@@ -172,7 +172,7 @@ void add_hours(const Plan& plan, PlanRow& row) {
     if (*row.hours > 0) row.samples_per_second = row.samples() / (*row.hours * 3600);
 }
 
-// What the dollars and the hours that a paper printed for the fitted row come to.
+// The price that a paper's printed dollars and hours imply for the fitted row.
 std::optional<PlanPrice> implied_price(const Plan& plan) {
     const PlanRow* row = plan.fitted_row();
     if (row == nullptr || !row->published_hours || !row->published_dollars) return {};

@@ -6,7 +6,7 @@
 
 namespace deft::sweeps {
 
-// Of a plan that has its rows and a device. Errors: config, for a damaged table of published numbers.
+// For a plan that has its rows and a device. Errors: config, for a damaged table of published numbers.
 void add_times(const Spec& spec, Plan& plan);
 
 // Why times of that table say nothing of these devices; empty: they do.

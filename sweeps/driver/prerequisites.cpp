@@ -57,7 +57,7 @@ void Prerequisites::retrain_origins(std::size_t parent, std::vector<std::size_t>
         if (work_.retrain(*origin)) origins.push_back(*origin);
 }
 
-// What waits for trials that are neither trained nor to be trained in this run.
+// Points that wait for trials that are neither trained nor to be trained in this run.
 void Prerequisites::block_behind_missing() {
     for (bool found = true; found;) {
         found = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What waiting trials need before they may start: the model that they score, the trial that they start from. Those that
+// The prerequisites of waiting trials: the model that they score, the trial that they start from. Those that
 // cannot have it are taken out of the queue, and counted as failed or blocked.
 
 #include "sweeps/driver/narration.h"

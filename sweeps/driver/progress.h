@@ -48,7 +48,7 @@ enum class ProgressMode { automatic, live, plain, none };
 // Errors: usage.
 ProgressMode parse_progress_mode(const std::string& text);
 
-// Columns of the terminal behind a stream; 0 where there is none.
+// Columns of a stream's terminal; 0 where it has none.
 int terminal_width(std::FILE* stream);
 
 class Progress {
@@ -94,7 +94,7 @@ class ProgressLine {
     bool painted_ = false;
     std::optional<Clock::time_point> last_;
 };
-// The line as what work tells its progress to.
+// The line as the callback that work reports its progress to.
 std::function<void(const std::string&, double)> shown_on(ProgressLine& line);
 
 }  // namespace deft::sweeps

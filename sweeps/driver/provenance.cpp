@@ -104,7 +104,7 @@ std::int64_t physical_cores() {
     return cores.empty() ? usable_cores() : static_cast<std::int64_t>(cores.size());
 }
 
-// The file that the loader took a function from, links followed, as in "libgomp.so.1.0.0": OpenMP runtimes tell no
+// The file that the loader took a function from, links followed, as in "libgomp.so.1.0.0": OpenMP runtimes report no
 // version.
 std::string file_of(const void* function) {
     Dl_info info{};

@@ -1,5 +1,5 @@
 #pragma once
-// Which code, on which machine, with which libraries: what stands behind every number.
+// The code, machine and libraries of every number.
 
 #include <filesystem>
 #include <optional>
@@ -21,7 +21,7 @@ std::vector<std::string> git_command(const std::filesystem::path& folder, const 
 
 // Never fails: what cannot be found out is "unknown" or empty. Of uncommitted changes the hash is always kept; the text
 // is kept where a sweep asks for it ([provenance] diff), secrets replaced (sweeps/driver/redact.h). `folder`: the
-// project's files. An installed program's folder tells the commit in a file, which nothing else does.
+// project's files. An installed program has the commit in a file of its folder alone.
 enum class Diff { hash, text };
 results_db::Code describe_code(Diff keep = Diff::hash,
                                const std::optional<std::filesystem::path>& folder = files_folder());
@@ -33,10 +33,10 @@ std::string current_commit(const std::optional<std::filesystem::path>& folder = 
 // {"oneDNN": "2.6.3", "libc": "glibc 2.36", ...} as loaded in this process, "compiler" as built; every value is text.
 Json libraries_json();
 
-// Code, without the diff's text, and host: what one program tells another of itself.
+// Code, without the diff's text, and host: one program's description of itself for another.
 Json code_json(const results_db::Code& code);
 Json host_json(const results_db::Host& host);
-// Read back from any JSON, which others may have written: what is no text or number where it should be one is empty,
+// Read back from any JSON, which others may have written: a field of another type is empty,
 // 0 or "unknown".
 results_db::Code code_of(const Json& json);
 results_db::Host host_of(const Json& json);

@@ -35,7 +35,7 @@ void put_to_score(TrialQueue& queue, std::size_t point);
 // Puts a trial that was stopped back to the front. That it was stopped was none of its tries.
 void put_back(TrialQueue& queue, std::size_t point);
 
-// Puts a trial that failed back to the front where another try may mend it and it has one left. False: it has failed
+// Returns a failed trial to the front where another try may succeed and one is left. False: it has failed
 // for good.
 bool try_again(TrialQueue& queue, std::size_t point, const results_db::Outcome& outcome);
 

@@ -46,7 +46,7 @@ pid_t start_mpirun(const fs::path& run_folder, int ranks) {
     return start_process(argv, run_folder / kLog, environment);
 }
 
-// By what mpirun has told the process.
+// Set by mpirun in the process's environment.
 std::string number_of_rank(pid_t rank) {
     constexpr std::string_view kName = "OMPI_COMM_WORLD_RANK=";
     std::ifstream in(fmt::format("/proc/{}/environ", rank), std::ios::binary);
@@ -55,7 +55,7 @@ std::string number_of_rank(pid_t rank) {
     return fmt::format("of process {}", rank);
 }
 
-// What the watching of ranks has found.
+// The result of watching the ranks.
 class RankWatch {
  public:
     RankWatch(pid_t mpirun, fs::path journal) : mpirun_(mpirun), journal_(std::move(journal)) {}
@@ -153,7 +153,7 @@ class RankWatch {
     std::string verdict_;
 };
 
-// The end that the journal of a rank above 0 tells; they write one only where they failed.
+// The end that the journal of a rank above 0 records; ranks write one only where they failed.
 std::optional<journal::Ended> failure_of_another(const fs::path& run_folder, int ranks) {
     for (int rank = 1; rank < ranks; ++rank) {
         std::optional<journal::Ended> ended = read_journal(experiments::journal_of_rank(run_folder, rank)).ended;

@@ -1,5 +1,5 @@
 #pragma once
-// What a killed driver left behind, put in order; and finished work that the database does not know.
+// Recovery from a killed driver: its leftovers, and finished work that the database does not know.
 
 #include <filesystem>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace deft::sweeps {
 
-// How an attempt ended whose process nobody waited for, and the seconds that it trained, as its journal tells.
-// `unsaid`: the error where the journal does not tell.
+// The end of an attempt whose process nobody waited for, and the seconds that it trained, from its journal.
+// `unsaid`: the error where the journal has none.
 results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
 
 // Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it

@@ -21,7 +21,7 @@ bool begins_with(const fs::path& path, const fs::path& folder) {
     return in_folder == folder.end();
 }
 
-// "runs/x" of "runs/y/../x"; empty where it is no path below its start.
+// "runs/x" of "runs/y/../x"; empty where the path leaves its start.
 fs::path plain(const fs::path& path) {
     const fs::path normal = path.lexically_normal();
     if (normal.empty() || normal.is_absolute() || *normal.begin() == ".." || normal == ".") return {};

@@ -1,5 +1,5 @@
 #pragma once
-// What lies where below --root: results.db, runs/, checkpoints/, data/.
+// The layout below --root: results.db, runs/, checkpoints/, data/.
 
 #include <filesystem>
 #include <string>
@@ -15,11 +15,11 @@ std::filesystem::path database_in(const std::filesystem::path& root);
 // Tokenised corpora, and what was found out about them.
 std::filesystem::path data_folder(const std::filesystem::path& root);
 // The beginning of a hash, to name a folder by. It may come from a database, which may be another's. Errors: database,
-// for what is no hash.
+// for text that is not a hash.
 std::string folder_name_of(const std::string& config_hash, std::size_t digits);
 // Where the checkpoints of a trial's configuration are, shared by its attempts.
 std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
-// Of the hashes that a training has had, the newest first: the folder that is there, or that of the newest.
+// Given the hashes that a training has had, newest first: the folder that exists, or that of the newest.
 std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::vector<std::string>& config_hashes);
 
 // root / path, for a path that a database names: the database may be another's, and must not lead out of the root.

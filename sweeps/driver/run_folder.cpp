@@ -32,7 +32,7 @@ void see(std::int64_t time_ms, JournalSummary& summary) {
     summary.last_ms = std::max(summary.last_ms, time_ms);
 }
 
-// Errors: io, for a line that is no record.
+// Errors: io, for a line that is not a record.
 void take_line(const std::string& text, JournalSummary& summary) {
     const Json line = try_parse_json(text);
     if (line.is_discarded()) throw Error(ErrorKind::io, "it is no JSON");
@@ -87,7 +87,7 @@ Json price_json(const std::optional<results_db::Price>& price) {
             {"source", price->source}};
 }
 
-// Before trial files told the shape, they told the device and the threads.
+// Before trial files stated the shape, they stated the device and the threads.
 results_db::Shape origin_shape(const Json& trial) {
     if (trial.contains("shape")) {
         const Json& shape = trial.at("shape");
@@ -181,7 +181,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
     } catch (const Json::exception& error) {
-        throw Error(ErrorKind::config, fmt::format("{} is no trial: {}", file.string(), error.what()));
+        throw Error(ErrorKind::config, fmt::format("{} is not a trial: {}", file.string(), error.what()));
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What stands in a run folder: trial.json, journal.jsonl, log.txt, outcome.json.
+// The files of a run folder: trial.json, journal.jsonl, log.txt, outcome.json.
 
 #include <sys/types.h>
 
@@ -18,11 +18,11 @@ namespace deft::sweeps {
 
 inline constexpr const char* kTrialSchema = "deft-trial/4";
 
-// A folder may be left of a database that is gone; what stands in it is not ours to overwrite. Moves the number on.
+// A folder may remain from a database that is gone; its content must not be overwritten. Moves the number on.
 std::filesystem::path free_run_folder(const std::filesystem::path& root, const std::string& config_hash,
                                       std::int64_t& number);
 
-// What an attempt is to do: train, or score by those of the trial's requests that have these keys.
+// An attempt's work: train, or score by those of the trial's requests that have these keys.
 struct Assignment {
     results_db::Work work = results_db::Work::train;
     std::filesystem::path checkpoint;  // to score
@@ -46,7 +46,7 @@ void write_trial_file(const Point& point, const std::string& sweep, const result
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
 
-// What a trial file says of its attempt, whichever deft wrote it.
+// A trial file's facts about its attempt, whichever deft wrote it.
 struct TrialOrigin {
     std::string config_hash;         // as this program gives it
     std::string former_hash;         // as its own program gave it, where that was another; empty: the same
@@ -54,7 +54,7 @@ struct TrialOrigin {
     results_db::Code code;           // "unknown" where the file does not say
     results_db::Host host;
 };
-// Nothing where there is no such file, or it is none.
+// Nothing where the file is absent or is not such a file.
 std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 
 // The end of an attempt as the driver stored it. A database rebuilt from the folders keeps its times and costs.
@@ -62,7 +62,7 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder);
 std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path& run_folder);
 void write_outcome_file(const std::filesystem::path& run_folder, const results_db::Outcome& outcome);
 
-// What a journal says when read from its start. Damaged: some line is whole and yet no record; the others count.
+// A journal as read from its start. Damaged: some complete line is not a record; the others count.
 struct JournalSummary {
     std::optional<journal::Started> started;
     std::optional<journal::TrainPoint> last_point;
@@ -78,11 +78,11 @@ std::optional<double> own_seconds(const JournalSummary& journal);
 
 // When its process began.
 std::int64_t began_ms(const journal::Started& started);
-// From then to the last line, of an attempt whose end nobody saw. Nothing where its journal does not tell when it
+// Seconds from then to the last line, for an attempt whose end nobody saw. Nothing where its journal does not record when it
 // began, as those of older programs.
 std::optional<double> held_seconds(const JournalSummary& journal);
 
-// The last lines of a log, control characters made harmless. Empty where there is no log.
+// The last lines of a log, control characters made harmless. Empty without a log.
 std::vector<std::string> last_lines(const std::filesystem::path& log, std::size_t count);
 
 }  // namespace deft::sweeps

@@ -42,7 +42,7 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
     return rates;
 }
 
-// What the database has of the search.
+// The database's record of the search.
 std::vector<results_db::TrialRow> stored_trials(const Spec& searching, const DriverOptions& options) {
     const auto reader = stored_results(options);
     const auto sweep = reader ? stored_sweep(*reader, searching) : std::nullopt;

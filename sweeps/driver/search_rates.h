@@ -20,7 +20,7 @@ struct Search {
 
 // Runs what the search has left, for all rows of the table whatever is asked for with --only, since a rate is found for
 // all or for none. A sweep without [search] is given back as it is; so is one of a dry run, which says what would be
-// searched. `threads`: of a trial, as run is told; 0: as the sweep says. Errors: those of run_sweep(); missing, where
+// searched. `threads`: of a trial, as given to run; 0: as the sweep says. Errors: those of run_sweep(); missing, where
 // all rates of a row diverged.
 Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, const DriverOptions& options);
 
@@ -35,7 +35,7 @@ std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResu
 // The points of such a sweep.
 std::vector<Point> points_of_results(const Spec& spec, Data data);
 
-// The table's points, and behind them those of the search, which are only shown.
+// The table's points, followed by those of the search, which are only shown.
 std::vector<Point> with_search(const Spec& spec, std::vector<Point> points);
 
 }  // namespace deft::sweeps

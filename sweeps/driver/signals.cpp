@@ -18,7 +18,7 @@ bool is_ignored(int signal) {
 SignalWatch::SignalWatch() {
     sigemptyset(&watched_);
     for (const int signal : kWatchedSignals)
-        // Under nohup, a terminal that vanishes is no reason to stop.
+        // Under nohup, a terminal that vanishes must not stop the run.
         if (signal != SIGHUP || !is_ignored(signal)) sigaddset(&watched_, signal);
     ::pthread_sigmask(SIG_BLOCK, &watched_, &old_mask_);
     struct sigaction ignore {};
@@ -27,7 +27,7 @@ SignalWatch::SignalWatch() {
 }
 
 SignalWatch::~SignalWatch() {
-    // What is still pending was meant for the work that has just ended: unblocked, it would end the process.
+    // A pending signal was meant for the work that has just ended: unblocked, it would end the process.
     take_pending();
     ::sigaction(SIGPIPE, &old_pipe_, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);

@@ -19,7 +19,7 @@ namespace deft::sweeps {
 
 namespace {
 
-// What the driver, the runtime and its libraries take of a card beside a trial's own buffers.
+// Memory of a card that the driver, the runtime and its libraries take beside a trial's own buffers.
 constexpr std::int64_t kContextBytes = std::int64_t{768} << 20;
 
 // A slot on these cards, one a rank.

@@ -34,7 +34,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads);
 std::string unused_gpus(const SlotRequest& request, std::size_t visible);
 std::string unused_gpus(const SlotRequest& request);
 
-// What trials that share a card lose where CUDA's multi-process service does not run: processes take turns on it. Empty where
+// The loss of trials that share a card without CUDA's multi-process service: processes take turns on it. Empty where
 // they do not share, or it runs. `pipes`: its folder, by CUDA_MPS_PIPE_DIRECTORY or where CUDA has it.
 std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::path& pipes);
 std::filesystem::path multi_process_pipes();
@@ -43,14 +43,14 @@ std::filesystem::path multi_process_pipes();
 // between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by side
 // train more at each of its sizes, 387 GFLOP a step the largest.
 inline constexpr const char* kThreadsRule =
-    "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or so many of the largest "
+    "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or more of the largest "
     "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
 int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks = 1);
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
-// What that work at the trial plans of memory in the slot. Errors: config, naming the case, for experts that its ranks do
+// The memory that this work at the trial plans in the slot. Errors: config, naming the case, for experts that its ranks do
 // not divide.
 experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work = results_db::Work::train);
 // Whether the buffers that are planned for that work at the trial fit the slot: those of each rank its GPU.

@@ -28,7 +28,7 @@ ProcessState state_of(std::int64_t pid) {
     std::ifstream in(fmt::format("/proc/{}/stat", pid));
     std::string line;
     std::getline(in, line);
-    // The command stands in parentheses and may itself have some, so fields are counted from the last closing one.
+    // The command is in parentheses and may itself have some, so fields are counted from the last closing one.
     const std::size_t close = line.rfind(')');
     if (close == std::string::npos) return {};
     std::istringstream fields(line.substr(close + 1));

@@ -17,7 +17,7 @@ results_db::ProcessIdentity identify(pid_t pid);
 // Whether that very process still runs: not a later one with its number, and no zombie.
 bool is_running(const results_db::ProcessIdentity& process);
 
-// Of a process that is there; 0 otherwise.
+// The start time of a live process; 0 otherwise.
 pid_t parent_of(pid_t pid);
 std::vector<pid_t> children_of(pid_t pid);
 // Whether a signal has stopped it.
@@ -31,7 +31,7 @@ void ask_group_to_end(pid_t pid);
 // Asks the group to end, and kills it after the grace. False where the process outlives even that.
 bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 
-// What the driver knows at a child's end.
+// The driver's knowledge at a child's end.
 struct ChildEnd {
     int wait_status = 0;
     struct rusage usage {};

@@ -36,7 +36,7 @@ void TrialPulse::look(const std::filesystem::path& journal) {
             promised_ = static_cast<double>(lease.until_ms - lease.time_ms) / 1000;
             if (!lease.doing.empty()) doing_ = lease.doing;
         } catch (const std::exception&) {
-            // Damage is told by the ingestion, with its place.
+            // Ingestion reports damage, with its place.
         }
     }
 }

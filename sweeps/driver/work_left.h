@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep's trials have left to do by the database and the checkpoints: training, scoring, from which folders.
+// The remaining work of a sweep's trials by the database and the checkpoints: training, scoring, from which folders.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace deft::sweeps {
 
-// A point stands for its experiment, which other points may share. All that it refers to outlives it.
+// A point represents its experiment, which other points may share. All that it refers to outlives it.
 class WorkLeft {
  public:
     WorkLeft(const std::vector<Point>& points, const DriverOptions& options, const RecordedSweep& recorded,
@@ -31,7 +31,7 @@ class WorkLeft {
     std::vector<std::string> unscored(std::size_t point) const;
     bool asks_for_validation(std::size_t point) const;
 
-    // Of a trained one; nothing where it is gone.
+    // The checkpoint of a trained one; nothing where it is gone.
     std::optional<std::filesystem::path> checkpoint_of(std::size_t point) const;
     // With --retrain the model must be whole too; otherwise its scoring says what is wrong with it.
     bool can_be_scored(std::size_t point) const;

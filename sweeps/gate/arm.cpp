@@ -47,7 +47,7 @@ Arm::Arm(const std::filesystem::path& program, int threads, const std::vector<in
     process_.freeze();
     if (!line)
         throw Error(ErrorKind::usage,
-                    fmt::format("{} is no program to compare: asked for `bench serve` it said nothing ({})", program_,
+                    fmt::format("{} cannot be compared: it did not answer `bench serve` ({})", program_,
                                 how_it_ended(process_)),
                     "compare programs that know `deft bench ab`: both are of a commit that has it");
     const Json hello = parse_object(*line);

@@ -20,7 +20,7 @@ class ArmCrashed : public Error {
     explicit ArmCrashed(const std::string& what) : Error(ErrorKind::io, what) {}
 };
 
-// What a worker made of a case.
+// A worker's result for a case.
 struct PreparedArm {
     std::string wrong;     // what the outputs have wrong
     bool unknown = false;  // the program has no such case
@@ -34,7 +34,7 @@ class Arm {
     // Starts a worker that may use these processors only, and leaves it frozen until it is asked something.
     // Errors: io (cannot be started, no JSON where there should be), usage (it speaks no protocol, or another version).
     Arm(const std::filesystem::path& program, int threads, const std::vector<int>& processors);
-    // Lets the worker end by itself, so that it leaves no files behind.
+    // Lets the worker end by itself, so that it leaves no files.
     ~Arm();
 
     // Each throws ArmCrashed, or io for an answer that makes no sense. The other arm is frozen meanwhile, so that

@@ -23,7 +23,7 @@ using kernels::BenchCase;
 
 constexpr std::uint64_t kSeed = 1;  // of the inputs
 
-// Of the whole program but the kernels, on the CPU.
+// Parts of the whole program, kernels excepted, on the CPU.
 std::vector<BenchCase> other_benches() {
     constexpr std::int64_t kScoredBatches = 4;
     std::vector<BenchCase> cases = engine::engine_benches(kSeed);

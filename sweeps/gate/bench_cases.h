@@ -23,9 +23,9 @@ kernels::BenchBackends chosen_backends(const std::string& word);
 
 // Cases are chosen by patterns of their names, as files are in a shell; without patterns every name is meant.
 bool matches(const std::string& name, const std::vector<std::string>& patterns);
-// Likewise, but steps of presets, which take up to minutes each, are meant only by patterns that begin as their names do.
+// The same for steps of presets, which take up to minutes each: only patterns that begin as their names do select them.
 bool is_meant(const std::string& name, const std::vector<std::string>& patterns);
-// Cases that are meant, with those that stand beside one of them. Errors: missing, for patterns that match nothing.
+// Selected cases, with those that are compared with one of them. Errors: missing, for patterns that match nothing.
 std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends);
 // Leaves the series of cases that match.
 void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns);

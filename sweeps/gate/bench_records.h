@@ -1,5 +1,5 @@
 #pragma once
-// What `deft bench` measured, set down in the results database.
+// Stores the measurements of `deft bench` in the results database.
 
 #include <cstdint>
 #include <filesystem>

@@ -158,7 +158,7 @@ class Comparison {
         return true;
     }
 
-    // Of every two launches one starts base first and one starts head first, in random order.
+    // In every two launches one starts base first and one starts head first, in random order.
     bool starts_base_first() {
         if (launches_++ % 2 == 0)
             first_of_two_ = (random_() & 1) != 0;

@@ -64,7 +64,7 @@ struct ComparedCase {
     double adjusted_p = 1;  // of the first measurement
 
     bool is_measured() const { return trouble == Trouble::none && first.decision.evidence.has_value(); }
-    // What to show: the second measurement where there is one, since the first was chosen for being far from 1.
+    // The shown measurement: the second where one exists, since the first was chosen for being far from 1.
     const Measurement& shown() const { return again ? *again : first; }
 };
 

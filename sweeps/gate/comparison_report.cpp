@@ -98,7 +98,7 @@ std::string unconfirmed_note(const ComparedCase& one) {
         fmt::format("{}, {}: a first measurement said {} ({:.3f} {})", one.name, kernels::to_string(one.state),
                     reporting::name(first.verdict), first.evidence->ratio, interval_text(first.evidence->interval));
     return one.again ? seen + "; a second one did not confirm it."
-                     : seen + fmt::format("; too weak among so many cases (adjusted p {:.3f}).", one.adjusted_p);
+                     : seen + fmt::format("; not significant among all cases (adjusted p {:.3f}).", one.adjusted_p);
 }
 
 std::string method_note(const ComparisonSettings& settings) {

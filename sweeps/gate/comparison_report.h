@@ -19,7 +19,7 @@ struct ComparisonNames {
 reporting::Table comparison_table(std::span<const ComparedCase> cases, const ComparisonNames& names,
                                   const ComparisonSettings& settings);
 
-// What comparisons of a program with itself say of this machine: how far apart identical code can seem, how often it
+// The noise of this machine from comparisons of a program with itself: how far apart identical code can seem, how often it
 // was called different, and the margin that this supports.
 std::vector<std::string> noise_notes(std::span<const ComparedCase> cases, const ComparisonSettings& settings);
 
@@ -42,7 +42,7 @@ struct UnbuiltRevision {
 // Broken where it is head; missing where it is base, which leaves nothing to compare with.
 reporting::Judged judged_build(const UnbuiltRevision& revision, const ComparisonNames& names);
 
-// Of findings that were judged one by one.
+// A report of findings that were judged one by one.
 reporting::CheckReport comparison_report(std::span<const reporting::Judged> judged, const ComparisonNames& names);
 
 }  // namespace deft::sweeps

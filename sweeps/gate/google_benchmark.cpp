@@ -99,7 +99,7 @@ std::string without_settings(const std::string& name) {
     return out.empty() ? name : out;
 }
 
-// "mean" of "BM_sort_mean", as versions before 1.5 tell aggregates; empty for none.
+// "mean" of "BM_sort_mean", as versions before 1.5 name aggregates; empty for none.
 std::string aggregate_of(const Json& row, const std::string& name) {
     if (text_of(row, "run_type") == "aggregate") return text_of(row, "aggregate_name");
     if (row.contains("run_type")) return {};
@@ -136,7 +136,7 @@ RowTime time_of(const Json& row) {
     return {seconds, ""};
 }
 
-// What the rows of one benchmark come to.
+// The summary of one benchmark's rows.
 struct Gathered {
     ImportedBenchmark benchmark;
     std::optional<double> mean, median;
@@ -181,7 +181,7 @@ class Gatherer {
     }
 
  private:
-    // Of the same name, threads and registration; versions before 1.6 do not say the latter.
+    // Rows of the same name, threads and registration; versions before 1.6 do not say the latter.
     Gathered& of(const Json& row, const std::string& full_name) {
         const std::string name = without_settings(full_name);
         const std::int64_t threads = std::clamp<std::int64_t>(count_of(row, "threads", 1), 1, 1 << 20);
@@ -234,7 +234,7 @@ GoogleBenchmarkFile parse_google_benchmark(const std::string& text, const fs::pa
 std::string read_google_benchmark(const fs::path& file) {
     std::error_code error;
     if (!fs::is_regular_file(file, error))
-        throw Error(ErrorKind::io, fmt::format("{} is no file that can be read", file.string()), kForeign);
+        throw Error(ErrorKind::io, fmt::format("{} cannot be read", file.string()), kForeign);
     const std::uintmax_t size = fs::file_size(file, error);
     if (!error && size > kMostBytes)
         throw Error(ErrorKind::data, Place{file.string()},

@@ -13,7 +13,7 @@ namespace deft::sweeps {
 
 // A benchmark and its repetitions.
 struct ImportedBenchmark {
-    std::string name;  // without what only says how long it was timed; "#2" tells a second of one name
+    std::string name;  // without suffixes that only say how long it was timed; "#2" marks a second of one name
     std::int64_t threads = 1;
     std::vector<double> seconds;  // real time of one iteration, a value a repetition; not empty
     bool summarised = false;      // the one value is their median, or mean: the file has no repetitions
@@ -27,7 +27,7 @@ struct GoogleBenchmarkFile {
 };
 
 // NaN and infinity, which the library writes as bare words, read as null. Errors: data, with the place in `file`, for
-// what is no such JSON. Whatever is wrong with one benchmark leaves that one out.
+// text that is not such JSON. A fault of one benchmark leaves that one out.
 GoogleBenchmarkFile parse_google_benchmark(const std::string& text, const std::filesystem::path& file);
 
 // Errors: io; and data, also for files larger than any benchmark writes.

@@ -20,9 +20,9 @@ class HuggingfaceWorker {
 
     const std::string& version() const { return version_; }  // "4.30.2, torch 1.13.0"
 
-    // Seconds of one greedy text of that many tokens behind the prompt. Errors: io.
+    // Seconds of one greedy text of that many tokens after the prompt. Errors: io.
     double run(std::int64_t tokens, long runs);
-    // Those of the first sample in the last run.
+    // The tokens of the first sample in the last run.
     const std::vector<std::int32_t>& tokens() const { return tokens_; }
 
  private:

@@ -59,7 +59,7 @@ results_db::Host host_of_file(const Json& context, const ImportNames& names) {
     if (!names.host.empty()) {
         host.hostname = names.host;
         Json extra = parse_json(host.extra_json);
-        extra["name"] = names.host;  // given by its owner, and what such hosts are told apart by
+        extra["name"] = names.host;  // given by its owner; identifies such hosts
         host.extra_json = canonical_json(extra);
     }
     return host;
@@ -72,7 +72,7 @@ results_db::Code code_of_file(const Json& context, const std::string& program, c
     if (is_ours(context)) return code;
     code.compiler = either(code.compiler, "unknown");
     code.build_type = either(text_of(context, "library_build_type"), "unknown");
-    // The hash of the program's file is unknown. What is known stands for it, to tell builds of one commit apart.
+    // The hash of the program's file is unknown. Known facts replace it, to distinguish builds of one commit.
     code.binary_sha256 = sha256("import|" + program + '|' + code.compiler + '|' + code.build_type);
     return code;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What another program's benchmarks measured, set down in the results database as `deft bench run` sets down ours.
+// Stores another program's benchmark results in the results database as `deft bench run` stores ours.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace deft::sweeps {
 
-// What the user says in place of the file, which may not say it or say it wrong. Empty: as the file has it.
+// The user's corrections to the file, which may lack a fact or state it wrongly. Empty: as the file has it.
 struct ImportNames {
     std::string program;  // begins the names of its series; without one, the executable's name
     std::string commit;   // that was measured
@@ -25,7 +25,7 @@ struct ImportedSession {
     results_db::Host host;
     results_db::Code code;
     std::int64_t measured_ms = 0;
-    bool dated = true;  // false: the file has no date that can be read, and the time of the import stands for it
+    bool dated = true;  // false: the file has no date that can be read, and the time of the import replaces it
     std::size_t series = 0, samples = 0, summarised = 0;        // summarised: series without repetitions
     std::vector<std::pair<std::string, std::string>> left_out;  // names, and why
 };

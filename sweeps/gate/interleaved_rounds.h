@@ -17,7 +17,7 @@ struct Contestant {
     std::function<double(long)> run;  // that many times in a row; returns seconds of one
 };
 
-// Of something that tells the seconds of one run.
+// Returns the seconds of one run.
 std::function<double(long)> mean_of_runs(std::function<double()> run);
 
 struct RoundSettings {

@@ -29,7 +29,7 @@ bool is_preset_step(const std::string& case_name);
 std::vector<kernels::BenchCase> preset_step_benches();
 // Nothing where none has the name.
 std::optional<kernels::BenchCase> find_preset_step_bench(const std::string& case_name);
-// Errors: as require_memory(), where one of these cases is a preset's and so many processes that train it at once need
+// Errors: as require_memory(), where one of these cases is a preset's and the processes that train it at once need
 // more. Names of other programs' cases are passed over.
 void require_memory_of_cases(const std::vector<std::string>& case_names, int processes);
 

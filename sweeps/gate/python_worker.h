@@ -14,11 +14,11 @@ namespace deft::sweeps {
 // Frozen except while it is asked something, so that its threads take no processor from whatever it is compared with.
 class PythonWorker {
  public:
-    // command: a Python, the script and its arguments. task and packages are told in errors: "run the PyTorch step" and
+    // command: a Python, the script and its arguments. errors name task and packages: "run the PyTorch step" and
     // "torch".
     PythonWorker(const std::vector<std::string>& command, const std::string& task, const std::string& packages);
 
-    // What it says next without being asked. Errors: io, where the Python lacks a package, or the script fails.
+    // The worker's next unasked line. Errors: io, where the Python lacks a package, or the script fails.
     Json read_answer();
     // Errors: io, likewise.
     Json ask(const std::string& request);

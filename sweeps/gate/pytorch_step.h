@@ -23,7 +23,7 @@ class PytorchWorker {
 
     // Seconds of one step. Errors: io.
     double run(const std::string& mode, long steps);
-    // FLOP/s on 1024 x 3072 x 768, which tells a healthy BLAS from a misconfigured one. Errors: io.
+    // FLOP/s on 1024 x 3072 x 768, which reveals a misconfigured BLAS. Errors: io.
     double gemm_rate();
 
  private:
@@ -37,7 +37,7 @@ struct PytorchStep {
     double seconds = 0;  // median
     std::string version;
 };
-// On the GPU in that dtype, through torch.compile. Errors: io, where there is no torch or the script fails.
+// On the GPU in that dtype, through torch.compile. Errors: io, without torch or where the script fails.
 PytorchStep time_pytorch_on_gpu(const std::string& python, const engine::StepBench& bench, engine::DType dtype);
 
 }  // namespace deft::sweeps

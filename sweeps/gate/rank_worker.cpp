@@ -21,7 +21,7 @@ namespace {
 
 enum class Work : std::int64_t { end, step, reduce };
 
-// What rank 0 reads and tells the others.
+// The request that rank 0 reads and broadcasts.
 struct Request {
     Work work = Work::end;
     std::int64_t times = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Training steps on several ranks (engine/bench/rank_steps.h), in processes of mpirun's that are told a line at a time
+// Training steps on several ranks (engine/bench/rank_steps.h), in processes of mpirun that take one line at a time
 // what to do next. In between they leave the cores to whatever they are compared with.
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace deft::sweeps {
 
-// What mpirun starts on each rank: deft bench rank-worker. Rank 0 says first what it is, then answers each line, with a
+// The program that mpirun starts on each rank: deft bench rank-worker. Rank 0 first describes itself, then answers each line, with a
 // JSON object a line; the others do as it does. Errors: those of RankSteps, which end all ranks.
 void serve_rank_steps(const engine::StepBench& bench, int threads, std::istream& requests, std::ostream& answers);
 

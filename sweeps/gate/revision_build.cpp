@@ -49,7 +49,7 @@ std::string without(std::string text, const std::string& part) {
     return text;
 }
 
-// The first line that tells of an error; without one, the last that is not blank. Paths as in the source.
+// The first line with an error; without one, the last that is not blank. Paths as in the source.
 std::string reason_in(const fs::path& log, const fs::path& source) {
     constexpr int kWidth = 300;
     std::string reason = "it said nothing";
@@ -85,7 +85,7 @@ bool run_step(const std::vector<std::string>& argv, const fs::path& log, const s
     return WEXITSTATUS(status) == 0;
 }
 
-// Checks the commit out in a folder of its own, using the objects of the user's repository. It is no worktree, which
+// Checks the commit out in a folder of its own, using the objects of the user's repository. It is not a worktree, which
 // would stay registered in that repository. False where it fails.
 bool check_out(const fs::path& checkout, const fs::path& source, const std::string& hash, const fs::path& log) {
     const ProcessOutput common =

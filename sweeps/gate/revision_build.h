@@ -25,7 +25,7 @@ class BuildFailed : public Error {
     BuildFailed(const std::string& hash, const std::filesystem::path& source, const std::filesystem::path& log);
     const std::string& reason() const {
         return reason_;
-    }  // the first line that tells of an error, with paths as in the source
+    }  // the first line with an error, with paths as in the source
 
  private:
     std::string reason_;

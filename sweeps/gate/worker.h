@@ -1,5 +1,5 @@
 #pragma once
-// One arm of a comparison: a process that prepares benchmark cases and times them as it is told. `deft bench serve`.
+// One arm of a comparison: a process that prepares benchmark cases and times them on request. `deft bench serve`.
 //
 // A request a line, an answer a line, a JSON object each. First of all, without being asked: {"deft_bench": 1}, the
 // version of this protocol.

@@ -53,7 +53,7 @@ void lay(ConfigNode& tree, const Combination& settings) {
     for (const AxisSetting& setting : settings) set_at_path(tree, setting.axis->path, *setting.value);
 }
 
-// Of the values at place `i` those that mean something for this trial.
+// The values at place `i` that apply to this trial.
 Combination meant_at(const Group& group, std::size_t i, ConfigNode tree) {
     Group switches;
     std::copy_if(group.begin(), group.end(), std::back_inserter(switches),

@@ -1,5 +1,5 @@
 #pragma once
-// What the axes of a stage make of one of its cases: every combination of values that means something for it.
+// The combinations of a stage's axes for one of its cases: every combination of values that applies to it.
 
 #include <string>
 #include <vector>

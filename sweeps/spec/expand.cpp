@@ -95,7 +95,7 @@ void refuse_idle_overrides(const Spec& spec) {
     }
 }
 
-// So is an axis that tells no points of any case apart.
+// An axis without effect on any case is refused too.
 void refuse_idle_axes(const Spec& spec) {
     for (const Stage& stage : spec.stages) {
         std::set<const Axis*> used;
@@ -267,7 +267,7 @@ struct Expansion {
         points.push_back(std::move(point));
     }
 
-    // What cases share of a stage that others start from is trained once, and stands in each of them.
+    // A part of a stage that cases share and that others start from is trained once, and belongs to each of them.
     void require_new(const Point& point, const Place& place) {
         const auto [same, added] = by_question.emplace(
             fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());

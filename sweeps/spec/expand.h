@@ -43,8 +43,8 @@ enum class Data { required, may_be_missing };
 // trial's dtype is one that only GPUs compute in.
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config);
 
-// Stages slowest, then cases, axes (the first slowest), seeds fastest; a trial stands behind the one that it starts from.
-// Trials of equal weights may stand at several places of a stage that others start from. Errors: config; missing, where a
+// Stages slowest, then cases, axes (the first slowest), seeds fastest; a trial follows the one that it starts from.
+// Trials of equal weights may have several places of a stage that others start from. Errors: config; missing, where a
 // corpus is.
 std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 

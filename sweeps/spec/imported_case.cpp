@@ -20,7 +20,7 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// Of [train], beside the budget.
+// Keys of [train], beside the budget.
 const std::vector<std::string_view>& computing_keys() {
     static const std::vector<std::string_view> keys = {"batch_size", "micro_batch_size", "dtype"};
     return keys;
@@ -37,7 +37,7 @@ const ConfigNode* start_of(const ConfigNode& trial) {
     return from != nullptr && from->kind == Kind::text && !from->text.empty() ? from : nullptr;
 }
 
-// What a case says of a training that it has not, or of a model that is another's, would be without effect.
+// Keys that an imported case cannot have: settings of a training, or of a model that is given, would be without effect.
 void refuse_idle_keys(const ConfigNode& own) {
     if (const ConfigNode* model = own.find("model"); model != nullptr && model->kind == Kind::table)
         for (const auto& [key, value] : model->children)

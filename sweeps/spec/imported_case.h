@@ -11,7 +11,7 @@ namespace deft::sweeps {
 // Whether a trial's tables say so.
 bool is_imported(const ConfigNode& trial);
 
-// Whether a setting, as of an axis or of --set, means anything to such a trial: it is no setting of a training, nor of a
+// Whether a setting, as of an axis or of --set, applies to such a trial: settings of a training do not, nor of a
 // model, which is its files'.
 bool concerns_imported(const std::string& path);
 

@@ -40,8 +40,8 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                             "break the circle");
             if (!fs::is_regular_file(parent_file))
                 throw Error(ErrorKind::config, parent.place,
-                            fs::exists(parent_file) ? fmt::format("{} is no plain file", parent_file.string())
-                                                    : fmt::format("there is no file {}", parent_file.string()),
+                            fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
+                                                    : fmt::format("file {} does not exist", parent_file.string()),
                             "files in extends are looked for beside the file that names them");
             lay_over_parents(whole, read_file_and_parents(parent_file, open_files, replaced), replaced);
         }

@@ -1,11 +1,11 @@
 #pragma once
-// What one layer of a sweep says that a layer above it leaves without a meaning.
+// Keys of one layer of a sweep that a layer above it makes ineffective.
 
 #include "base/config.h"
 
 namespace deft::sweeps {
 
-// Before `overlay` is laid over the tables of a trial: a preset of the overlay stands for the whole [model] below it; its
+// Before `overlay` is laid over the tables of a trial: a preset of the overlay replaces the whole [model] below it; its
 // optimizer or decay drops the keys that belong to another one.
 void drop_overruled(ConfigNode& trial, const ConfigNode& overlay);
 

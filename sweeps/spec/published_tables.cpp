@@ -17,7 +17,7 @@ std::optional<reporting::PublishedTable> published_table(const std::string& name
     // The name may come from a database, and must not be taken for a path.
     for (const std::string& known : published_tables())
         if (known == name) return reporting::read_published_table(installed_file("reporting/paper/" + name + ".toml"));
-    throw Error(ErrorKind::missing, fmt::format("there is no published table {}", name),
+    throw Error(ErrorKind::missing, fmt::format("no published table is named {}", name),
                 fmt::format("known: {}", fmt::join(published_tables(), ", ")));
 }
 

@@ -30,7 +30,7 @@ const Stage& searched_stage(const Spec& spec, const std::string& name, const Pla
         if (name.empty() || stage.name == name) return stage;
         known.push_back(stage.name);
     }
-    refuse_search(place, fmt::format("search.stage: there is no stage {}", name),
+    refuse_search(place, fmt::format("search.stage: no stage is named {}", name),
                   spec.has_stages() ? suggestion(name, known) : "leave it out: the sweep has no stages");
 }
 
@@ -54,7 +54,7 @@ std::vector<double> read_rates(const ConfigNode* node, const Place& place) {
         rates.push_back(rate);
     }
     if (rates.size() < 2)
-        refuse_search(node->place, "search.learning_rate: one rate is no search",
+        refuse_search(node->place, "search.learning_rate: one rate is not a search",
                       "give two or more, or set train.learning_rate and drop [search]");
     return rates;
 }

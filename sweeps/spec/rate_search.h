@@ -12,7 +12,7 @@ namespace deft::sweeps {
 
 inline constexpr const char* kLearningRate = "train.learning_rate";
 
-// Of the sweep as read so far: its stages and seeds are there. Nothing where it is switched off. Errors: config, for
+// Reads the sweep after its stages and seeds. Nothing where it is switched off. Errors: config, for
 // fewer than two rates, rates that do not ascend, and a stage that has rates of its own or starts from another.
 std::optional<RateSearch> read_search(const ConfigNode& node, const Spec& spec);
 

@@ -28,7 +28,7 @@ void add_axis(std::vector<Axis>& axes, Axis axis) {
     axes.push_back(std::move(axis));
 }
 
-// Of a number that no axis has yet.
+// The next free number of an axis.
 int next_together(const std::vector<Axis>& axes) {
     int most = 0;
     for (const Axis& axis : axes) most = std::max(most, axis.together);
@@ -59,7 +59,7 @@ const std::vector<ConfigNode>& tables_of(const ConfigNode& node, const std::stri
     return node.items;
 }
 
-// Of axes that go together, from the one at `first` on.
+// The axes that go together, from the one at `first` on.
 void refuse_equal_places(const std::vector<Axis>& axes, std::size_t first, const std::string& name) {
     std::map<std::string, std::size_t> said;
     for (std::size_t i = 0; first < axes.size() && i < axes[first].values.size(); ++i) {

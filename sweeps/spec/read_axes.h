@@ -11,13 +11,13 @@
 
 namespace deft::sweeps {
 
-// Of a sweep without stages: [axes.grid], [[axes.zip]] and [[axes.list]]. Those of a grid first, then the tables of
+// The axes of a sweep without stages: [axes.grid], [[axes.zip]] and [[axes.list]]. Those of a grid first, then the tables of
 // zip, then the list, whose points go together; the first is the slowest. `zip = []` and `list = []` are none. Errors:
 // config, with the place: an axis that is given twice or has no values, a zip of unequal lengths, points of a list that
 // do not have the same keys, places of a zip or points of a list that say the same.
 std::vector<Axis> read_axes(const ConfigNode& axes);
 
-// Of a stage: paths and their values, which are its grid and may stand in [stage.NAME.axes.grid] too, and
+// The axes of a stage: paths and their values, which are its grid and may be in [stage.NAME.axes.grid] too, and
 // [[stage.NAME.axes.zip]] and [[stage.NAME.axes.list]].
 // `name`: "stage.NAME.axes". Errors: as above.
 std::vector<Axis> read_stage_axes(const ConfigNode& axes, const std::string& name);
@@ -27,7 +27,7 @@ std::vector<Axis> read_stage_axes(const ConfigNode& axes, const std::string& nam
 // of these places has it.
 void pin(std::vector<Axis>& axes, const std::string& path, const ConfigNode& value);
 
-// Paths with what stands under them: quoted paths and nested tables say the same, "train.batch_size" = x and
+// Paths with their values: quoted paths and nested tables are equal, "train.batch_size" = x and
 // train.batch_size = x.
 void flatten(const ConfigNode& table, const std::string& prefix,
              std::vector<std::pair<std::string, const ConfigNode*>>& out);

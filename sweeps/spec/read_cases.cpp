@@ -29,7 +29,7 @@ std::vector<std::string> stage_names(const std::vector<Stage>& stages) {
     return names;
 }
 
-// `known`: the stages before this one. `later`: the names of those behind it.
+// `known`: the stages before this one. `later`: the names of those after it.
 void require_earlier(const Stage& stage, const Place& place, const std::vector<Stage>& known,
                      const std::vector<std::string>& later) {
     const std::vector<std::string> names = stage_names(known);
@@ -40,11 +40,11 @@ void require_earlier(const Stage& stage, const Place& place, const std::vector<S
     if (std::find(later.begin(), later.end(), stage.from) != later.end())
         refuse_place(place, fmt::format("{} = \"{}\" is a later stage", name, stage.from),
                      fmt::format("write [stage.{}] above [stage.{}]", stage.from, stage.name));
-    refuse_place(place, fmt::format("{} = \"{}\" is no stage of this sweep", name, stage.from),
+    refuse_place(place, fmt::format("{} = \"{}\" is not a stage of this sweep", name, stage.from),
                  suggestion(stage.from, names, "write its [stage.NAME] above this one"));
 }
 
-// A stage's name stands where tables of trials and keys of cases stand too.
+// A stage's name shares a namespace with tables of trials and keys of cases.
 void require_stage_name(const std::string& name, const Place& place) {
     require_name(name, place, "the stage's name");
     std::vector<std::string> taken = trial_keys();
@@ -211,7 +211,7 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
             }
             const auto axis = axes.find(path);
             if (axis == axes.end())
-                refuse_place(value->place, fmt::format("there is no axis {}", path), suggestion(path, known));
+                refuse_place(value->place, fmt::format("no axis is named {}", path), suggestion(path, known));
             const std::vector<ConfigNode>& values = axis->second->values;
             if (std::none_of(values.begin(), values.end(),
                              [v = value](const ConfigNode& x) { return to_json(x) == to_json(*v); }))

@@ -13,7 +13,7 @@ namespace deft::sweeps {
 // All are where there are no names.
 bool is_selected(const Point& point, const std::vector<std::string>& names);
 
-// By place: those that are meant, and of a row or a trial also what it starts from; a case has all of its own.
+// Per place: the selected points, and for a row or a trial also what it starts from; a case has all of its own.
 std::vector<char> selected_points(const std::vector<Point>& points, const std::vector<std::string>& names);
 
 // Refuses a name that means none of the points, with the nearest of `points`. Errors: usage.

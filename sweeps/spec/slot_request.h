@@ -1,5 +1,5 @@
 #pragma once
-// What a sweep, or --slots, says of where its trials may run.
+// The request of a sweep, or --slots, for where its trials may run.
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace deft::sweeps {
 
 inline constexpr int kMostRanks = 1024;  // of a trial
 
-// What `slots` says: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
+// The value of `slots`: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
 struct SlotRequest {
     enum class Where { automatic, cpu, gpu } where = Where::automatic;
     int count = 0;    // cpu: trials at once; gpu: cards, 0 for every visible one

@@ -67,7 +67,7 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
 void require_published(const std::string& table, const Place& place) {
     const std::vector<std::string> known = published_tables();
     if (std::find(known.begin(), known.end(), table) == known.end())
-        refuse(place, fmt::format("there is no published table {}", table), suggestion(table, known));
+        refuse(place, fmt::format("no published table is named {}", table), suggestion(table, known));
 }
 
 void read_resources(const ConfigNode& node, Spec& spec) {
@@ -90,7 +90,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
 
 std::int64_t date_to_ms(const std::string& text, const Place& place) {
     const auto date = parse_date(text);
-    if (!date) refuse(place, fmt::format("'{}' is no date", text), "write it as \"2025-01-31\"");
+    if (!date) refuse(place, fmt::format("'{}' is not a date", text), "write it as \"2025-01-31\"");
     if (is_future(*date))
         refuse(place, fmt::format("{} is in the future, and no price of then is known", text),
                "write the day on which somebody read the price");
@@ -172,14 +172,14 @@ Spec read_spec(const ConfigNode& root) {
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
     spec.cases = read_cases(*cases, spec.stages);
     if (!spec.fitted_on.empty() && spec.find_case(spec.fitted_on) == nullptr)
-        refuse(TableReader(*resources, "resources").place("fitted_on"), fmt::format("there is no case {}", spec.fitted_on),
+        refuse(TableReader(*resources, "resources").place("fitted_on"), fmt::format("no case is named {}", spec.fitted_on),
                suggestion(spec.fitted_on, case_names(spec.cases)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
     if (search != nullptr) spec.search = read_search(*search, spec);
     if (spec.baseline.empty()) spec.baseline = first_trained_case(spec);
     if (spec.find_case(spec.baseline) == nullptr)
-        refuse(reader.place("baseline"), fmt::format("the baseline {} is no case", spec.baseline),
+        refuse(reader.place("baseline"), fmt::format("the baseline {} is not a case", spec.baseline),
                suggestion(spec.baseline, case_names(spec.cases)));
     return spec;
 }
@@ -188,7 +188,7 @@ Spec read_spec(const ConfigNode& root) {
 Override parse_override(const std::string& text, const std::vector<Stage>& stages) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-        throw Error(ErrorKind::usage, fmt::format("--set {}: this is no key=value", text),
+        throw Error(ErrorKind::usage, fmt::format("--set {}: not of the form key=value", text),
                     "write it as in --set train.learning_rate=1e-3");
     try {
         static_cast<void>(Json(text).dump());
@@ -297,11 +297,11 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     if (!std::filesystem::exists(file)) {
         const std::string meant = did_you_mean(file.filename().string(), sweep_files_beside(file));
         throw Error(
-            ErrorKind::usage, fmt::format("there is no sweep file {}", file.string()),
+            ErrorKind::usage, fmt::format("sweep file {} does not exist", file.string()),
             meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
     }
     if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
-        throw Error(ErrorKind::usage, fmt::format("{} is no plain file", file.string()), "name a sweep file (.toml)");
+        throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()), "name a sweep file (.toml)");
     const std::string text = read_file(file);
     auto [root, replaced] = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};
@@ -345,7 +345,7 @@ std::vector<std::int64_t> parse_seeds(const std::string& text) {
         std::int64_t value = 0;
         const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || value < 0)
-            throw Error(ErrorKind::usage, fmt::format("--seeds {}: this is no number and no list", text),
+            throw Error(ErrorKind::usage, fmt::format("--seeds {}: neither a number nor a list", text),
                         "write 3 for the seeds 1 to 3, or a list as in 4,7");
         return value;
     };

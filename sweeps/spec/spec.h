@@ -90,7 +90,7 @@ struct Spec {
     std::string fitted_on;  // the case on whose published times the device's utilisation is fitted; empty: it is stated
     std::string fitted_in;  // the published table that has them; empty: `paper`
     std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
-    std::string paper;  // the published table to stand beside the results; empty: none
+    std::string paper;  // the published table that is printed beside the results; empty: none
     ConfigNode defaults;
     std::vector<Stage> stages;  // those enabled, in their order, at least one
     std::vector<Case> cases;
@@ -117,7 +117,7 @@ struct SpecOptions {
     std::optional<std::vector<std::int64_t>> seeds;
 };
 
-// Errors: io, config (with the place and what to mend), usage (an override that is no key=value).
+// Errors: io, config (with the place and a fix), usage (an override that is not key=value).
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
 
 // Refuses a case that the sweep does not have, with the nearest. Errors: usage.

@@ -82,7 +82,7 @@ const Fields& fields_of(const PriceTable&) {
 
 const Fields& fields_of(const ReportTable&) {
     static const Fields fields = {
-        {"paper", at<&ReportTable::paper>, "the published table to stand beside the results", {.required = true}}};
+        {"paper", at<&ReportTable::paper>, "the published table that is printed beside the results", {.required = true}}};
     return fields;
 }
 
@@ -149,13 +149,13 @@ const Fields& fields_of(const AxesTable&) {
         {"zip",
          apart<std::string>,
          "[[axes.zip]]: values that go together, the first of each key, the second of each, and so on; those of a "
-         "scale stand in place of the file's",
+         "scale replace the file's",
          {.by_default = "none",
           .takes = "\"TABLE.KEY\" = [values], as many in each line",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}},
         {"list",
          apart<std::string>,
-         "[[axes.list]]: points one by one, all with the same keys; those of a scale stand in place of the file's",
+         "[[axes.list]]: points one by one, all with the same keys; those of a scale replace the file's",
          {.by_default = "none",
           .takes = "\"TABLE.KEY\" = value, one a line",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}}};
@@ -244,7 +244,7 @@ Json trial_properties(Json& definitions) {
 
 }  // namespace
 
-// A sweep inherits, and a scale completes it: nothing is required but what stands in one place alone.
+// A sweep inherits, and a scale completes it: only what has one place alone is required.
 Json sweep_schema() {
     Json definitions = Json::object();
     const Json trial = trial_properties(definitions);

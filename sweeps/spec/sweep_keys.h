@@ -11,7 +11,7 @@
 
 namespace deft::sweeps {
 
-// Tables as they stand in the file.
+// Tables as the file has them.
 struct ResourcesTable {
     std::int64_t threads = 0;
     std::string slots = "auto";

@@ -122,7 +122,7 @@ TEST_CASE("No table of a sweep counts the trials of its search") {
     sweep.trials = whole_search();
     sweep.trials.insert(sweep.trials.begin() + 3, a_finished_trial("plain", kHalfBudget, 1, 3.0));
     sweep.trials.push_back(a_finished_trial("ltd", kHalfBudget, 1, 3.0));
-    take_search_apart(sweep);
+    split_search_trials(sweep);
     REQUIRE(sweep.trials.size() == 2);
     CHECK(sweep.trials[0].case_key == "plain");
     CHECK(sweep.trials[1].case_key == "ltd");

@@ -270,7 +270,7 @@ TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
     const Ran silent = sweep.deft("bench", {"ab", "/bin/false", DEFT_PROGRAM, "--root", root_of(sweep)});
     CHECK(silent.exit_code == kExitUsage);
     CHECK_THAT(silent.err,
-               ContainsSubstring("/bin/false is no program to compare") && ContainsSubstring("exit code 1"));
+               ContainsSubstring("/bin/false cannot be compared") && ContainsSubstring("exit code 1"));
     for (const char* garbage :
          {"Segmentation fault", "[1, 2", "{\"seconds\":-1}", "{\"seconds\":\"x\"}", "{}", "\x1b[2J"}) {
         Script chatty;

@@ -110,7 +110,7 @@ TEST_CASE("A stage's rate is searched where cases share its trainings, and later
 
 TEST_CASE("A search that finds nothing out is refused with its place") {
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3]\n"),
-               ContainsSubstring("one rate is no search") && ContainsSubstring("s.toml:18:17"));
+               ContainsSubstring("one rate is not a search") && ContainsSubstring("s.toml:18:17"));
     CHECK_THAT(wrong_search("[search]\nseeds = [5]\n"), ContainsSubstring("search.learning_rate is missing"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [2e-3, 1e-3]\n"),
                ContainsSubstring("0.001 does not ascend from 0.002") && ContainsSubstring("s.toml:18:24"));
@@ -123,7 +123,7 @@ TEST_CASE("A search that finds nothing out is refused with its place") {
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 2e-3]\nseeds = []\n"),
                ContainsSubstring("seeds is empty"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 2e-3]\nstage = \"pretrain\"\n"),
-               ContainsSubstring("there is no stage pretrain") && ContainsSubstring("leave it out"));
+               ContainsSubstring("no stage is named pretrain") && ContainsSubstring("leave it out"));
     CHECK_THAT(wrong_search("[axes.grid]\n\"train.learning_rate\" = [1e-3, 2e-3]\n" + kThreeRates),
                ContainsSubstring("the axes give learning rates"));
 }

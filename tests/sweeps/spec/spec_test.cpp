@@ -80,7 +80,7 @@ TEST_CASE("Cases have names of their own, and what refers to them must exist") {
                ContainsSubstring("s.toml:1:12: the baseline basline is no case"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec), ContainsSubstring("did you mean baseline?"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[[exclude]]\ncase = \"baselin\"\n"),
-               ContainsSubstring("s.toml:6:8: there is no case baselin"));
+               ContainsSubstring("s.toml:6:8: no case is named baselin"));
     const Spec spec = load(kSmallSpec);
     require_cases(spec, {"baseline"});
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_cases(spec, {"baselien"}); }),
@@ -228,7 +228,7 @@ TEST_CASE("Resources and prices") {
     REQUIRE(spec.price);
     CHECK(spec.price->date_ms == 86'400'000);
     CHECK(spec.price->usd_per_hour == 0.5);
-    CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is no date"));
+    CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is not a date"));
     CHECK_THAT(wrong_spec(kSmallSpec + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
     CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2990-02-03\"\n"),
                ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the day on which"));
@@ -278,8 +278,8 @@ TEST_CASE("A pipe is refused at once where a sweep file is meant, and not waited
     REQUIRE(::mkfifo((folder.path / "pipe.toml").c_str(), 0600) == 0);
     const auto file = folder.write("s.toml", "extends = [\"pipe.toml\"]\n" + kSmallSpec);
     CHECK_THAT(test::refusal([&] { load_spec(file); }),
-               ContainsSubstring("s.toml:1:12") && ContainsSubstring("pipe.toml is no plain file"));
+               ContainsSubstring("s.toml:1:12") && ContainsSubstring("pipe.toml is not a regular file"));
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "pipe.toml"); }),
-               ContainsSubstring("is no plain file"));
-    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path); }), ContainsSubstring("is no plain file"));
+               ContainsSubstring("is not a regular file"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path); }), ContainsSubstring("is not a regular file"));
 }

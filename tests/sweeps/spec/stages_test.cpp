@@ -151,7 +151,7 @@ TEST_CASE("A case is left out of one stage, and so is what would start from it")
     const Staged early(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"pretrain\"\ncase = \"ltd\"\n");
     CHECK(early.points.size() == 8);
     CHECK_THAT(wrong_stages(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"fintune\"\n"),
-               ContainsSubstring("there is no stage fintune") && ContainsSubstring("did you mean finetune?"));
+               ContainsSubstring("no stage is named fintune") && ContainsSubstring("did you mean finetune?"));
 }
 
 TEST_CASE("A scale reaches into a stage") {
@@ -221,7 +221,7 @@ TEST_CASE("Stages that make no sense are refused where they stand") {
     CHECK_THAT(refused("[stage.a]\nfrom = \"b\"\n[stage.b]\n", plain),
                ContainsSubstring("stage.a.from = \"b\" is a later stage") && ContainsSubstring("above [stage.a]"));
     CHECK_THAT(refused("[stage.first]\n[stage.b]\nfrom = \"frist\"\n", plain),
-               ContainsSubstring("is no stage of this sweep") && ContainsSubstring("did you mean first?"));
+               ContainsSubstring("is not a stage of this sweep") && ContainsSubstring("did you mean first?"));
     CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.pretrian.train]\nbatch_size = 2\n"),
                ContainsSubstring("unknown key case.pretrian") && ContainsSubstring("did you mean pretrain?"));
     CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.random_ltd]\nmin = 16\n"),
@@ -240,7 +240,7 @@ TEST_CASE("Stages that make no sense are refused where they stand") {
     CHECK_THAT(refused("[stage.a]\nform = \"b\"\n", plain), ContainsSubstring("did you mean from?"));
     CHECK_THAT(refused("stage = 3\n", plain), ContainsSubstring("stage"));
     CHECK_THAT(refused(kChain, plain + "[[exclude]]\n\"train.batch_size\" = 4\n"),
-               ContainsSubstring("there is no axis train.batch_size"));
+               ContainsSubstring("no axis is named train.batch_size"));
     // The last stage's trials of two cases must differ in something.
     CHECK_THAT(refused(kChain, plain + "[[case]]\nname = \"same\"\n"),
                ContainsSubstring("plain:finetune/1 and same:finetune/1 would train and score the same thing"));
