@@ -46,28 +46,56 @@ bool has_key(const Field& field) {
     return field.rules.role != FieldRole::computed;
 }
 
-// The table of that name with those within it; all tables of sweep files where no name is given.
-std::vector<KeyTable> asked_tables(const std::string& name) {
-    std::vector<KeyTable> tables = name.empty() ? sweeps::sweep_tables() : all_tables();
-    if (name.empty()) return tables;
-    std::vector<std::string> names;
-    std::string holder;  // a table that has a key of that name
-    for (const KeyTable& table : tables) {
-        names.push_back(name_of(table));
-        for (const Field& field : table.fields)
-            if (has_key(field) && field.key == name && holder.empty()) holder = name_of(table);
-    }
-    // [curriculum.voc] is one of [curriculum.METRIC].
+// [curriculum.voc] is one of [curriculum.METRIC].
+std::string with_metric(const std::string& name) {
     const std::string curriculum = "curriculum.";
-    const bool is_metric = name.starts_with(curriculum) && name.find('.', curriculum.size()) == std::string::npos;
-    const std::string asked = is_metric ? curriculum + "METRIC" : name;
-    std::erase_if(tables, [&](const KeyTable& table) {
-        return name_of(table) != asked && !name_of(table).starts_with(asked + ".");
-    });
-    if (tables.empty())
-        throw Error(ErrorKind::usage, fmt::format("there is no table {}", name),
-                    holder.empty() ? suggestion(name, names) : fmt::format("it is a key: see deft keys {}", holder));
+    if (!name.starts_with(curriculum)) return name;
+    const std::size_t dot = name.find('.', curriculum.size());
+    return curriculum + "METRIC" + (dot == std::string::npos ? "" : name.substr(dot));
+}
+
+// Tables that keep only the keys which `matches` accepts; tables without such a key are left out.
+template <class Matches>
+std::vector<KeyTable> tables_with_keys(std::vector<KeyTable> tables, const Matches& matches) {
+    for (KeyTable& table : tables)
+        std::erase_if(table.fields,
+                      [&](const Field& field) { return !has_key(field) || !matches(name_of(table), field.key); });
+    std::erase_if(tables, [](const KeyTable& table) { return table.fields.empty(); });
     return tables;
+}
+
+// All tables of sweep files where `word` is empty. Otherwise the first of these that finds something: the table of that
+// name with its subtables, the key TABLE.KEY, and every key with `word` in its name or in its table's name.
+std::vector<KeyTable> asked_tables(const std::string& word) {
+    if (word.empty()) return sweeps::sweep_tables();
+    const std::vector<KeyTable> all = all_tables();
+
+    const std::string path = with_metric(word);
+    std::vector<KeyTable> sections = all;
+    std::erase_if(sections, [&](const KeyTable& table) {
+        return name_of(table) != path && !name_of(table).starts_with(path + ".");
+    });
+    if (!sections.empty()) return sections;
+
+    std::vector<KeyTable> found = tables_with_keys(
+        all, [&](const std::string& table, const std::string& key) { return table + "." + key == path; });
+    if (found.empty())
+        found = tables_with_keys(all, [&](const std::string& table, const std::string& key) {
+            return (table + "." + key).find(word) != std::string::npos;
+        });
+    if (!found.empty()) return found;
+
+    std::vector<std::string> known;
+    for (const KeyTable& table : all) {
+        known.push_back(name_of(table));
+        for (const Field& field : table.fields) {
+            if (!has_key(field)) continue;
+            known.push_back(field.key);
+            known.push_back(name_of(table) + "." + field.key);
+        }
+    }
+    throw Error(ErrorKind::usage, fmt::format("no table or key matches {}", word),
+                suggestion(word, known, "see deft keys for all tables and keys"));
 }
 
 // A line a key; what is too wide goes on below.
@@ -156,7 +184,7 @@ void add_keys(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<KeysArguments>();
     CLI::Option* table = command->add_option(
         "table", arguments->table,
-        "One table, as in train, data.bert, curriculum, sweep, task; all of a sweep where it is absent");
+        "A table, a key or a part of a name, as in data.bert, train.learning_rate or dtype (default: all of a sweep)");
     CLI::Option* json = command->add_flag("--json", arguments->json, "Print them as JSON");
     command
         ->add_option("--schema", arguments->schema, "Print the JSON Schema by which editors check files: sweep or task")

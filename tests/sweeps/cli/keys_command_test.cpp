@@ -63,7 +63,8 @@ TEST_CASE("deft keys tells each key's default, values, unit and meaning", "[surr
                ContainsSubstring("[task.prompt]") && ContainsSubstring("gold_values"));
     const Ran unknown = nothing.deft("keys", {"trian"});
     CHECK(unknown.exit_code == kExitUsage);
-    CHECK_THAT(unknown.err, ContainsSubstring("there is no table trian") && ContainsSubstring("did you mean train?"));
+    CHECK_THAT(unknown.err,
+               ContainsSubstring("no table or key matches trian") && ContainsSubstring("did you mean train?"));
     CHECK(nothing.deft("keys", {"--schema", "sweeps"}).exit_code == kExitUsage);
 
     const Json json = Json::parse(nothing.deft("keys", {"--json"}).out);
@@ -79,6 +80,26 @@ TEST_CASE("deft keys tells each key's default, values, unit and meaning", "[surr
     CHECK(keys > 100);
 }
 
+TEST_CASE("deft keys finds keys by their path and by a part of a name", "[surroundings]") {
+    const TinySweep nothing("");
+    const Ran one = nothing.deft("keys", {"train.learning_rate"});
+    CHECK(one.exit_code == kExitOk);
+    CHECK_THAT(one.out, ContainsSubstring("[train]") && ContainsSubstring("learning_rate"));
+    CHECK_THAT(one.out, !ContainsSubstring("batch_size"));
+
+    const Json matches = Json::parse(nothing.deft("keys", {"learning_rate", "--json"}).out);
+    CHECK(!matches.at("tables").empty());
+    for (const Json& table : matches.at("tables")) {
+        CHECK(!table.at("keys").empty());
+        for (const Json& key : table.at("keys"))
+            CHECK_THAT(key.at("key").get<std::string>(), ContainsSubstring("learning_rate"));
+    }
+    CHECK_THAT(nothing.deft("keys", {"train.learning_rat3"}).err,
+               ContainsSubstring("did you mean train.learning_rate?"));
+    CHECK_THAT(nothing.deft("keys", {"curriculum.voc.root_degree"}).out,
+               ContainsSubstring("[curriculum.METRIC]") && ContainsSubstring("root_degree"));
+}
+
 TEST_CASE("the schemas in schema/ are those that this program writes", "[surroundings]") {
     const TinySweep nothing("");
     for (const std::string name : {"sweep", "task"}) {
@@ -87,7 +108,8 @@ TEST_CASE("the schemas in schema/ are those that this program writes", "[surroun
     }
 }
 
-TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses", "[surroundings]") {
+TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses",
+          "[surroundings]") {
     const Ran sweeps = validate("sweep.json", toml_files(kSource / "sweeps"));
     if (sweeps.exit_code == 77) DEFT_SKIP("no jsonschema for /usr/bin/python3 (Debian: python3-jsonschema)");
     CHECK(sweeps.out == "[]\n");
