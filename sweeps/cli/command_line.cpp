@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "base/suggestion.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/help_text.h"
+#include "sweeps/cli/output.h"
 #include "sweeps/driver/provenance.h"
 
 namespace deft::cli {
@@ -58,6 +61,27 @@ std::string missing_command(const CLI::App& app, const std::vector<std::string>&
     }
 }
 
+// Refuses the first option that its command lacks, with the nearest one that it has.
+void refuse_unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+    const CLI::App* command = &app;
+    for (const std::string& word : words) {
+        const std::vector<const CLI::App*> commands = visible_commands(*command);
+        const auto found = std::find_if(commands.begin(), commands.end(),
+                                        [&](const CLI::App* one) { return one->get_name() == word; });
+        if (found != commands.end()) command = *found;
+        if (!word.starts_with("--")) continue;
+        const std::string name = word.substr(0, word.find('='));
+        if (name == "--" || command->get_option_no_throw(name) != nullptr) continue;
+        std::vector<std::string> known;
+        for (const CLI::Option* option : visible_options(*command))
+            for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+        const std::string path = command_path(*command);
+        const std::string command_name = path.empty() ? "deft" : "deft " + path;
+        throw Error(ErrorKind::usage, fmt::format("{} has no option {}", command_name, reporting::visible(name)),
+                    suggestion(name, known, fmt::format("see {} --help", command_name)));
+    }
+}
+
 // An empty value, as of a shell variable that is not set, would count as an option that is not given.
 void refuse_empty_values(CLI::App& app) {
     const auto problem = [](const std::string& text) {
@@ -70,11 +94,8 @@ void refuse_empty_values(CLI::App& app) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
-    CLI::App app("Trains the cases of a sweep, logs what they consumed and scored, and tabulates them.", "deft");
-    app.set_version_flag("--version", sweeps::version_text());
-    app.require_subcommand(1);
-    Context context;
+void add_commands(CLI::App& app, Context& context) {
+    app.formatter(std::make_shared<HelpFormatter>());
     add_run(app, context);
     add_plan(app, context);
     add_status(app, context);
@@ -98,15 +119,32 @@ int run_command_line(int argc, char** argv) {
     add_db(app, context);
     add_tune(app, context);
     add_doctor(app, context);
+    add_help(app, context);
+    add_completion(app, context);
+    add_man(app, context);
     add_debug_state(app, context);
     add_trial(app, context);
     refuse_empty_values(app);
+}
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app("Trains the recipes of a sweep, and compares what they cost and how well they score.", "deft");
+    app.set_version_flag("--version", sweeps::version_text());
+    app.require_subcommand(1);
+    Context context;
+    add_commands(app, context);
+    if (argc < 2) {
+        print(overview(app));
+        return kExitOk;
+    }
     refuse_unknown_command(app, argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked) {  // --help, --version
         app.exit(asked);
     } catch (const CLI::ParseError& error) {
+        if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+            refuse_unknown_option(app, {argv + 1, argv + argc});
         const std::string missing = missing_command(app, {argv + 1, argv + argc});
         if (missing.empty())
             std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());

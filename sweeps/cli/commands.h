@@ -48,6 +48,9 @@ void add_db(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
+void add_help(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+void add_man(CLI::App& app, Context& context);
 void add_debug_state(CLI::App& app, Context& context);
 void add_trial(CLI::App& app, Context& context);  // internal: what a slot runs
 
