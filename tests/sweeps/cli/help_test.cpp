@@ -135,6 +135,13 @@ TEST_CASE("completion names the commands and options, and the manual every comma
     std::size_t expected = 0;
     walk(commands.app, [&](const CLI::App&) { ++expected; });
     CHECK(sections + 1 == expected);
+
+    const ProcessOutput groff = run_process({"sh", "-c",
+                                             "command -v groff >/dev/null || exit 77; groff -man -ww -Tutf8 " +
+                                                 folder.write("deft.1", manual).string() + " 2>&1 >/dev/null"});
+    if (groff.exit_code == 77) DEFT_SKIP("groff is not installed");
+    CHECK(groff.out.empty());
+    CHECK(groff.exit_code == 0);
 }
 
 TEST_CASE("an unknown option suggests the nearest option of its command", "[surroundings]") {
