@@ -3,11 +3,14 @@
 #include "reporting/status.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -32,17 +35,22 @@ void add_status(CLI::App& app, Context&) {
     struct Arguments {
         std::string sweep;
         std::string root = sweeps::kDefaultRoot;
+        std::vector<std::string> from;
         bool stale = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("status", "Show how far a sweep is");
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
-    command->add_flag("--stale", arguments->stale,
-                      "List what would be measured otherwise today, since code (the result epoch), data, or a task, its "
-                      "records or its scoring have changed, and the command that does it again");
+    add_from(*command, arguments->from);
+    command
+        ->add_flag("--stale", arguments->stale,
+                   "List results that code (the result epoch), data, a task, its records or its evaluation have "
+                   "changed since, and the command that repeats them")
+        ->excludes("--from");
     command->callback([arguments] {
-        const results_db::Reader reader = open_results(arguments->root);
+        take_name(arguments->from, arguments->sweep);
+        const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
         if (arguments->stale) {
             print_stale(find_checked_sweep(reader, arguments->sweep, arguments->root));
             return;

@@ -27,7 +27,8 @@ TEST_CASE("Packed evidence is merged, and refused where it is damaged or unpacks
         return sweep.deft("db", {"merge", file, "--root", (sweep.folder.path / "other").string()});
     };
     const std::string packed = test::gzip(read_file(out));
-    CHECK_THAT(merge("cut.jsonl.gz", packed.substr(0, packed.size() / 2)).err, ContainsSubstring("truncated gzip data"));
+    CHECK_THAT(merge("cut.jsonl.gz", packed.substr(0, packed.size() / 2)).err,
+               ContainsSubstring("truncated gzip data"));
     const std::string much(results_db::kMostReadBytes + 1, ' ');
     CHECK_THAT(merge("much.jsonl.gz", test::gzip(much)).err, ContainsSubstring("no evidence has more"));
     CHECK_THAT(merge("much.jsonl.zst", test::zstd(much)).err, ContainsSubstring("no evidence has more"));
@@ -51,13 +52,20 @@ TEST_CASE("Every command that reads results takes several files after one --from
     CHECK(report(files) == table);
     CHECK(report(joined({"tiny"}, files)) == table);
     CHECK(report(joined(files, {"tiny"})) == table);
-    const std::vector<std::string> packed = {"--from",
-                                             sweep.folder.write("x.jsonl.gz", test::gzip(read_file(files[1]))).string(),
-                                             sweep.folder.write("y.jsonl.zst", test::zstd(read_file(files[2]))).string()};
+    const std::vector<std::string> packed = {
+        "--from", sweep.folder.write("x.jsonl.gz", test::gzip(read_file(files[1]))).string(),
+        sweep.folder.write("y.jsonl.zst", test::zstd(read_file(files[2]))).string()};
     CHECK(report(packed) == table);
     CHECK_THAT(sweep.deft("report", joined(files, {"tinny"})).err, ContainsSubstring("did you mean tiny?"));
     CHECK_THAT(sweep.deft("report", joined(files, {"x.3of2.jsonl"})).err,
                ContainsSubstring("there is no file x.3of2.jsonl"));
+
+    const Ran status = sweep.deft("status", joined({"tiny"}, files));
+    CHECK(status.exit_code == kExitOk);
+    CHECK_THAT(status.out, ContainsSubstring("tiny"));
+    CHECK(sweep.deft("status", joined(files, {"tiny"})).out == status.out);
+    CHECK_THAT(sweep.deft("status", {"--from", "absent.jsonl"}).err, ContainsSubstring("absent.jsonl"));
+    CHECK(sweep.deft("status", joined(files, {"--stale"})).exit_code == kExitUsage);
 
     CHECK(sweep.deft("check", joined({"claims", "all"}, files)).exit_code == kExitNothing);
     CHECK_THAT(sweep.deft("check", joined(joined({"claims"}, files), {"tiny"})).err,

@@ -53,7 +53,7 @@ std::vector<std::string> words_of(const std::string& example) {
 
 }  // namespace
 
-TEST_CASE("the help of every command fits 80 columns and has examples and exit codes") {
+TEST_CASE("the help of every command fits 80 columns and has examples and exit codes", "[surroundings]") {
     const Commands commands;
     int visited = 0;
     walk(commands.app, [&](const CLI::App& command) {
@@ -75,7 +75,7 @@ TEST_CASE("the help of every command fits 80 columns and has examples and exit c
     CHECK(visited > 50);
 }
 
-TEST_CASE("the examples of every command parse") {
+TEST_CASE("the examples of every command parse", "[surroundings]") {
     for (const cli::CommandHelp& help : cli::all_command_help())
         for (const char* example : help.examples) {
             CAPTURE(help.command, example);
