@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "engine/bench/cases.h"
 #include "engine/core/backend.h"
 #include "experiments/bench/scoring.h"
@@ -76,15 +77,26 @@ kernels::BenchBackends chosen_backends(const std::string& word) {
     throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use --backend cpu, or see `deft doctor`");
 }
 
+// What a pattern may have been meant to be: a name, or a pattern of its first part as in linear_forward/* or linear_*.
+static std::vector<std::string> patterns_of(const std::vector<BenchCase>& benches) {
+    std::set<std::string> known;
+    for (const BenchCase& bench : benches) {
+        known.insert({bench.name, bench.name.substr(0, bench.name.find('/')) + "/*",
+                      bench.name.substr(0, bench.name.find('_')) + "_*"});
+    }
+    return {known.begin(), known.end()};
+}
+
 std::vector<BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends backends) {
     std::vector<BenchCase> benches = bench_cases(backends);
+    const std::vector<std::string> known = patterns_of(benches);
     std::set<std::string> chosen;
     for (const BenchCase& bench : benches)
         if (is_meant(bench.name, patterns)) chosen.insert({bench.name, bench.beside});
     std::erase_if(benches, [&](const BenchCase& bench) { return !chosen.contains(bench.name); });
     if (benches.empty())
         throw Error(ErrorKind::missing, fmt::format("no case matches {}", fmt::join(patterns, ", ")),
-                    "see deft bench list");
+                    suggestion(patterns.front(), known, "see deft bench list"));
     return benches;
 }
 

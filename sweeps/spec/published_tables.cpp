@@ -1,10 +1,10 @@
 #include "sweeps/spec/published_tables.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/installed_files.h"
+#include "base/suggestion.h"
 
 namespace deft::sweeps {
 
@@ -18,7 +18,7 @@ std::optional<reporting::PublishedTable> published_table(const std::string& name
     for (const std::string& known : published_tables())
         if (known == name) return reporting::read_published_table(installed_file("reporting/paper/" + name + ".toml"));
     throw Error(ErrorKind::missing, fmt::format("no published table is named {}", name),
-                fmt::format("known: {}", fmt::join(published_tables(), ", ")));
+                suggestion(name, published_tables()));
 }
 
 }  // namespace deft::sweeps

@@ -30,6 +30,8 @@ TEST_CASE("deft bench run checks, times and stores the cases that match", "[long
     const Ran none = sweep.deft("bench", {"run", "-k", "no_such_*", "--root", root});
     CHECK(none.exit_code != kExitOk);
     CHECK_THAT(none.err, ContainsSubstring("no case matches no_such_*") && ContainsSubstring("deft bench list"));
+    const Ran mistyped = sweep.deft("bench", {"run", "-k", "gahter_*", "--root", root});
+    CHECK_THAT(mistyped.err, ContainsSubstring("did you mean gather_*?"));
 }
 
 TEST_CASE("deft bench run takes a text and a dataset of the user's own") {
