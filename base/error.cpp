@@ -14,8 +14,8 @@ namespace {
 
 std::string compose(const Place& place, const std::string& what, const std::string& fix, const std::string& unchanged) {
     std::string message = place.file.empty() ? what : place.text() + ": " + what;
-    if (!fix.empty()) message += "\n  to mend: " + fix;
-    if (!unchanged.empty()) message += "\n  unchanged: " + unchanged;
+    if (!fix.empty()) message += "\n  help: " + fix;
+    if (!unchanged.empty()) message += "\n  note: unchanged: " + unchanged;
     return message;
 }
 

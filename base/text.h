@@ -22,7 +22,7 @@ std::string counted(std::integral auto count, std::string_view one, std::string_
     return many.empty() ? text.append(one) + 's' : text.append(many);
 }
 
-// "a; to mend: b": the lines of a message without their indents, for a place that holds one line.
+// "a; help: b": the lines of a message without their indents, for a place that holds one line.
 inline std::string in_one_line(std::string_view text) {
     std::string line;
     for (std::size_t at = 0; at < text.size();) {

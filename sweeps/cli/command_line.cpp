@@ -34,7 +34,7 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
 }
 
 // What to say where a command has commands of its own and none of them was named: "deft db has no command rebuild\n  to
-// mend: there are: upgrade". Empty where the words name a command that there is.
+// help: there are: upgrade". Empty where the words name a command that there is.
 std::string missing_command(const CLI::App& app, const std::vector<std::string>& words) {
     const CLI::App* command = &app;
     std::string name = "deft";
@@ -55,8 +55,8 @@ std::string missing_command(const CLI::App& app, const std::vector<std::string>&
         std::vector<std::string> known;
         for (const CLI::App* one : commands) known.push_back(one->get_name());
         const std::string there = fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
-        if (word == words.end()) return fmt::format("{} needs a command\n  to mend: {}", name, there);
-        return fmt::format("{} has no command {}\n  to mend: {}", name, reporting::visible(*word),
+        if (word == words.end()) return fmt::format("{} needs a command\n  help: {}", name, there);
+        return fmt::format("{} has no command {}\n  help: {}", name, reporting::visible(*word),
                            suggestion(*word, known, there));
     }
 }
@@ -147,14 +147,14 @@ int run_command_line(int argc, char** argv) {
             refuse_unknown_option(app, {argv + 1, argv + argc});
         const std::string missing = missing_command(app, {argv + 1, argv + argc});
         if (missing.empty())
-            std::fprintf(stderr, "deft: error: %s\n  to mend: see deft --help\n", error.what());
+            std::fprintf(stderr, "deft: error: %s\n  help: see deft --help\n", error.what());
         else
             std::fprintf(stderr, "deft: error: %s\n", missing.c_str());
         return kExitUsage;
     }
     // A result that could not be written is no result.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        std::fputs("deft: error: cannot write to standard output\n  unchanged: what is stored\n", stderr);
+        std::fputs("deft: error: cannot write to standard output\n  note: unchanged: the stored results\n", stderr);
         if (context.exit_code == kExitOk) context.exit_code = kExitFailed;
     }
     return context.exit_code;

@@ -43,13 +43,13 @@ TEST_CASE("A table reader refuses values at their keys' places") {
     const ConfigNode root = parse_toml("decay = \"cosin\"\nlayers = 0\nname = \"\"\n", "f.toml");
     TableReader reader(root, "train");
     CHECK(refusal([&] { reader.refuse("layers", "is odd", "make it even"); }) ==
-          "f.toml:2:10: train.layers is odd\n  to mend: make it even");
+          "f.toml:2:10: train.layers is odd\n  help: make it even");
     CHECK_THAT(refusal([&] { reader.refuse("absent", "is needed"); }), ContainsSubstring("train.absent is needed"));
     CHECK(
         refusal([&] {
             reader.require_one_of("decay", "cosin", {"cosine", "linear"});
         }) ==
-        "f.toml:1:9: train.decay is \"cosin\", which is none of: cosine, linear\n  to mend: did you mean \"cosine\"?");
+        "f.toml:1:9: train.decay is \"cosin\", which is none of: cosine, linear\n  help: did you mean \"cosine\"?");
     CHECK(refusal([&] { reader.require_one_of("decay", "linear", {"cosine", "linear"}); }) == "accepted");
     CHECK_THAT(refusal([&] { reader.require_at_least("layers", std::int64_t{0}, 1); }),
                ContainsSubstring("f.toml:2:10: train.layers is 0 and must be at least 1"));

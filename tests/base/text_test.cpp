@@ -36,7 +36,7 @@ TEST_CASE("the first line of a message") {
 }
 
 TEST_CASE("the lines of a message in one line, without their indents") {
-    CHECK(in_one_line("one\n  to mend: two\n\n  three\n") == "one; to mend: two; three");
+    CHECK(in_one_line("one\n  help: two\n\n  three\n") == "one; help: two; three");
     CHECK(in_one_line("one") == "one");
     CHECK(in_one_line("").empty());
 }

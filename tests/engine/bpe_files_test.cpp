@@ -92,7 +92,7 @@ TEST_CASE("files that make no vocabulary are refused, each with its place") {
     CHECK_THAT(of_vocab(vocab({R"("ab": 256)", R"("ab": 257)", R"("<|endoftext|>": 258)"})),
                ContainsSubstring("vocab.json:259: token \"ab\" comes twice"));
     CHECK_THAT(of_vocab(vocab({R"("ab": 256)", R"("abc": 257)"})),
-               ContainsSubstring(R"(to mend: add "<|endoftext|>": 258 as its last entry)"));
+               ContainsSubstring(R"(help: add "<|endoftext|>": 258 as its last entry)"));
     CHECK_THAT(of_vocab(vocab({R"("a b": 256)", R"("abc": 257)", R"("<|endoftext|>": 258)"})),
                ContainsSubstring("vocab.json:258: token \"a b\" is not written in GPT-2's byte alphabet"));
     for (const char* value : {"-1", "1.5", "true", "null", R"("x")", "[1]", "{}"})

@@ -558,7 +558,7 @@ TEST_CASE("ranks that were not started for each other are refused, and told why"
     const auto sizes = meet(2, {other(1, 4)});
     CHECK_THAT(sizes[1], ContainsSubstring("config: ") &&
                              ContainsSubstring("rank 1 was started as one of 4 ranks, and rank 0 as one of 2") &&
-                             ContainsSubstring("to mend: start all ranks with the same WORLD_SIZE"));
+                             ContainsSubstring("help: start all ranks with the same WORLD_SIZE"));
     CHECK_THAT(sizes[0], ContainsSubstring("turned away: rank 1 was started as one of 4 ranks"));
     CHECK_THAT(meet(2, {other(1, 2, "of another job")})[1], ContainsSubstring("config: ") && ContainsSubstring("ranks of another job meet"));
 }

@@ -218,7 +218,7 @@ TEST_CASE("a folder without the right to write is an io error", "[surroundings]"
             try {
                 body();
             } catch (const Error& error) {
-                const bool helps = std::string_view(error.what()).find("to mend: make") != std::string_view::npos;
+                const bool helps = std::string_view(error.what()).find("help: make") != std::string_view::npos;
                 return helps ? 10 + static_cast<int>(error.kind()) : 97;
             }
             return 0;
@@ -255,7 +255,7 @@ TEST_CASE("a reader works on read-only media, a writer says what to mend", "[sur
     { const OneAttempt one(file); }
     REQUIRE(disk.make_read_only());
     CHECK(Reader(file).sweep("quick").trials.size() == 1);
-    check_fails([&] { const Writer writer(file); }, ErrorKind::io, "to mend: make");
+    check_fails([&] { const Writer writer(file); }, ErrorKind::io, "help: make");
 }
 
 TEST_CASE("a full disk rolls back, and the writer goes on once there is space", "[surroundings]") {

@@ -23,7 +23,7 @@ struct Offered {
         Writer writer(file());
         const std::string said = refusal(ErrorKind::database, [&] { writer.merge({{"x.jsonl", records.sealed()}}); });
         if (said != "accepted")
-            CHECK_THAT(said, ContainsSubstring("x.jsonl:") && ContainsSubstring("to mend: ") &&
+            CHECK_THAT(said, ContainsSubstring("x.jsonl:") && ContainsSubstring("help: ") &&
                                  ContainsSubstring("unchanged: the database"));
         return said;
     }

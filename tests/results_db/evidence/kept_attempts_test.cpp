@@ -23,7 +23,7 @@ struct Asked {
         std::string said = refusal(ErrorKind::database, [&] { writer.merge({{"x.jsonl", records.sealed()}}); });
         if (said != "accepted") {
             CHECK(dump_of(measured.file()) == before);
-            CHECK_THAT(said, ContainsSubstring("x.jsonl:") && ContainsSubstring("to mend: ") &&
+            CHECK_THAT(said, ContainsSubstring("x.jsonl:") && ContainsSubstring("help: ") &&
                                  ContainsSubstring("unchanged: the database"));
         }
         return said;

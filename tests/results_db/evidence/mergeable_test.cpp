@@ -33,7 +33,7 @@ TEST_CASE("a text that merging would refuse is told so before it is written") {
     const Evidence evidence = Reader(measured.file()).evidence("quick");
     CHECK_THAT(refusal(
                    ErrorKind::database, [&] { require_mergeable({evidence}); }, "could not be merged again"),
-               ContainsSubstring("its 'scale' is no name") && ContainsSubstring("to mend: ") &&
+               ContainsSubstring("its 'scale' is no name") && ContainsSubstring("help: ") &&
                    ContainsSubstring("unchanged: the results"));
 }
 

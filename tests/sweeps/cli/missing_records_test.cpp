@@ -50,7 +50,7 @@ random_ltd = { min = 16, duration = 0.7 }
     }
     CHECK(rows.at(0).at("variant_hash") != rows.at(1).at("variant_hash"));
     const std::string run = said("run", {});
-    CHECK_THAT(run, ContainsSubstring("data file glue/SST-2/") && ContainsSubstring("is missing") && ContainsSubstring("to mend: deft data get sst2 (") &&
+    CHECK_THAT(run, ContainsSubstring("data file glue/SST-2/") && ContainsSubstring("is missing") && ContainsSubstring("help: deft data get sst2 (") &&
                         ContainsSubstring("DEFT_DATA_MIRROR"));
     CHECK(said("run", {"--dry-run"}) == run);
     CHECK(said("tune", {file, "ltd"}) == run);

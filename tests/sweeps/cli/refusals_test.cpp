@@ -30,7 +30,7 @@ std::string refusal_of(const TinySweep& sweep, int exit_code, const std::vector<
     CHECK(ran.out.empty());
     CHECK(listing(sweep.root) == before);
     CHECK_THAT(ran.err, ContainsSubstring("deft: error: "));
-    CHECK_THAT(ran.err, ContainsSubstring("to mend: "));
+    CHECK_THAT(ran.err, ContainsSubstring("help: "));
     return ran.err;
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("A program moved away from its files says what is missing; with them b
     CHECK(alone.exit_code == kExitNothing);
     CHECK(alone.out.empty());
     CHECK_THAT(alone.err, ContainsSubstring("experiments/datasets.toml, which belongs to deft, is not here") &&
-                              ContainsSubstring(files.string()) && ContainsSubstring("to mend: ") &&
+                              ContainsSubstring(files.string()) && ContainsSubstring("help: ") &&
                               ContainsSubstring("DEFT_FILES"));
 
     make_folder(files / "experiments");

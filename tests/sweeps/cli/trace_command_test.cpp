@@ -204,7 +204,7 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     const auto refused = [&](const std::vector<std::string>& more, int code, const char* says) {
         const Ran ran = for_table(more);
         CHECK(ran.exit_code == code);
-        CHECK_THAT(ran.err, ContainsSubstring(says) && ContainsSubstring("to mend: "));
+        CHECK_THAT(ran.err, ContainsSubstring(says) && ContainsSubstring("help: "));
         CHECK(sweep.attempts() == attempts);
         CHECK(sweep.value("SELECT count(*) FROM sweep") == "1");
     };
@@ -275,5 +275,5 @@ TEST_CASE("A note that quotes an error keeps the error's lines") {
     const Ran report = sweep.deft("report", {"--missing", "--root", sweep.root.string()});
     CHECK(report.exit_code == kExitOk);
     CHECK_THAT(report.err, ContainsSubstring("deft: nothing is planned: the file of sweep tiny@") &&
-                               ContainsSubstring("\n  to mend: ") && !ContainsSubstring("?"));
+                               ContainsSubstring("\n  help: ") && !ContainsSubstring("?"));
 }

@@ -199,7 +199,7 @@ TEST_CASE("A root that cannot be written to is named, and left as it is", "[surr
         const Ran ran = sweep.run();
         CHECK(ran.exit_code == kExitFailed);
         CHECK_THAT(ran.err, ContainsSubstring(sweep.root.string()));
-        CHECK_THAT(ran.err, ContainsSubstring("to mend:"));
+        CHECK_THAT(ran.err, ContainsSubstring("help:"));
         return;
     }
     std::filesystem::create_directory(sweep.root);
@@ -207,7 +207,7 @@ TEST_CASE("A root that cannot be written to is named, and left as it is", "[surr
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitFailed);
     CHECK_THAT(ran.err, ContainsSubstring(sweep.root.string()));
-    CHECK_THAT(ran.err, ContainsSubstring("to mend:"));
+    CHECK_THAT(ran.err, ContainsSubstring("help:"));
     std::filesystem::permissions(sweep.root, std::filesystem::perms::owner_all);
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("A full disk keeps what was measured, and the next run completes", "[s
     test::write_text(sweep.root / "filler", std::string(16 << 20, 'x'));
     ::kill(trial, SIGCONT);
     CHECK(driver.wait() == kExitFailed);
-    CHECK(sweep.says("to mend: free"));
+    CHECK(sweep.says("help: free"));
     CHECK(sweep.says("deft run " + sweep.file.string()));
     CHECK(sweep.processes().empty());
     const auto finished = finished_attempts(sweep);

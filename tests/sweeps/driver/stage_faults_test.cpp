@@ -123,7 +123,7 @@ TEST_CASE("A disk that is full between two stages keeps the first, says what to 
         test::write_text(sweep.root / "filler", std::string(static_cast<std::size_t>(filler), 'x'));
         const Ran full = sweep.run();
         CHECK(full.exit_code == kExitFailed);
-        CHECK_THAT(full.err, ContainsSubstring("to mend: free") &&
+        CHECK_THAT(full.err, ContainsSubstring("help: free") &&
                                  (ContainsSubstring("No space left on device") || ContainsSubstring("disk is full")));
         CHECK(sweep.processes().empty());
         fs::remove(sweep.root / "filler");

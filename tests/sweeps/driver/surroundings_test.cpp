@@ -61,7 +61,7 @@ TEST_CASE("A limit on the size of files is named where it stops a run") {
         ::setrlimit(RLIMIT_FSIZE, &limit);
     });
     CHECK(ran.exit_code == 1);
-    CHECK_THAT(ran.err, ContainsSubstring("to mend: raise the limit on the size of a file (ulimit -f)"));
+    CHECK_THAT(ran.err, ContainsSubstring("help: raise the limit on the size of a file (ulimit -f)"));
 }
 
 TEST_CASE("The recorded commit is that of the named checkout, also in a hook of another repository") {

@@ -61,7 +61,7 @@ TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     };
     CHECK_THAT(refused("a:finetun/2"), ContainsSubstring("did you mean a:finetune/2?"));
     CHECK_THAT(refused("a:finetune/3"), ContainsSubstring("no case, row or trial a:finetune/3"));
-    CHECK_THAT(refused(""), ContainsSubstring("to mend"));
+    CHECK_THAT(refused(""), ContainsSubstring("help: "));
     require_selected(spec, points, {"a", "a+b:pretrain", "a:finetune/2"});
     // Before there are points, a case is all that can be known.
     require_selectable(spec, {"a", "a:finetune/3", "a+b[x=1]/1"});
