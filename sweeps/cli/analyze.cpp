@@ -85,7 +85,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
         distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
     std::vector<reporting::Cell> cells = {row.corpus, row.metric + (row.has_values ? "" : " (order alone)"),
                                         std::to_string(row.seqlen), std::to_string(samples)};
-    // The largest value among so many tenths of the samples, the easiest first; the order is cut at an exact count.
+    // The largest value per tenth of the samples, the easiest first; the order is cut at an exact count.
     for (int decile = 0; decile <= 10; ++decile) {
         cells.push_back(index.sorted_text(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1)));
     }
@@ -97,7 +97,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
 
 // ---- which corpora, and what of them
 
-// What is asked for of one corpus at one sample length.
+// The request for one corpus at one sample length.
 struct Analysis {
     experiments::DataConfig data;
     std::string base_folder;
@@ -218,7 +218,7 @@ fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& argumen
     return column;
 }
 
-// By a column of another tool, DeepSpeed's files or a checkpoint; nothing where a built-in metric is meant.
+// Measured by a column of another tool, DeepSpeed's files or a checkpoint; nothing for a built-in metric.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& samples,
                                          const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{

@@ -57,7 +57,7 @@ int pin(const BaselineArguments& arguments) {
     std::int64_t fewest = rows.front().seeds;
     for (const results_db::BaselineRow& row : rows) fewest = std::min(fewest, row.seeds);
     if (fewest < static_cast<std::int64_t>(reporting::kFewestSeeds))
-        print(fmt::format("With {} a side there is no verdict: it takes {}.", counted(fewest, "seed"),
+        print(fmt::format("With {} a side no verdict is given: it takes {}.", counted(fewest, "seed"),
                           reporting::kFewestSeeds));
     return kExitOk;
 }

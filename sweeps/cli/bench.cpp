@@ -204,8 +204,8 @@ int run_bench(const BenchRunArguments& arguments) {
     if (on_host) table.notes.push_back("cpu, cold: arguments in turn, three times the last-level cache together.");
     if (on_device)
         table.notes.push_back(
-            "cuda, by events: cold: behind a flush that writes and reads twice the L2. hot: one run "
-            "behind the other. rotating: so too, arguments in turn, three times the L2 together. "
+            "cuda, by events: cold: after a flush that writes and reads twice the L2. hot: one run "
+            "after the other. rotating: the same, arguments in turn, three times the L2 together. "
             "f32 is without TF32, as in training.");
     table.notes.push_back(
         "Every kernel's outputs were compared with the double-precision reference in this run, the "

@@ -45,7 +45,7 @@ fs::path this_program() {
 int compare_files(const AbArguments& arguments) {
     for (const std::string& file : {arguments.base, arguments.head})
         if (!fs::is_regular_file(file))
-            throw Error(ErrorKind::usage, file + " is no program file",
+            throw Error(ErrorKind::usage, file + " is not a program file",
                         "deft bench ab compares files; for revisions see deft check bench");
     prepare_outputs(arguments.gate);
     const reporting::CheckReport report = compare_and_print(

@@ -78,7 +78,7 @@ int run_bench_analyzer(const BenchAnalyzerArguments& arguments) {
         "reading the tokens twice. peak: resident, mapped files included.");
     table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^24 tokens at "
                                   "most, best of as many rounds."
-                                : "No NumPy to stand beside: name a Python that has it with --python.");
+                                : "Not compared with NumPy: name a Python that has it with --python.");
     print(table);
     return kExitOk;
 }

@@ -79,7 +79,7 @@ reporting::Table layers_table(const ExpertTimes& times, const BenchExpertsArgume
     const engine::ExpertLayerBench& bench = arguments.bench;
     reporting::Table table;
     table.caption = fmt::format(
-        "{} rows, width {}, {} experts of {} hidden values, of which a row takes {}, {} thread(s): forward and backward, "
+        "{} rows, width {}, {} experts of {} hidden values, top-{} routing, {} thread(s): forward and backward, "
         "median of {} interleaved rounds",
         bench.rows, bench.width, bench.experts, bench.hidden, bench.top, bench.threads,
         times.arms.front().seconds.size());

@@ -88,7 +88,7 @@ reporting::Table generate_table(const std::vector<GenerateArm>& arms, const Benc
     const engine::GenerateBench& bench = arguments.bench;
     reporting::Table table;
     table.caption = fmt::format(
-        "{} sample(s) of {} tokens behind {}, {} layers, width {}, vocabulary {}, {} thread(s): median of {} interleaved "
+        "{} sample(s) of {} tokens after {}, {} layers, width {}, vocabulary {}, {} thread(s): median of {} interleaved "
         "rounds",
         bench.samples, bench.tokens, bench.prompt, bench.layers, bench.width, bench.vocab, bench.threads,
         arms.front().all.size());

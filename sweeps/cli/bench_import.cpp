@@ -27,10 +27,10 @@ struct BenchImportArguments {
 void add_notes(reporting::Table& table, const sweeps::ImportedSession& imported) {
     constexpr std::size_t kMostNamed = 10;
     if (!imported.dated)
-        table.notes.push_back("The file has no date that can be read: the time of this import stands for it.");
+        table.notes.push_back("The file has no date that can be read: the time of this import replaces it.");
     if (imported.summarised > 0)
         table.notes.push_back(fmt::format(
-            "{} series have no repetitions in the file: their median or mean stands for one.", imported.summarised));
+            "{} series have no repetitions in the file: their median or mean replaces them.", imported.summarised));
     if (imported.code.git_sha == "unknown")
         table.notes.push_back("The commit that was measured is unknown: give it with --commit.");
     for (std::size_t i = 0; i < std::min(kMostNamed, imported.left_out.size()); ++i)

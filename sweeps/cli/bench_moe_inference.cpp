@@ -26,7 +26,7 @@ struct BenchMoeInferenceArguments {
     sweeps::RoundSettings rounds{.rounds = 8, .segment_seconds = 0.3, .seed = 0};
 };
 
-// A model with so many texts at once: seconds of a token of all of them, a round each, and what a pass reads.
+// One model and number of texts: seconds of a token of all of them, a round each, and what a pass reads.
 struct InferenceArm {
     std::string model;
     std::int64_t samples = 1;
@@ -34,7 +34,7 @@ struct InferenceArm {
     engine::WeightsRead read;
 };
 
-// The models of one number of texts stand together, in the order of inference_models().
+// Models are grouped by the number of texts, in the order of inference_models().
 std::vector<InferenceArm> time_inference(const BenchMoeInferenceArguments& arguments,
                                          const std::function<void(const std::string&, double)>& progress) {
     std::vector<InferenceArm> arms;
@@ -62,7 +62,7 @@ reporting::Table inference_table(const std::vector<InferenceArm>& arms, const Be
     const std::size_t models = engine::inference_models(bench).size();
     reporting::Table table;
     table.caption = fmt::format(
-        "{} layers, width {}, vocabulary {}, {} experts in every second layer, of which a token takes {}, {} thread(s): "
+        "{} layers, width {}, vocabulary {}, {} experts in every second layer, top-{} routing, {} thread(s): "
         "median of {} interleaved rounds",
         bench.layers, bench.width, bench.vocab, bench.experts, bench.top, bench.threads, arms.front().seconds.size());
     table.columns = {{"texts"},        {"model", Align::left}, {"ms a token"},  {"tokens/s"}, {"weights read"},

@@ -68,7 +68,7 @@ std::string threads_text(int processes, int threads) {
                        threads == 1 ? "" : "s", processes == 1 ? "" : " each");
 }
 
-// Those of deft are all there at once.
+// All of deft's are there at once.
 void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArguments& arguments) {
     std::vector<engine::TrainerConfig> trainers(static_cast<std::size_t>(arguments.ranks),
                                                 engine::rank_config(bench, arguments.ranks));

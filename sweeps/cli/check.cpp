@@ -1,4 +1,4 @@
-// deft check bench: is a commit slower than another? Exit codes tell worse from broken, unclear and unmeasured.
+// deft check bench: is a commit slower than another? Exit codes distinguish worse, broken, inconclusive and unmeasured.
 
 #include <fmt/format.h>
 
@@ -84,7 +84,7 @@ reporting::CheckReport report_builds(const Revision& base, const Revision& head,
     return report;
 }
 
-// What cannot be compared, before minutes of building.
+// Refuses arms that cannot be compared, before minutes of building.
 void refuse_early(const std::vector<std::string>& patterns) {
     std::vector<std::string> names;
     for (const kernels::BenchCase& bench : sweeps::chosen_benches(patterns, kernels::BenchBackends::cpu))

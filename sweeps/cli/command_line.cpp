@@ -29,12 +29,12 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
         if (command->get_name() == argv[1]) return;
         if (!command->get_group().empty()) names.push_back(command->get_name());
     }
-    throw Error(ErrorKind::usage, std::string("there is no command ") + argv[1],
+    throw Error(ErrorKind::usage, std::string("unknown command ") + argv[1],
                 suggestion(argv[1], names, "see deft --help"));
 }
 
-// What to say where a command has commands of its own and none of them was named: "deft db has no command rebuild\n  to
-// help: there are: upgrade". Empty where the words name a command that there is.
+// The message where a command needs a subcommand and none was named: "deft db has no command
+// rebuild\n  help: there are: upgrade". Empty where the words name an existing command.
 std::string missing_command(const CLI::App& app, const std::vector<std::string>& words) {
     const CLI::App* command = &app;
     std::string name = "deft";
@@ -152,7 +152,7 @@ int run_command_line(int argc, char** argv) {
             std::fprintf(stderr, "deft: error: %s\n", missing.c_str());
         return kExitUsage;
     }
-    // A result that could not be written is no result.
+    // A result that could not be written does not count.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         std::fputs("deft: error: cannot write to standard output\n  note: unchanged: the stored results\n", stderr);
         if (context.exit_code == kExitOk) context.exit_code = kExitFailed;

@@ -5,7 +5,7 @@
 
 namespace deft::cli {
 
-// What a subcommand's callback leaves for main().
+// State that a subcommand's callback leaves for main().
 struct Context {
     int exit_code = 0;
 };

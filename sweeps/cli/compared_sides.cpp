@@ -97,7 +97,7 @@ void take_row(NamedSide& named, const std::string& name) {
     named.side.name += ":" + (named.side.kind == Kind::row ? named.side.chosen.front().name : name);
 }
 
-// Of the newest sweep that has the trial.
+// From the newest sweep that has the trial.
 void take_hash(NamedSide& named, const results_db::Reader& reader, const std::string& hash, const std::string& root) {
     const std::string wanted = reader.trial(hash).config_hash;
     for (const results_db::SweepHead& head : reader.sweeps()) {  // newest first
@@ -112,14 +112,14 @@ void take_hash(NamedSide& named, const results_db::Reader& reader, const std::st
     }
 }
 
-// Of "SWEEP:NAME" with a sweep that is not there. A colon may as well stand before a stage.
+// For "SWEEP:NAME" with an unknown sweep. A colon may also precede a stage.
 void refuse_unknown_sweep(const results_db::Reader& reader, const std::vector<Variant>& rows,
                           const std::string& sweep) {
     for (const Variant& row : rows)
         if (row.case_key == sweep || sweep.starts_with(row.case_key + "[")) return;
     std::vector<std::string> known = reader.sweep_names();
     for (const Variant& row : rows) known.push_back(row.case_key);
-    throw Error(ErrorKind::missing, fmt::format("there is no sweep or case '{}'", sweep), suggestion(sweep, known));
+    throw Error(ErrorKind::missing, fmt::format("no sweep or case is named '{}'", sweep), suggestion(sweep, known));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// What the two names of `deft compare` mean.
+// The meaning of the two names of `deft compare`.
 
 #include <memory>
 #include <string>

@@ -38,7 +38,7 @@ std::vector<std::string> all_patterns(const ComparisonOptions& options) {
     const std::vector<std::string> known = experiments::model_presets();
     for (const std::string& preset : options.presets) {
         if (std::find(known.begin(), known.end(), preset) == known.end())
-            throw Error(ErrorKind::usage, fmt::format("there is no model preset called \"{}\"", preset),
+            throw Error(ErrorKind::usage, fmt::format("no model preset is named \"{}\"", preset),
                         suggestion(preset, known));
         patterns.push_back(sweeps::kStepCases + preset);
     }

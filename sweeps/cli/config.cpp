@@ -40,7 +40,7 @@ void add_config(CLI::App& app, Context& context) {
         "import-deepspeed",
         "Print the data_efficiency section of a DeepSpeed configuration as a case of a sweep, and on standard error a\n"
         "line for each key that was ignored, not converted, changed, or is a known defect of theirs. Exit code 0\n"
-        "whatever the lines say; 2 for a file that is no such configuration.");
+        "whatever the lines say; 2 for a file that is not such a configuration.");
     import->add_option("file", arguments->file, "The JSON file")->required();
     import->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
     import->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments); });

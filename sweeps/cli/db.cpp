@@ -58,7 +58,7 @@ std::filesystem::path file_of_part(const std::filesystem::path& file, std::size_
                                             file.extension().string());
 }
 
-// Of another number of parts, which would be merged with these by whoever names all that is there.
+// Parts of another count, which a merge of all files in the folder would mix with these.
 void note_other_parts(const std::filesystem::path& file, const std::set<std::filesystem::path>& written) {
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -127,7 +127,7 @@ void print_merged(const results_db::Merged& merged, const std::string& name) {
     if (merged.has_changed_first_run)
         print("  the day that it first ran on is another now, and so is what it was to be judged by then");
     if (merged.is_joined && !merged.seeds.empty())
-        print(fmt::format("  it was run with other seeds; {} {} stand in its table now",
+        print(fmt::format("  it was run with other seeds; {} {} are in its table now",
                           merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));
 }
 
@@ -161,7 +161,7 @@ void add_db(CLI::App& app, Context& context) {
     add_root(*exporting, exported->root);
     exporting->add_option("--out", exported->out, "Write it to this file");
     add_number(*exporting, "--parts", exported->parts,
-               "As so many texts: the trials are dealt out to FILE.1of5.jsonl and so on; merge all of them",
+               "As that number of texts: the trials are dealt out to FILE.1of5.jsonl and so on; merge all of them",
                std::size_t{1}, results_db::kMostParts);
     exporting->callback([exported, &context] { context.exit_code = write_evidence(*exported); });
 

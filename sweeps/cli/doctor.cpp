@@ -53,7 +53,7 @@ std::string said_by(const std::vector<std::string>& argv) {
     }
 }
 
-// The first run of digits and dots behind the marker, as in "release 13.0": "13.0"; empty where there is none.
+// The first run of digits and dots after the marker, as in "release 13.0": "13.0"; empty where there is none.
 std::string number_after(const std::string& text, const std::string& marker) {
     const std::size_t found = text.find(marker);
     if (found == std::string::npos) return "";
@@ -186,7 +186,7 @@ Finding data_mirror() {
                 "data sets are downloaded, or found beside the sweep file"};
     std::error_code error;
     if (!fs::is_directory(folder, error))
-        return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is no folder", reporting::visible(folder)),
+        return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is not a folder", reporting::visible(folder)),
                 "set it to one that is there"};
     return {ok, "data", fmt::format("DEFT_DATA_MIRROR={}", reporting::visible(folder)),
             "`deft data list` says what it has"};

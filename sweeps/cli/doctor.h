@@ -14,7 +14,7 @@ struct Finding {
     enum class State { ok, note, missing } state = State::ok;
     std::string subject;  // "CUDA toolkit"
     std::string found;    // "nvcc 13.0 at /usr/local/cuda/bin/nvcc"
-    std::string meaning;  // what follows, and how to mend it; empty where nothing does
+    std::string meaning;  // the consequence and a fix; empty without a consequence
 };
 
 // `root`: where results would go. Looks only and writes nothing; a GPU runs a few products.

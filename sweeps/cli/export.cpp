@@ -65,7 +65,7 @@ void add_export(CLI::App& app, Context& context) {
     command
         ->add_option(
             "--shard-size", arguments->shard_megabytes,
-            "Split the weights into files of at most so many MB (10^6 bytes), with an index; without it, one file")
+            "Split the weights into files of at most this size in MB (10^6 bytes), with an index; without it, one file")
         ->check(CLI::Range(1, 1'000'000));
     add_root(*command, arguments->root, "Where a trial's results are");
     command->add_flag("--force", arguments->force, "Replace the folder --to, if it holds a model");

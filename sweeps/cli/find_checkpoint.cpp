@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 fs::path checkpoint_of_trial(const std::string& named, const std::string& root) {
     if (!fs::exists(sweeps::database_file(root)))
         throw Error(ErrorKind::missing,
-                    fmt::format("there is no folder {}, and no results in {} to look for such a trial", named, root),
+                    fmt::format("folder {} does not exist, and {} has no results to look for such a trial", named, root),
                     "name a checkpoint's folder, or a trial and its root with --root");
     const results_db::TrialRow trial = open_results(root).trial(named);
     const std::vector<std::string> hashes = open_results(root).config_hashes(trial.config_hash);
@@ -31,7 +31,7 @@ fs::path find_checkpoint(const std::string& named, const std::string& root) {
     if (!fs::is_directory(folder)) return checkpoint_of_trial(named, root);
     if (fs::exists(folder / "checkpoint.json")) return folder;
     if (const auto result = experiments::result_checkpoint(folder)) return *result;
-    throw Error(ErrorKind::io, fmt::format("{} is no checkpoint: it has no checkpoint.json", folder.string()),
+    throw Error(ErrorKind::io, fmt::format("{} is not a checkpoint: it has no checkpoint.json", folder.string()),
                 "name a folder such as deft-runs/checkpoints/HASH/step_00000100");
 }
 

@@ -6,7 +6,7 @@
 
 namespace deft::cli {
 
-// What a trial is scored by, which is given by its name or hash, as tables print them. Errors: missing, where there is
+// The checkpoint that scores a trial, which is given by its name or hash, as tables print them. Errors: missing, where there is
 // no such trial or checkpoint.
 std::filesystem::path checkpoint_of_trial(const std::string& trial, const std::string& root);
 

@@ -29,10 +29,10 @@ results_db::SweepResults find_table(const results_db::Reader& reader, const std:
     }
     if (is_published)
         throw Error(ErrorKind::missing,
-                    fmt::format("no sweep of these results stands beside the published table {}", name),
+                    fmt::format("no sweep of these results reports the published table {}", name),
                     fmt::format("run a sweep with [report] paper = \"{}\", or choose one of: {}", name,
                                 fmt::join(names, ", ")));
-    throw Error(ErrorKind::missing, fmt::format("there is no table '{}'", name), suggestion(name, names));
+    throw Error(ErrorKind::missing, fmt::format("no table is named '{}'", name), suggestion(name, names));
 }
 
 }  // namespace deft::cli

@@ -1,5 +1,5 @@
 #pragma once
-// The sweep that stands behind a table somebody names.
+// The sweep of a named table.
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace deft::cli {
 
 // Help of an argument that names a table.
 inline constexpr const char* kTableHelp =
-    "A sweep of the results, NAME or NAME@HASH, or a published table, for the newest sweep that stands beside it";
+    "A sweep of the results, NAME or NAME@HASH, or a published table, for the newest sweep that reports it";
 
 // A sweep's name comes first; then a published table's (reporting/paper), of which the newest sweep that names it is
 // meant. The newest sweep where the name is empty. Errors: missing, with the nearest or all names.

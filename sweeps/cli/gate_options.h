@@ -1,5 +1,5 @@
 #pragma once
-// What all gates share: their options, and where their verdicts and findings go.
+// The common part of all gates: their options, and the destinations of their verdicts and findings.
 
 #include <CLI/CLI.hpp>
 #include <span>

@@ -124,7 +124,7 @@ Json to_json(const experiments::Generation& generation, const experiments::Train
     return json;
 }
 
-// What the text itself does not tell.
+// Facts that the text itself does not show.
 void print_notes(const experiments::Generation& generation, const GenerateArguments& arguments,
                  const engine::SamplingConfig& sampling, std::int64_t positions) {
     if (generation.met_length)

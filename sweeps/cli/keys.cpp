@@ -32,7 +32,7 @@ std::string name_of(const KeyTable& table) {
     return table.path.empty() ? "sweep" : table.path;
 }
 
-// Those of sweep files, then those of task files.
+// Keys of sweep files, then those of task files.
 std::vector<KeyTable> all_tables() {
     std::vector<KeyTable> tables = sweeps::sweep_tables();
     for (KeyTable& table : experiments::task_tables()) {

@@ -32,7 +32,7 @@ void reset_signals(std::string_view command) {
 }
 
 // A message may have words of a file in it that somebody else wrote.
-void tell(const std::exception& error) {
+void report_error(const std::exception& error) {
     std::fprintf(stderr, "deft: error: %s\n", deft::without_controls_in_lines(deft::message_for_user(error)).c_str());
 }
 
@@ -48,13 +48,13 @@ int main(int argc, char** argv) {
     try {
         return deft::cli::run_command_line(argc, argv);
     } catch (const deft::Error& error) {
-        tell(error);
+        report_error(error);
         return deft::exit_code(error.kind());
     } catch (const std::bad_alloc&) {
         std::fputs("deft: error: out of memory\n", stderr);
         return deft::kExitFailed;
     } catch (const std::exception& error) {
-        tell(error);
+        report_error(error);
         return deft::kExitFailed;
     }
 }

@@ -50,7 +50,7 @@ CLI::Validator at_least(std::int64_t least) {
         std::int64_t value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         const bool whole = error == std::errc() && end == text.data() + text.size();
-        return whole && value >= least ? std::string() : fmt::format("{} is no integer of at least {}", text, least);
+        return whole && value >= least ? std::string() : fmt::format("{} is not an integer of at least {}", text, least);
     };
     return {problem, fmt::format("INT >= {}", least)};
 }

@@ -65,7 +65,7 @@ struct SpecArguments {
 inline constexpr const char* kSweepHelp =
     "The sweep's name, or NAME@HASH as `deft status` shows it; the newest where none is given";
 
-// Those of a model of GPT-2's kind that generates, and of what: `sizes` has these members.
+// Options of a generating model of GPT-2's kind: `sizes` has these members.
 template <class Sizes>
 void add_generation_sizes(CLI::App& command, Sizes& sizes, std::int64_t fewest_layers) {
     add_number(command, "--layers", sizes.layers, "Layers of the model, of GPT-2's kind", fewest_layers, 1000);

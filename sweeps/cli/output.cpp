@@ -33,7 +33,7 @@ void print_to(const std::filesystem::path& file, const std::string& text) {
 
 void require_folder_of(const std::filesystem::path& file) {
     if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path()))
-        throw Error(ErrorKind::usage, fmt::format("there is no folder {}", file.parent_path().string()),
+        throw Error(ErrorKind::usage, fmt::format("folder {} does not exist", file.parent_path().string()),
                     "make it, or name another file");
 }
 

@@ -108,7 +108,7 @@ void check(const PlanArguments& arguments) {
         throw Error(ErrorKind::usage, "there is nothing to plan",
                     "name a sweep file, as in sweeps/quickstart.toml, or a model, as in --preset gpt3_1.3b");
     if (!std::filesystem::exists(arguments.spec.file) && is_preset(arguments.spec.file))
-        throw Error(ErrorKind::usage, fmt::format("{} is no sweep file but a preset", arguments.spec.file),
+        throw Error(ErrorKind::usage, fmt::format("{} is a preset, not a sweep file", arguments.spec.file),
                     "write deft plan --preset " + arguments.spec.file);
     if (arguments.draws && (arguments.json || arguments.print_config))
         throw Error(ErrorKind::usage, "--draws prints tables, and --json and --print-config print JSON alone",
@@ -209,7 +209,7 @@ void add_plan(CLI::App& app, Context& context) {
     add_root(*command, arguments->root,
              "Where --draws, and cases with a column, keep tokenised corpora and what was found");
     command->add_option("--ranks", arguments->ranks,
-                        "Show memory of a rank and what it sends where so many train each trial, in place of the sweep's ranks")
+                        "Show memory and traffic of a rank with this many ranks per trial, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
     command->add_option("--expert-ranks", arguments->expert_ranks, "So many of the ranks divide the experts of each layer, in place of train.expert_ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));

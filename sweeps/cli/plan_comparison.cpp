@@ -44,7 +44,7 @@ std::string seconds_text(double seconds) {
     return reporting::si(seconds, "s");
 }
 
-// Of the row's average step: its products, and what is beside them.
+// The row's average step: its products, and the rest.
 std::vector<Cell> step_cells(const sweeps::Plan& plan, const sweeps::PlanRow& row) {
     if (!row.beside || !row.hours) return {"-", "-", "-", "-"};
     const auto products = experiments::training_hours(*plan.device, row.point.projection.step_flops);

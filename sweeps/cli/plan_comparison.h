@@ -1,5 +1,5 @@
 #pragma once
-// What deft plan predicts beside what a paper published.
+// Predictions of deft plan beside published values.
 
 #include "reporting/table.h"
 #include "sweeps/driver/plan.h"

@@ -64,7 +64,7 @@ std::int64_t whole_tokens(const std::string& text) {
     const bool whole = error == std::errc() && end == text.data() + text.size() && value == std::floor(value);
     const auto most = static_cast<double>(experiments::kMostBudgetTokens);
     if (!whole || !(value >= 1 && value <= most))
-        throw Error(ErrorKind::usage, fmt::format("--tokens {} is no number of tokens from 1 to {:g}", text, most),
+        throw Error(ErrorKind::usage, fmt::format("--tokens {} is not a number of tokens from 1 to {:g}", text, most),
                     "write it as in --tokens 300e9");
     return static_cast<std::int64_t>(value);
 }
@@ -238,13 +238,13 @@ void PresetPlanArguments::add_to(CLI::App& command) {
     const auto add = [&](CLI::Option* option) { return option->needs(by_name); };
     add(command.add_option("--hardware", hardware,
                            "With --preset: a device of experiments/hardware.toml; all where none is named"));
-    add(command.add_option("--devices", devices, "With --preset: so many of a device side by side"))
+    add(command.add_option("--devices", devices, "With --preset: the number of devices side by side"))
         ->capture_default_str()
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     add(command.add_option("--micro-batch", micro_batch, "With --preset: samples at once, which memory is planned for"))
         ->capture_default_str()
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1 << 16}));
-    add(command.add_option("--tokens", tokens, "With --preset: train on so many, as in 300e9 (default: the paper's)"));
+    add(command.add_option("--tokens", tokens, "With --preset: the training tokens, as in 300e9 (default: the paper's)"));
     add(command.add_option("--vocab", vocab, "With --preset: entries of the vocabulary (default: the paper's)"))
         ->check(CLI::Range(std::int64_t{6}, experiments::kMostVocab));
     add(command.add_option("--dtype", dtype, "With --preset: f32, or bf16 on a GPU (default: bf16; f32 on cpu cores)"))
@@ -258,10 +258,10 @@ void PresetPlanArguments::add_to(CLI::App& command) {
 
 void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, bool json) {
     if (!(arguments.utilisation > 0 && arguments.utilisation <= 1))
-        throw Error(ErrorKind::usage, fmt::format("--utilisation {:g} is no share of a peak", arguments.utilisation),
+        throw Error(ErrorKind::usage, fmt::format("--utilisation {:g} is not a share of a peak", arguments.utilisation),
                     "give one above 0 and at most 1");
     if (arguments.usd_per_hour && !(*arguments.usd_per_hour >= 0 && *arguments.usd_per_hour < 1e6))
-        throw Error(ErrorKind::usage, fmt::format("--usd-per-hour {:g} is no price", *arguments.usd_per_hour),
+        throw Error(ErrorKind::usage, fmt::format("--usd-per-hour {:g} is not a price", *arguments.usd_per_hour),
                     "give one from 0 to below 1e6");
     const std::vector<experiments::Device> devices =
         arguments.hardware.empty() ? experiments::load_devices()

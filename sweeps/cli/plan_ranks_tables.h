@@ -1,5 +1,5 @@
 #pragma once
-// What deft plan --ranks shows: memory of a rank, and what it sends in a step.
+// Tables of deft plan --ranks: memory of a rank, and its traffic per step.
 
 #include "reporting/table.h"
 #include "sweeps/driver/plan_ranks.h"

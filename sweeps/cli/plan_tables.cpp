@@ -53,7 +53,7 @@ void add_stage_column(reporting::Table& table, const sweeps::Plan& plan) {
         table.rows[i].insert(table.rows[i].begin(), plan.rows[i].point.stage);
 }
 
-// The columns that a device adds, behind those that every plan has.
+// The columns that a device adds, after those that every plan has.
 void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
     table.columns.push_back({"hours\na seed"});
     table.columns.push_back({plan.price && plan.price->is_implied ? "implied\ncost a seed" : "cost\na seed"});
@@ -80,7 +80,7 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 // ---- schedules
 // ---------------------------------------------------------------------------------------------------------
 
-constexpr std::size_t kMostSeries = 12;  // that a reader can tell apart
+constexpr std::size_t kMostSeries = 12;  // that a reader can distinguish
 constexpr std::int64_t kMostPoints = 400;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -207,7 +207,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     for (const sweeps::PlanRow& row : plan.rows) {
         const experiments::Projection& projection = row.point.projection;
         const bool imported = experiments::is_imported(row.point.config);
-        // What an imported model consumes is nothing, and no number to compare with the others.
+        // An imported model consumes nothing, and that is not a number to compare with the others.
         const auto trained = [&](std::string text) { return imported ? std::string("-") : text; };
         const auto counted = [&](std::string text) { return projection.has_steps ? trained(std::move(text)) : "unknown"; };
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());

@@ -1,5 +1,5 @@
 #pragma once
-// What deft plan shows: the plan, what the sampler draws, and the schedules as figures.
+// Tables of deft plan: the plan, the sampler's draws, and the schedules as figures.
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace deft::cli {
 // A row a variant.
 reporting::Table plan_table(const sweeps::Plan& plan);
 
-// What the sampler of each case draws, and how often by difficulty. Both have a row a variant. `draws`: one a row, of
+// The draws of each case's sampler, in total and by difficulty. Both have a row a variant. `draws`: one a row, of
 // its first seed.
 reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
                              const std::vector<experiments::DrawTotals>& draws);

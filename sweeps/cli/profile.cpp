@@ -62,7 +62,7 @@ struct Profiled {
     engine::StepProfile profile;
 };
 
-// Of --preset or --size.
+// Describes the model of --preset or --size.
 engine::StepBench chosen_bench(const ProfileArguments& arguments) {
     if (!arguments.preset.empty()) return sweeps::preset_step(arguments.preset, arguments.batch, arguments.vocab);
     engine::StepBench bench = arguments.size == kGpt2
@@ -74,9 +74,9 @@ engine::StepBench chosen_bench(const ProfileArguments& arguments) {
 
 std::string name_of(const engine::StepBench& bench, const ProfileArguments& arguments) {
     const auto& m = bench.model;
-    const std::string told = m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
+    const std::string outputs = m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
     const std::string sizes = fmt::format("layers {}, width {}, heads {}, {}, length {}, batch {}", m.layers(), m.width,
-                                          m.heads(), told, m.max_seqlen, bench.batch_size);
+                                          m.heads(), outputs, m.max_seqlen, bench.batch_size);
     return arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
 }
 

@@ -35,7 +35,7 @@ reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
             sweep.command,  sweep.points, sweeps::published_table(sweep.paper), sweeps::current_commit()};
 }
 
-// What --set or --scale tells apart has its hash behind its name.
+// A sweep that --set or --scale changed has its hash after its name.
 std::string page_name(const results_db::SweepHead& sweep) {
     const bool as_usual = sweep.scale.empty() || sweep.scale == sweeps::kDefaultScale || sweep.scale == "unknown";
     return as_usual && results_db::overrides_text(sweep).empty() ? sweep.name : results_db::full_name(sweep);
@@ -46,7 +46,7 @@ std::string verdicts_note(const reporting::ReportData& data) {
     return reporting::verdict_line(reporting::claims_of(data), *data.about.published, page_name(data.sweep));
 }
 
-// What the rows of each stage keep of the quality for how much, a paragraph each.
+// The quality that the rows of each stage keep at their cost, a paragraph each.
 std::string kept_quality(const reporting::ReportData& data, const std::string& format, int width) {
     std::string text;
     for (const reporting::StageResults& stage : reporting::stages_of(data.sweep))

@@ -1,5 +1,5 @@
 #pragma once
-// What a root holds: its database, its sweeps, and a sweep's report in any format.
+// The content of a root: its database, its sweeps, and a sweep's report in any format.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ results_db::Reader open_results(const std::string& root);
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
 // With what of it is stale: the files of its data and tasks are looked at.
 results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root);
-// Of that sweep.
+// The named sweep, checked.
 results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
                                             const std::filesystem::path& root);
 
@@ -25,7 +25,7 @@ reporting::ReportData report_data(const results_db::Reader& reader, results_db::
 
 // term, md, csv, tex, json, html: of what is made of tables.
 const std::vector<std::string>& report_formats();
-// Of term, md, csv and tex. Errors: usage, for the others, which hold more than a table.
+// A table as term, md, csv or tex. Errors: usage, for the others, which hold more than a table.
 std::string render_table(const reporting::Table& table, const std::string& format, int width);
 // Also svg, the sweep's picture. Errors: usage, where it has none.
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width);

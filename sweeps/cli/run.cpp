@@ -57,7 +57,7 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
                : render_first_screen(data, page, root_option(options.root), screen_width()));
 }
 
-// What is given now, and for the rest what that table's sweep was run with, where its file still says the same.
+// The given arguments, completed by those of the table's sweep, where its file has not changed.
 RunArguments for_table(const std::string& table, const RunArguments& given) {
     RunArguments run = given;
     const results_db::Reader reader = open_results(given.root);

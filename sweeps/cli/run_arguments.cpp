@@ -51,7 +51,7 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
         ->capture_default_str();
     command.add_flag("--retrain", retrain, "Train again what is to be scored and whose checkpoint is gone");
     command.add_option("--rerun-if", rerun_if,
-                       "Which results are made anew that are stale: by code (another result epoch) or data the training "
+                       "Which stale results to repeat: by code (another result epoch) or data the training "
                        "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
                        "only what was never measured is")
         ->capture_default_str();

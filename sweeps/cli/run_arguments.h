@@ -1,5 +1,5 @@
 #pragma once
-// What `deft run` is given, and the same again from what the results keep of a sweep.
+// The arguments of `deft run`, and their reconstruction from the results of a sweep.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace deft::cli {
 
-// Every kind of what is stale is made anew.
+// Every kind of stale result is repeated.
 inline constexpr const char* kRerunAll = "code,data,eval";
 
 struct RunArguments {
@@ -25,7 +25,7 @@ struct RunArguments {
     void add_to(CLI::App& command, bool file_is_required);
     // The command that goes on with the same.
     std::string continue_with() const;
-    // Of that, what gives a trial its shape: "--slots cpu:1 --ranks 2"; empty where the sweep's file decides all of it.
+    // The options that give a trial its shape: "--slots cpu:1 --ranks 2"; empty where the sweep's file decides all of it.
     std::string shape_options() const;
 };
 

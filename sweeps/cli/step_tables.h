@@ -1,5 +1,5 @@
 #pragma once
-// What deft bench step measured, as people read it.
+// The measurements of deft bench step, as people read them.
 
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ struct StepTimes {
     };
     std::string model;
     std::vector<Row> rows;  // the baseline first
-    // What padding costs a model whose baseline packs samples: those of padding_arms(), behind the baseline's.
+    // The cost of padding for a model whose baseline packs samples: the arms of padding_arms() after the baseline's.
     struct Padding {
         double share = 0;                // of the rows of samples, each in one of its own
         std::size_t padded = 0, full = 0;  // rows of the table
@@ -40,7 +40,7 @@ struct StepTimes {
     double our_gemm_flops = 0;  // where there is a PyTorch
 };
 
-// Of the layers between first and last: all tokens, and half of them under random-LTD.
+// Times of the layers between first and last: all tokens, and half of them under random-LTD.
 struct LayerTimes {
     std::string model;
     double full_flops = 0, half_flops = 0;

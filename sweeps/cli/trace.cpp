@@ -19,7 +19,7 @@ namespace deft::cli {
 
 namespace {
 
-// Of the command that the sweep was run by; empty where the results keep none.
+// The command that ran the sweep; empty where the results keep none.
 std::string shape_options(const results_db::SweepHead& sweep) {
     try {
         return stored_run(sweep).shape_options();

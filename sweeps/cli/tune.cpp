@@ -139,7 +139,7 @@ int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweep
     print(probes);
     print("\n" + reporting::render_terminal(found_table(tuning), output_width()));
     if (tuning.stopped) {
-        print("\nStopped before its end; what stands above was found so far, and no case is written.");
+        print("\nStopped early; the results above are incomplete, and no case is written.");
         return kExitWorkLeft;
     }
     if (!tuning.found()) {
@@ -234,7 +234,7 @@ void add_tune(CLI::App& app, Context& context) {
     command
         ->add_option(
             "--learning-rates", arguments->settings.learning_rates,
-            "Also try so many learning rates, neighbours a factor of 2 apart, for the case and for its baseline")
+            "Also try this many learning rates, a factor of 2 apart, for the case and for its baseline")
         ->check(CLI::Range(1, 15));
     command->add_option("--slots", arguments->slots, "Where to train, as in deft run; the first slot is used");
     add_threads(*command, arguments->threads);

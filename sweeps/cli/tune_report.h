@@ -1,5 +1,5 @@
 #pragma once
-// What deft tune found, as tables and as a case to paste.
+// The findings of deft tune, as tables and as a case to paste.
 
 #include <optional>
 #include <string>
@@ -13,10 +13,10 @@ namespace deft::cli {
 // A row a probe, in their order.
 reporting::Table probe_table(const experiments::Tuning& tuning);
 
-// What is known of each technique's start and duration, beside its own.
+// The state of each technique's start and duration, beside its own.
 reporting::Table found_table(const experiments::Tuning& tuning);
 
-// What one trial is projected to take without the techniques, with them as written, and with them as tuned; the notes
+// The projected cost of one trial without the techniques, with them as written, and with them as tuned; the notes
 // say what the probes took. dollars_an_hour: of all devices of a trial.
 reporting::Table cost_table(const experiments::TrialConfig& own, const experiments::Tuning& tuning,
                             const std::optional<double>& dollars_an_hour);

@@ -77,7 +77,7 @@ kernels::BenchBackends chosen_backends(const std::string& word) {
     throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use --backend cpu, or see `deft doctor`");
 }
 
-// What a pattern may have been meant to be: a name, or a pattern of its first part as in linear_forward/* or linear_*.
+// Candidates for a mistyped pattern: a name, or a pattern of its first part as in linear_forward/* or linear_*.
 static std::vector<std::string> patterns_of(const std::vector<BenchCase>& benches) {
     std::set<std::string> known;
     for (const BenchCase& bench : benches) {

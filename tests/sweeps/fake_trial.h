@@ -121,7 +121,7 @@ class FakeSweep {
         ::_exit(code);
     }
 
-    // Of an attempt that goes on from a checkpoint of so many seconds, where any.
+    // For an attempt that goes on from a checkpoint after this many seconds, where any.
     static std::string journal_of(double resume_seconds, double train_seconds, const std::string& state) {
         journal::Started started;
         started.resume_step = resume_seconds > 0 ? 2 : 0;

@@ -36,7 +36,7 @@ inline bool wait_until(const std::function<bool()>& condition) {
     return true;
 }
 
-// A test that fails early leaves none of these behind.
+// A test that fails early leaves none of these running.
 class Process {
  public:
     Process(const std::vector<std::string>& argv, const std::filesystem::path& out, const std::filesystem::path& err,
@@ -191,7 +191,7 @@ class TinySweep {
         const std::vector<std::string> rows = query(sql, 1);
         return rows.empty() ? "no row" : rows.front();
     }
-    // Those that train.
+    // The training attempts.
     std::vector<std::string> attempts() const {
         return query("SELECT id, experiment_id, number, state, created_ms, ended_ms FROM attempt WHERE kind = 'train'"
                      " ORDER BY id", 6);

@@ -103,7 +103,7 @@ TEST_CASE("deft compare of trials, rows, cases and sweeps that were trained", "[
         CHECK_THAT(ran.err, ContainsSubstring(says));
     };
     refused({"plian", "both"}, kExitUsage, "did you mean plain?");
-    refused({"tinny:plain", "both"}, kExitNothing, "there is no sweep or case 'tinny'");
+    refused({"tinny:plain", "both"}, kExitNothing, "no sweep or case is named 'tinny'");
     refused({"tinny:plain", "both"}, kExitNothing, "did you mean tiny?");
     refused({"plain:finetune", "both"}, kExitUsage, "the table has no row 'plain:finetune'");
     refused({"plain/1", "both/1"}, kExitUsage, "'plain/1' may be plain[budget_fraction=1.0]/1 or");

@@ -39,6 +39,6 @@ TEST_CASE("the doctor sees a data mirror that is not there, and nothing from out
     const auto findings = examine(".");
     CHECK(finding(findings, "data").state == Finding::State::missing);
     const std::string text = render(findings, 100);
-    CHECK_THAT(text, ContainsSubstring("is no folder"));
+    CHECK_THAT(text, ContainsSubstring("is not a folder"));
     CHECK(text.find('\x1b') == std::string::npos);
 }

@@ -75,5 +75,5 @@ TEST_CASE("A file for results whose folder is not there is refused before anythi
     const std::string file = (sweep.folder.path / "no folder/x.json").string();
     const Ran ran = sweep.deft("profile", {"--json-file", file});
     CHECK(ran.exit_code == kExitUsage);
-    CHECK_THAT(ran.err, ContainsSubstring("there is no folder"));
+    CHECK_THAT(ran.err, ContainsSubstring("does not exist"));
 }

@@ -69,7 +69,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     CHECK_THAT(first.out, ContainsSubstring("has 2 trials, 4 attempts and 0 verdicts more"));
     const Ran second = sweep.deft("db", {"merge", texts[1], "--root", merged.string()});
     CHECK(second.exit_code == kExitOk);
-    CHECK_THAT(second.out, ContainsSubstring("run with other seeds; seed 1 stand"));
+    CHECK_THAT(second.out, ContainsSubstring("run with other seeds; seed 1 are"));
     for (const char* format : {"term", "md", "csv", "tex"}) {
         const std::string one = report(sweep, "--root", {sweep.root.string()}, format);
         CHECK(report(sweep, "--root", {merged.string()}, format) == one);

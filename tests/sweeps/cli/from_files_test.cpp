@@ -58,7 +58,7 @@ TEST_CASE("Every command that reads results takes several files after one --from
     CHECK(report(packed) == table);
     CHECK_THAT(sweep.deft("report", joined(files, {"tinny"})).err, ContainsSubstring("did you mean tiny?"));
     CHECK_THAT(sweep.deft("report", joined(files, {"x.3of2.jsonl"})).err,
-               ContainsSubstring("there is no file x.3of2.jsonl"));
+               ContainsSubstring("x.3of2.jsonl does not exist"));
 
     const Ran status = sweep.deft("status", joined({"tiny"}, files));
     CHECK(status.exit_code == kExitOk);

@@ -121,7 +121,7 @@ TEST_CASE("deft generate refuses what it cannot continue, with what to mend") {
     CHECK_THAT(refused({"--format", "html"}, kExitUsage), ContainsSubstring("--format"));
     CHECK_THAT(refused({}, kExitNothing, "plan/1"),
                ContainsSubstring("no trial matches 'plan/1'") && ContainsSubstring("deft status"));
-    CHECK_THAT(refused({}, kExitFailed, sweep.folder.path.string()), ContainsSubstring("is no checkpoint"));
+    CHECK_THAT(refused({}, kExitFailed, sweep.folder.path.string()), ContainsSubstring("is not a checkpoint"));
     const fs::path weights = sweep.checkpoint() / "model.safetensors";
     fs::resize_file(weights, fs::file_size(weights) / 2);
     CHECK_THAT(refused({}, kExitFailed), ContainsSubstring("model.safetensors"));

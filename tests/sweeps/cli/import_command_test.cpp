@@ -40,7 +40,7 @@ TEST_CASE("deft config import-deepspeed prints a case that a sweep takes, and na
                ContainsSubstring("seqtru") && ContainsSubstring("random_ltd") && ContainsSubstring("discrete"));
 }
 
-TEST_CASE("deft config import-deepspeed refuses what is no such configuration") {
+TEST_CASE("deft config import-deepspeed refuses what is not such a configuration") {
     const TinySweep nothing("");
     const std::string json = nothing.folder.write("ds.json", R"({"fp16": {}})").string();
     const std::string out = (nothing.folder.path / "case.toml").string();

@@ -111,7 +111,7 @@ TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") 
         CHECK_THAT(wrong({"--preset", "bert_large", "--utilisation", share}), ContainsSubstring("no share of a peak"));
     for (const char* price : {"-1", "nan", "inf"})
         CHECK_THAT(wrong({"--preset", "bert_large", "--hardware", "V100", "--usd-per-hour", price}),
-                   ContainsSubstring("is no price"));
+                   ContainsSubstring("is not a price"));
     for (const char* batch : {"0", "-1", "65537", "x"})
         CHECK_THAT(wrong({"--preset", "bert_large", "--micro-batch", batch}), ContainsSubstring("--micro-batch"));
 }

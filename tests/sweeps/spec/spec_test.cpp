@@ -123,7 +123,7 @@ TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
     folder.write("lib/base.toml", "extends = [\"../s.toml\"]\n");
     CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: ../s.toml extends itself"));
     folder.write("lib/base.toml", "extends = [\"gone.toml\"]\n");
-    CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: there is no file"));
+    CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: file "));
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "z.toml"); }),
                ContainsSubstring("did you mean"));
 }
