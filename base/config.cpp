@@ -208,7 +208,7 @@ ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
         throw Error(ErrorKind::config, value.place, value.what, value.fix);
     } catch (const std::bad_alloc&) {
         throw;
-    } catch (const std::exception& error) {  // the library's other types, for numbers out of range and the like
+    } catch (const std::exception& error) {  // the library's other types, for numbers out of range and similar
         throw Error(ErrorKind::config, Place{file_name, 0, 0}, one_line_reason(error.what()));
     }
 }
@@ -258,7 +258,7 @@ void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNod
         const std::string_view key = rest.substr(0, dot);
         const auto walked = dotted_path.substr(0, dotted_path.size() - rest.size());
         if (key.empty())
-            throw Error(ErrorKind::config, value.place, fmt::format("'{}' is no dotted path", dotted_path),
+            throw Error(ErrorKind::config, value.place, fmt::format("'{}' is not a dotted path", dotted_path),
                         "write it as in train.batch_size");
         if (node->kind != Kind::table)
             throw Error(ErrorKind::config, value.place,

@@ -42,12 +42,12 @@ ConfigNode parse_toml_value(const std::string& text, const Place& place);
 void merge(ConfigNode& base, const ConfigNode& overlay);
 
 // Sets the value at a dotted path ("train.batch_size"), making tables on the way.
-// Errors: config, where the path goes through something that is no table.
+// Errors: config, where the path goes through a value that is not a table.
 void set_at_path(ConfigNode& root, std::string_view dotted_path, const ConfigNode& value);
 
 Json to_json(const ConfigNode& node);
 
-// The inverse; every node stands at `place`. Errors: config, for null and integers that do not fit.
+// The inverse; every node gets `place`. Errors: config, for null and integers that do not fit.
 ConfigNode from_json(const Json& json, const Place& place);
 
 // The kind as a sentence says it, as in "an array".

@@ -1,5 +1,5 @@
 #pragma once
-// What a terminal would obey, taken out of text that anybody may have written.
+// Removes terminal control sequences from untrusted text.
 
 #include <string>
 #include <string_view>

@@ -30,7 +30,7 @@ std::optional<std::int64_t> hours_and_minutes(std::string_view text) {
     return 3600 * static_cast<std::int64_t>(hours) + 60 * static_cast<std::int64_t>(minutes);
 }
 
-// What follows the seconds: seconds ahead of UTC.
+// The offset from UTC in seconds, parsed from the text after the seconds.
 std::optional<std::int64_t> zone_offset(std::string_view text) {
     if (!text.empty() && text.front() == '.') {
         text.remove_prefix(1);

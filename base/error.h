@@ -1,5 +1,5 @@
 #pragma once
-// One exception type for everything a user can mend. The kind decides the process's exit code.
+// One exception type for every error that a user can fix. The kind decides the process's exit code.
 
 #include <stdexcept>
 #include <string>
@@ -30,7 +30,7 @@ enum class ErrorKind {
 
 class Error : public std::runtime_error {
  public:
-    // what: what went wrong. fix: how to mend it. unchanged: what was left as it was. Empty parts are left out.
+    // what: the failure. fix: how to fix it. unchanged: the data left as they were. Empty parts are left out.
     Error(ErrorKind kind, const std::string& what, const std::string& fix = {}, const std::string& unchanged = {});
     Error(ErrorKind kind, const Place& place, const std::string& what, const std::string& fix = {},
           const std::string& unchanged = {});
@@ -46,7 +46,7 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;     // some trials failed, or an I/O error
 inline constexpr int kExitUsage = 2;      // usage or configuration
 inline constexpr int kExitWorse = 3;      // a gate says worse
-inline constexpr int kExitUnclear = 4;    // unclear, where that was told to count
+inline constexpr int kExitUnclear = 4;    // inconclusive, if the caller asked for this code
 inline constexpr int kExitNothing = 5;    // nothing measured
 inline constexpr int kExitDatabase = 6;   // database locked, foreign, corrupt or too new
 inline constexpr int kExitWorkLeft = 75;  // stopped with work left

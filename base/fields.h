@@ -14,7 +14,7 @@
 
 namespace deft {
 
-// Where a field's value stands in a record; null where the record does not hold it as one of these types.
+// Pointer to a field's value in a record; null where the record does not hold it as one of these types.
 using FieldValue = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
                                 std::vector<double>*, std::vector<std::string>*>;
 
@@ -28,9 +28,9 @@ struct FieldRules {
     const char* unit = "";
     std::optional<double> at_least = {}, above = {}, at_most = {}, below = {};
     std::vector<std::string> one_of = {};
-    const char* by_default = "";  // in words, where it is no constant
+    const char* by_default = "";  // in words, where it is not a constant
     const char* takes = "";       // in words, where the type does not say it
-    const char* schema = "";      // JSON Schema, likewise
+    const char* schema = "";      // JSON Schema, in words, where the type does not say it
     bool required = false;        // in a file
     bool apart = false;           // its parser reads it from the file
     bool came_later = false;      // may be missing in what an older deft wrote
@@ -68,7 +68,7 @@ FieldValue at(void* record) {
     return &detail::member<First, Rest...>(*static_cast<decltype(detail::record_of(First))*>(record));
 }
 
-// A key of that type which the record does not hold as it stands in the file: its parser reads it.
+// A key whose value the record does not hold as written in the file: its parser reads it.
 template <class Type>
 FieldValue apart(void*) {
     return static_cast<Type*>(nullptr);

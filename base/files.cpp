@@ -239,7 +239,7 @@ std::optional<fs::path> find_text_file(const fs::path& file) {
 void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    // A path that is there as a plain file is no error to the library.
+    // create_directories succeeds where the path is a plain file.
     if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
     if (error)
         throw Error(ErrorKind::io, fmt::format("cannot make the folder {}: {}", folder.string(), error.message()),

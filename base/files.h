@@ -24,7 +24,7 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view b
 class AtomicFile {
  public:
     explicit AtomicFile(std::filesystem::path file);
-    ~AtomicFile();  // leaves nothing behind of a file that was not finished
+    ~AtomicFile();  // removes a file that was not finished
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
@@ -49,10 +49,10 @@ class AtomicFile {
 // Errors: io; `to` is then what it was before.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Brings the names of a folder's files to the disk. Some file systems cannot; that is no error.
+// Flushes a folder's entries to the disk. File systems that cannot do this are not an error.
 void sync_folder(const std::filesystem::path& folder);
 
-// How to mend that a write ended with this errno; empty where nobody knows.
+// How to fix a write that ended with this errno; empty where unknown.
 std::string fix_for_write(int error);
 
 // Errors: io, for a path that leads to no regular file. Opening a pipe or reading a device may never end, so whatever
@@ -67,10 +67,10 @@ std::string read_input(const std::filesystem::path& file);
 // Reads a plain, gzip (.gz) or zstd (.zst) file whole, decompressed. Errors: io, for truncated or damaged data too.
 std::string read_text_file(const std::filesystem::path& file);
 
-// `file`, or the same with .gz or .zst behind it: the first that is there, or nothing.
+// `file`, or the same name followed by .gz or .zst: the first that exists, or nothing.
 std::optional<std::filesystem::path> find_text_file(const std::filesystem::path& file);
 
-// Makes the folder and its parents. Errors: io, with what to mend.
+// Makes the folder and its parents. Errors: io, with a fix.
 void make_folder(const std::filesystem::path& folder);
 
 // A file mapped into memory for reading. Renaming or removing the file leaves the mapping whole. Reading bytes that
@@ -88,7 +88,7 @@ class MappedFile {
 
     // Call it before each long read of a file that others may write. Errors: io, for a file that is shorter than it was.
     void require_whole() const;
-    // Those bytes need no memory any more: the file gives them again when they are read again.
+    // Releases the memory of those bytes: reading them again loads them from the file.
     void release(std::span<const std::byte> bytes) const;
 
  private:

@@ -20,7 +20,7 @@ namespace deft::journal {
 
 namespace {
 
-// What each record is called in a line, and its fields.
+// The name of each record in a line, and its fields.
 struct RecordTable {
     const char* type;
     Fields fields;
@@ -154,7 +154,7 @@ const RecordTable& table_of(const Ended*) {
 
 // Each returns what is wrong with the value, or nothing.
 std::string read(const Json& value, const FieldRules& rules, std::string& out) {
-    if (!value.is_string()) return "is no text";
+    if (!value.is_string()) return "is not a string";
     out = value.get<std::string>();
     const bool known =
         rules.one_of.empty() || std::find(rules.one_of.begin(), rules.one_of.end(), out) != rules.one_of.end();
@@ -164,7 +164,7 @@ std::string read(const Json& value, const FieldRules& rules, std::string& out) {
 std::string read(const Json& value, const FieldRules& rules, std::int64_t& out) {
     const bool too_large = value.is_number_unsigned() &&
                            value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-    if (!value.is_number_integer() || too_large) return "is no 64-bit integer";
+    if (!value.is_number_integer() || too_large) return "is not a 64-bit integer";
     out = value.get<std::int64_t>();
     if (!rules.at_least || static_cast<double>(out) >= *rules.at_least) return "";
     return *rules.at_least == 0 ? "is negative" : fmt::format("is below {:g}", *rules.at_least);
@@ -179,22 +179,22 @@ std::string read(const Json& value, const FieldRules&, double& out) {
     else if (value == "Infinity" || value == "-Infinity")
         out = value == "Infinity" ? kInfinity : -kInfinity;
     else
-        return "is no number";
+        return "is not a number";
     return "";
 }
 
 std::string read(const Json& value, const FieldRules& rules, std::vector<double>& out) {
-    if (!value.is_array()) return "is no array of numbers";
+    if (!value.is_array()) return "is not an array of numbers";
     std::vector<double> numbers(value.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        if (!read(value[i], rules, numbers[i]).empty()) return "is no array of numbers";
+        if (!read(value[i], rules, numbers[i]).empty()) return "is not an array of numbers";
     out = std::move(numbers);
     return "";
 }
 
 std::string read(const Json& value, const FieldRules&, std::vector<std::string>& out) {
     const auto is_text = [](const Json& item) { return item.is_string(); };
-    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_text)) return "is no array of texts";
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_text)) return "is not an array of strings";
     out = value.get<std::vector<std::string>>();
     return "";
 }
@@ -258,7 +258,7 @@ Json to_json(const Record& record) {
     const RecordTable& table = table_of(&record);
     Json line = fields_json(table.fields, &record);
     line["type"] = table.type;
-    // What few trials have takes no room in the lines of the others.
+    // Optional records of few trials take no space in the lines of the others.
     for (const Field& field : table.fields)
         if (field.rules.came_later && line[field.key].is_array() && line[field.key].empty()) line.erase(field.key);
     return line;

@@ -29,13 +29,13 @@ struct Started {
     std::int64_t resume_step = 0;  // of the checkpoint that it went on from; 0: from the start
     std::string note;              // what a reader of the log must know, as a damaged checkpoint that was passed over
     double resume_seconds = 0;     // of training before that checkpoint
-    std::string start_note = {};   // what [start] did not simply copy, as weights that begin anew; empty: nothing
+    std::string start_note = {};   // what [start] did not simply copy, as reinitialized weights; empty: nothing
     std::int64_t active_parameters = 0;  // that one token meets, in a model with experts; 0: all of them
     double start_seconds = 0;            // since its process began
 };
 
-// What the attempt has spent so far, of its own: once a checkpoint is on the disk, or a task is scored whole. What is
-// computed later than the last of these lines is lost to a kill.
+// Resources spent by this attempt alone, written after each checkpoint and each completed evaluation of a task.
+// Work after the last of these lines is lost if the process is killed.
 struct Spent {
     std::int64_t time_ms = 0;
     std::int64_t step = 0;
@@ -59,7 +59,7 @@ struct TrainPoint {
     // Payload that the ranks sent each other in this step, all of them together; of it rows that went to experts of other
     // ranks and came back, forward and backward. 0 on one rank.
     std::int64_t sent_bytes = 0, expert_bytes = 0;
-    // Of a model with several heads, or with experts: what each has lost, whose sum is `loss`; else empty.
+    // For models with several heads or with experts: the loss of each, which sum to `loss`; else empty.
     std::vector<std::string> head_names = {};
     std::vector<double> head_losses = {};
 };
@@ -68,20 +68,20 @@ struct TrainPoint {
 inline constexpr const char* kExpertBalance = "expert balance";
 inline constexpr const char* kGateZ = "gate z";
 
-// What has been drawn from the training samples, up to and including a step.
+// Totals of the samples drawn from the training data, up to and including a step.
 struct Sampling {
     std::int64_t step = 0;
     std::int64_t pool = 0;              // samples that are admitted at this step
     std::int64_t samples_drawn = 0;
     std::int64_t samples_repeated = 0;  // of these, how many had been drawn before
     std::int64_t tokens_cut = 0;        // of the drawn samples, left out by truncation
-    std::int64_t tokens_padded = 0;     // processed, and standing for nothing
+    std::int64_t tokens_padded = 0;     // processed, but padding
     // Draws a sample, of each tenth of the samples in the order in which a curriculum admits them, the first first.
     std::vector<double> epochs;
 };
 
-// What one layer of experts did in an optimizer step, as means over its micro-batches. Written behind the TrainPoint of
-// its step, as Sampling is: a training that goes on from before the step forgets both.
+// Statistics of one layer of experts in an optimizer step, averaged over its micro-batches. Follows the TrainPoint of
+// its step, as Sampling does: a run that resumes from before the step discards both.
 struct ExpertLoad {
     std::int64_t step = 0;
     std::int64_t layer = 0;    // of the model, from 0
@@ -109,7 +109,7 @@ struct Evaluation {
     std::string score_key = {};  // base/score_key.h; empty in journals of an older deft
 };
 
-// A task is scored whole: its Evaluations stand before this line.
+// The evaluation of a task is complete: its Evaluations precede this line.
 struct Scored {
     std::string score_key;
     std::string task;
@@ -159,7 +159,7 @@ struct Ended {
     double waited_seconds = -1;  // for a lock of another process, or at the start for other ranks; -1: not measured
 };
 
-// What any of the records above is made of: its keys, and the columns where the database has one for each.
+// Definition of each record type: its keys, and the columns where the database has one for each.
 template <class Record>
 const std::vector<Field>& fields();
 

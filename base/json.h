@@ -10,7 +10,7 @@
 namespace deft {
 
 // Parsed here so that the library's parser is compiled once.
-// Errors: the library's own parse_error, with the byte where it stands.
+// Errors: the library's own parse_error, with the byte offset.
 Json parse_json(std::string_view text);
 
 // Discarded (Json::is_discarded) where the text is no JSON.

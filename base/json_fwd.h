@@ -1,5 +1,5 @@
 #pragma once
-// The name of Json, for headers that only pass it on: the library behind it is slow to compile.
+// The name of Json, for headers that only pass it on: the library's own header is slow to compile.
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -21,7 +21,7 @@ KeyTable key_table(std::string path, std::string meaning, const Record& defaults
     return {std::move(path), std::move(meaning), fields_of(defaults), std::make_shared<Record>(defaults)};
 }
 
-// What a key may hold, in words: "integer, 1 to 100"; and its default: "8", "required", "none".
+// Description of a key's values: "integer, 1 to 100"; and its default: "8", "required", "none".
 std::string allowed_text(const Field& field, const KeyTable& table);
 std::string default_text(const Field& field, const KeyTable& table);
 

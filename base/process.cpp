@@ -25,8 +25,8 @@ namespace deft {
 
 namespace {
 
-// The child starts with nothing ignored and nothing blocked but what it is told, whatever the parent does with its
-// signals, and with standard input from /dev/null until told otherwise.
+// The child ignores and blocks only the signals given here, whatever the parent does with its own. Its standard
+// input is /dev/null unless set otherwise.
 class SpawnPlan {
  public:
     SpawnPlan();

@@ -7,7 +7,7 @@ namespace deft {
 
 namespace {
 
-// Begins the keys of scores under capacity, so that a row that has its key alone can be told from others.
+// Prefix of the keys of scores under capacity, which distinguishes them where only the key is stored.
 constexpr const char* kCapacityPrefix = "capacity-";
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// What makes a score the same score again, the model aside: the task's definition and records, and how it was asked.
+// Identity of a score apart from the model: the task's definition and records, and the way it is asked.
 
 #include <cstdint>
 #include <string>
@@ -7,13 +7,13 @@
 namespace deft {
 
 // Raised by hand whenever scoring gives other numbers for the same model and task: it is part of every score's key, reports
-// mark scores of an older one as stale, and `deft run` scores again. Of training: experiments/result_epoch.h.
+// mark scores of an older one as stale, and `deft run` scores again. Training has its own: experiments/result_epoch.h.
 inline constexpr int kScoringVersion = 1;
 
 // The task under which the loss on the validation text is scored. Its documents are tokens.
 inline constexpr const char* kValidationTask = "validation";
 
-// What the splits of a labelled task are called together.
+// Common name for the splits of a labelled task.
 inline constexpr const char* kAllSplits = "all splits";
 
 // In place of the key of a score, for what a model is validated by while it trains: points of its curve, and scores of no

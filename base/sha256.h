@@ -13,7 +13,7 @@ class MappedFile;
 
 std::string sha256(std::string_view bytes);
 
-// Of bytes that come piece by piece.
+// Incremental hash of bytes that arrive in pieces.
 class Sha256 {
  public:
     Sha256();

@@ -1,5 +1,5 @@
 #pragma once
-// Elapsed time on the clock that never goes back, and the date on the one that tells it.
+// Elapsed time from a monotonic clock, and the date from the system clock.
 
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// What an unknown word was meant to be.
+// Suggestions for an unknown word.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace deft {
 // The candidate nearest to `word` in edit distance, or empty where none is near enough to be meant.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
-// How to mend an unknown word: "did you mean X?", or `otherwise` where nothing known is near enough.
+// Help for an unknown word: "did you mean X?", or `otherwise` where no known word is close enough.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise);
 
 // As above; otherwise all that is known, as in "known: a, b".

@@ -55,7 +55,7 @@ const Suite& project_suite(const std::string& name) {
         if (suite.name == name) return suite;
         names.push_back(suite.name);
     }
-    throw Error(ErrorKind::config, fmt::format("there is no suite '{}'", name), suggestion(name, names));
+    throw Error(ErrorKind::config, fmt::format("unknown suite '{}'", name), suggestion(name, names));
 }
 
 }  // namespace deft

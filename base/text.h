@@ -10,12 +10,12 @@
 
 namespace deft {
 
-// Of a message, whose first line holds its reason.
+// The first line of a message, which holds its reason.
 inline std::string first_line(std::string_view text) {
     return std::string(text.substr(0, text.find('\n')));
 }
 
-// "1 session", "24 sessions". `many`: a plural that is more than an s behind the noun.
+// "1 session", "24 sessions". `many`: a plural other than the noun followed by an s.
 std::string counted(std::integral auto count, std::string_view one, std::string_view many = {}) {
     std::string text = std::to_string(count) + ' ';
     if (count == 1) return text.append(one);
@@ -50,7 +50,7 @@ inline std::string first_sentences(const std::vector<std::string>& all, std::siz
     return text;
 }
 
-// The start of a hash: enough of it to tell it from others, short enough to read.
+// The start of a hash: long enough to identify it, short enough to read.
 inline std::string short_hash(std::string_view hash) {
     return std::string(hash.substr(0, 12));
 }

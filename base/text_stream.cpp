@@ -28,8 +28,8 @@ constexpr std::size_t kBufferBytes = 1 << 18;
 
 }  // namespace
 
-// By zlib and zstd themselves: libarchive (3.6, 3.7) leaves a gzip member's checksum and length unread and takes what
-// follows it for its end, so that a damaged corpus would pass for a whole one.
+// Uses zlib and zstd directly: libarchive (3.6, 3.7) does not check a gzip member's checksum and length. It takes
+// bytes that follow a member for its end, so that a damaged corpus would pass as complete.
 struct TextStream::State {
     struct CloseFile {
         void operator()(std::FILE* file) const { std::fclose(file); }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// Whether bytes could follow with which the text, which is no character, begins with one.
+// Whether the text, an incomplete character, can be the start of a valid one.
 bool may_be_completed(std::string_view text) {
     if (text.size() > 3) return false;
     // The continuation of a lead byte is limited from below or from above, never to what has neither of these.

@@ -1,5 +1,5 @@
 #pragma once
-// Catch2, version 2 (Debian 12) or 3 (Ubuntu 24.04, Debian 13), behind one header.
+// Catch2, version 2 (Debian 12) or 3 (Ubuntu 24.04, Debian 13), through one header.
 
 #ifdef DEFT_CATCH2_V3
 #include <catch2/catch_approx.hpp>

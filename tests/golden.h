@@ -24,7 +24,7 @@ inline bool has_data(const std::string& name) {
     return !mirror().empty() && std::filesystem::exists(mirror() / name);
 }
 
-// Those without others' text stand in the repository; the rest lies beside the mirror. Empty where it is in neither.
+// Files without third-party text are in the repository; the rest is beside the mirror. Empty where neither has it.
 inline std::filesystem::path file(const std::string& name) {
     const std::filesystem::path own = std::filesystem::path(DEFT_SOURCE_DIR) / "tests" / "golden" / name;
     if (std::filesystem::exists(own)) return own;

@@ -1,5 +1,5 @@
 #pragma once
-// What an action is refused with.
+// Checks the error that an action throws.
 
 #include <functional>
 #include <string>
@@ -23,7 +23,7 @@ inline std::string refusal(ErrorKind kind, const std::function<void()>& action, 
     return "accepted";
 }
 
-// Of the configuration.
+// Errors of kind config.
 inline std::string refusal(const std::function<void()>& action, const std::string& says = "") {
     return refusal(ErrorKind::config, action, says);
 }

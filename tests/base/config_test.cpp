@@ -93,8 +93,8 @@ TEST_CASE("Dotted paths make their tables and refuse to go through values") {
     CHECK(to_json(root) == Json::parse(R"({"a":1,"train":{"deep":{"batch_size":7}}})"));
     CHECK_THAT(refusal([&] { set_at_path(root, "a.b", value); }),
                ContainsSubstring("a.b goes through a, which is an integer"));
-    CHECK_THAT(refusal([&] { set_at_path(root, "a..b", value); }), ContainsSubstring("no dotted path"));
-    CHECK_THAT(refusal([&] { set_at_path(root, "", value); }), ContainsSubstring("no dotted path"));
+    CHECK_THAT(refusal([&] { set_at_path(root, "a..b", value); }), ContainsSubstring("not a dotted path"));
+    CHECK_THAT(refusal([&] { set_at_path(root, "", value); }), ContainsSubstring("not a dotted path"));
 }
 
 TEST_CASE("JSON and nodes convert both ways") {

@@ -1,4 +1,4 @@
-// What a terminal would obey is taken out of text.
+// Terminal control sequences are removed from text.
 
 #include "base/controls.h"
 

@@ -1,4 +1,4 @@
-// One table of fields: reading with its checks, JSON, and what is told of its keys.
+// One table of fields: reading with its checks, JSON, and the description of its keys.
 
 #include "base/fields.h"
 
@@ -106,7 +106,7 @@ TEST_CASE("a table of fields writes JSON, what is local apart") {
     CHECK(fields_json(record, FieldPart::local).dump() == R"({"verbose":false})");
 }
 
-TEST_CASE("a table of fields tells defaults and values, in words and as a schema") {
+TEST_CASE("a table of fields describes defaults and values, in words and as a schema") {
     const KeyTable table = key_table<Record>("table", "an example");
     CHECK(allowed_text(table.fields[0], table) == "integer, 1 to 9");
     CHECK(default_text(table.fields[0], table) == "3");

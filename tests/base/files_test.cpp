@@ -209,7 +209,7 @@ TEST_CASE("A read-only folder is refused with its fix", "[surroundings]") {
     CHECK(read_file(file) == "old");
 }
 
-TEST_CASE("Reading what is no file is an io error", "[surroundings]") {
+TEST_CASE("Reading a path that is not a file is an io error", "[surroundings]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path()); }), ContainsSubstring("directory"));
@@ -280,7 +280,7 @@ TEST_CASE("a text file is found plain before packed", "[surroundings]") {
     CHECK(found() == folder / "a.txt");
 }
 
-TEST_CASE("A lock tells how long another had it, and nothing where nobody had", "[surroundings]") {
+TEST_CASE("A lock reports how long another process held it, and nothing without another", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a.lock";
     auto first = std::make_unique<FileLock>(file);

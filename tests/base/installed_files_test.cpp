@@ -1,4 +1,4 @@
-// The project's own files are found from where the program is, and their absence is told.
+// The project's own files are found from the program's path, and their absence is reported.
 
 #include "base/installed_files.h"
 
@@ -41,7 +41,7 @@ TEST_CASE("installed files: beside an installed program, in a build folder, abov
     ::unsetenv("DEFT_FILES");
 }
 
-TEST_CASE("installed files: what is missing is named with the places and how to mend it") {
+TEST_CASE("installed files: a missing file is reported with the searched places and help") {
     const test::TemporaryFolder folder;
     const fs::path program = fs::canonical(folder.path()) / "bin" / "deft";
     for (const bool half_there : {false, true}) {

@@ -54,7 +54,7 @@ TEST_CASE("every journal record survives its line", "[surroundings]") {
     not_numbers["epochs"] = {1, "two"};
     Sampling unread;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(not_numbers, unread); }),
-               ContainsSubstring("no array of numbers"));
+               ContainsSubstring("not an array of numbers"));
 
     const ExpertLoad experts{7, 3, {0.5, 0.25, 0.25, 0}, 0.125, 1.25, 1.5, 0.75};
     CHECK(to_json(round_trip(experts)) == to_json(experts));
@@ -213,7 +213,7 @@ TEST_CASE("the journal writer replaces bytes that are no UTF-8", "[surroundings]
     CHECK(read.error == "bad \xEF\xBF\xBD byte");
 }
 
-TEST_CASE("the journal writer says what to mend where it cannot write", "[surroundings]") {
+TEST_CASE("the journal writer reports help where it cannot write", "[surroundings]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(ErrorKind::io, [&] { const Writer writer(folder / "absent/journal.jsonl"); }),
                ContainsSubstring("absent/journal.jsonl") && ContainsSubstring("No such file"));

@@ -20,7 +20,7 @@ TEST_CASE("Arguments reach a program as they are") {
     CHECK(output.out == "a b|$(id); `id` 'x\"|\n*");
 }
 
-TEST_CASE("Exit codes and signals are told apart") {
+TEST_CASE("Exit codes and signals are distinguished") {
     CHECK(run_process({"sh", "-c", "exit 7"}).exit_code == 7);
     CHECK(run_process({"sh", "-c", "kill -9 $$"}).exit_code == 128 + 9);
     CHECK(run_process({"sh", "-c", "echo out; echo err >&2"}).out == "out\n");

@@ -23,7 +23,7 @@ TEST_CASE("a suite has its tasks in the file's order, each with its measure", "[
     CHECK(suites[1].find("zeta") == nullptr);
 }
 
-TEST_CASE("mistakes in a file of suites are told with their place", "[surroundings]") {
+TEST_CASE("mistakes in a file of suites are reported with their place", "[surroundings]") {
     const auto error = [](const std::string& text) { return test::refusal([&] { parse_suites(text, "s.toml"); }); };
     CHECK_THAT(error("[a]\nmeaning = \"m\"\n"),
                ContainsSubstring("s.toml:1") && ContainsSubstring("a.measures is missing"));

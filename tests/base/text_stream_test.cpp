@@ -47,7 +47,7 @@ TEST_CASE("text stream: lines across the borders of buffers") {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     std::string text;
-    // Lines whose feed falls just before, on and behind a border; empty ones; one longer than two buffers.
+    // Lines whose line feed falls just before, on and after a border; empty ones; one longer than two buffers.
     for (int border = 1; border <= 4; ++border) {
         const std::size_t end = static_cast<std::size_t>(border) * kBuffer + random() % 3 - 1;
         while (text.size() + 200 < end) text += std::string(random() % 100, 'a' + random() % 26) + "\n";

@@ -7,14 +7,14 @@
 
 using namespace deft;
 
-TEST_CASE("one is told from many, and none are many") {
+TEST_CASE("one is singular, and zero and many are plural") {
     CHECK(counted(1, "session") == "1 session");
     CHECK(counted(std::size_t{0}, "session") == "0 sessions");
     CHECK(counted(2, "launch", "launches") == "2 launches");
     CHECK(counted(1, "launch", "launches") == "1 launch");
 }
 
-TEST_CASE("a hash is cut to what people read, and what is no hash stays whole") {
+TEST_CASE("a hash is shortened, and a text that is not a hash stays complete") {
     CHECK(short_hash("109c61ef7957aabbccdd") == "109c61ef7957");
     CHECK(short_hash("unknown") == "unknown");
     CHECK(short_hash("").empty());

@@ -10,7 +10,7 @@ using namespace deft;
 
 namespace {
 
-// By the bit patterns of the standard's definition.
+// Bit patterns of the standard's definition.
 std::string encode(char32_t code) {
     const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
     if (code < 0x80) return {static_cast<char>(code)};

@@ -33,7 +33,7 @@ TEST_CASE("A folder is absent until it is whole, and replaces the one before", "
     };
     write("first");
     CHECK(read_file(folder / "first") == "first");
-    // What a kill left in the temporary folder is no part of the next one.
+    // Remains of a kill in the temporary folder do not enter the next one.
     fs::create_directory(temporary);
     write_file_atomically(temporary / "left", "left");
     write("second");
@@ -55,7 +55,7 @@ TEST_CASE("A folder that cannot be written leaves the one before and nothing unf
                }),
                ContainsSubstring("its own words"));
     CHECK(unchanged());
-    // What the library throws is told with the folder that was meant, and how to mend it.
+    // The library's exceptions are reported with the intended folder and help.
     CHECK_THAT(refusal(ErrorKind::io, [&] {
                    write_whole_folder(folder, temporary, [](const fs::path& into) {
                        throw fs::filesystem_error("x", into, std::error_code(ENOSPC, std::generic_category()));

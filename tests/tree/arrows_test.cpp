@@ -69,7 +69,7 @@ TEST_CASE("includes follow the arrows") {
     CHECK(files > 50);
 }
 
-TEST_CASE("sweep files stand alone at the top of sweeps") {
+TEST_CASE("sweep files are alone at the top of sweeps") {
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "sweeps")) {
         INFO(entry.path().string());
         CHECK((entry.is_directory() ? kArrows.count("sweeps/" + entry.path().filename().string()) == 1
