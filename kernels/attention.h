@@ -1,5 +1,5 @@
 #pragma once
-// What attends to what: heads as strided views, shapes, masks. Plain values that every backend shares.
+// Inputs of attention: heads as strided views, shapes, masks. Plain values that every backend shares.
 
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 
 namespace deft::kernels {
 
-// Vectors (B, T, heads, d) somewhere in a buffer: of position t of sample b, those of all heads stand one after the other
-// from data + b sample_stride + t row_stride on; of packed samples from data + (start[b] + t) row_stride on.
+// Vectors (B, T, heads, d) in a buffer. All heads of position t of sample b are contiguous from
+// data + b sample_stride + t row_stride on; for packed samples, from data + (start[b] + t) row_stride on.
 template <class Real>
 struct HeadRows {
     Real* data = nullptr;
@@ -34,7 +34,7 @@ struct AttentionDropout {
     // Limits of the counter.
     static constexpr std::int64_t kMostHeads = 1 << 8, kMostQueries = 1 << 18, kMostKeys = 1 << 16;
 
-    // One block of four words serves four keys that stand kApart apart, as they do for the thread of a GPU that owns
+    // One block of four words serves four keys at a distance of kApart, matching the thread of a GPU that owns
     // them: key s takes word s / kApart % 4 of block s / (4 kApart) kApart + s % kApart.
     static constexpr std::int64_t kApart = 16, kKeysOfGroup = 4 * kApart;
 
@@ -51,22 +51,22 @@ struct AttentionDropout {
     }
 };
 
-// A query sees a key of its sample when the key is no padding; causal: when it stands at or before the query's place, the
-// last query beside the last key.
+// A query sees a key of its sample unless the key is padding; causal: only keys up to its own position. The last query
+// is aligned with the last key.
 struct AttentionSpec {
     std::int64_t B = 0, Tq = 0, Tk = 0;
     std::int64_t H = 0, Hkv = 0;  // query head h reads head h / (H / Hkv) of keys and values (Ainslie et al. 2023)
     std::int64_t d = 0;
     bool causal = false;                    // with Tq <= Tk: query t sees keys up to t + Tk - Tq
     const std::int32_t* length = nullptr;   // (B), not below 0: rows from there on are padding, of queries as of keys
-    // (B + 1), with Tq == Tk == T: packed samples stand one after the other without padding, sample b in the rows from
+    // (B + 1), with Tq == Tk == T: packed samples follow one another without padding, sample b in the rows from
     // start[b] to before start[b + 1], T at most. They have no length beside.
     const std::int32_t* start = nullptr;
     AttentionDropout dropout = {};
 
     DEFT_HOST_DEVICE std::int64_t group() const { return H / Hkv; }
     DEFT_HOST_DEVICE std::int64_t offset() const { return Tk - Tq; }
-    // How many of T rows of sample b are no padding.
+    // The number of the T rows of sample b that are not padding.
     DEFT_HOST_DEVICE std::int64_t real(std::int64_t b, std::int64_t T) const {
         if (start != nullptr) return start[b + 1] - start[b];
         return length == nullptr || length[b] > T ? T : length[b];
@@ -81,7 +81,7 @@ struct AttentionSpec {
     DEFT_HOST_DEVICE Real* head(const HeadRows<Real>& rows, std::int64_t b, std::int64_t h) const {
         return rows.data + (start != nullptr ? start[b] * rows.row_stride : b * rows.sample_stride) + h * d;
     }
-    // Of a query and a key that are no padding.
+    // Whether a query sees a key, neither of which is padding.
     DEFT_HOST_DEVICE bool sees(std::int64_t query, std::int64_t key) const {
         return !causal || key <= query + offset();
     }

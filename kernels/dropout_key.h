@@ -14,7 +14,7 @@ struct DropoutKey {
     const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, so that a mask does not depend on how a
                                          // batch is split
     double p = 0;                        // of being dropped, in [0, 1); 0: nothing is
-    // (B + 1): packed samples stand one after the other, sample b in the rows from start[b] to before start[b + 1], of
+    // (B + 1): packed samples follow one another, sample b in the rows from start[b] to before start[b + 1], of
     // `columns` values each; null: each sample has as many values.
     const std::int32_t* start = nullptr;
     std::int64_t columns = 0;

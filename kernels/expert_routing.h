@@ -1,6 +1,6 @@
 #pragma once
-// Which rows are routed to experts, by what their draws are told apart, and how many rows an expert takes: words that
-// every backend shares, so that every backend routes alike.
+// The rows that are routed to experts, the counters of their random draws, and the capacity of an expert. Every
+// backend shares these functions, so that every backend routes alike.
 
 #include <cmath>
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace deft::kernels {
 // N rows of B samples, (B, K), or packed: sample b has the rows from start[b] to before start[b + 1].
 struct RoutedRows {
     std::int64_t N = 0, B = 0, K = 0;
-    const std::int32_t* length = nullptr;  // (B) real rows of each sample, which stand first; null: all are
+    const std::int32_t* length = nullptr;  // (B) real rows of each sample, which come first; null: all are
     const std::int32_t* start = nullptr;   // (B + 1); null: none are packed
     std::uint64_t seed = 0, step = 0;
     std::uint32_t layer = 0;
     const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, read where something is drawn
 
-    // Where a row stands.
+    // The position of a row.
     struct Place {
         std::int64_t sample, position;  // position: in its sample
         bool is_real;                   // padding is never routed
@@ -64,7 +64,7 @@ struct RouteSpec {
     DEFT_HOST_DEVICE bool draws(std::int64_t choice) const { return is_sampled && (k == 1 || choice > 0); }
 };
 
-// What is compared when choice `choice` is made, in double: sums of a logit and a draw that differ do so everywhere.
+// The score compared for choice `choice`, in double: sums of a logit and a draw that differ do so everywhere.
 DEFT_HOST_DEVICE inline double routing_score(const RoutedRows& rows, const RoutedRows::Place& at, const RouteSpec& spec,
                                              std::int64_t choice, std::int64_t expert, double logit) {
     if (!spec.draws(choice)) return logit;
@@ -74,7 +74,7 @@ DEFT_HOST_DEVICE inline double routing_score(const RoutedRows& rows, const Route
 
 // How many rows an expert takes.
 struct CapacitySpec {
-    double factor = 0;              // of an equal share; 0: there is no limit
+    double factor = 0;              // of an equal share; 0: no limit
     std::int64_t least = 0;         // whatever the share
     bool selects_at_random = false;  // of too many choices, those with the largest draws stay, not the first ones
 
@@ -100,8 +100,8 @@ DEFT_HOST_DEVICE inline std::uint32_t capacity_key(const RoutedRows& rows, std::
     return 0x7FFFFFFFu - (rows.word(rows.place(row), RandomPurpose::expert_capacity, k, choice) >> 1);
 }
 
-// Of a row's choices those that the balance loss counts: of two the first alone (Lepikhin et al. 2020, algorithm 1), of
-// more all, each for a k-th.
+// The choices of a row that the balance loss counts: for top-2 only the first (Lepikhin et al. 2020, algorithm 1), for
+// larger k all, each with weight 1 / k.
 DEFT_HOST_DEVICE inline std::int64_t balanced_choices(std::int64_t k) {
     return k <= 2 ? 1 : k;
 }
@@ -109,11 +109,11 @@ DEFT_HOST_DEVICE inline std::int64_t balanced_choices(std::int64_t k) {
 // The weights of several experts are divided by their sum, which is taken for no less than this.
 inline constexpr double kLeastWeightSum = 1.1920928955078125e-7;  // float's epsilon
 
-// What gate_losses writes.
+// Outputs of gate_losses.
 inline constexpr std::int64_t kGateLosses = 3;
 enum GateLoss { kBalanceLoss, kZLoss, kGateEntropy };
 
-// What sum_routing writes of E experts: how many choices each was given, how many each kept, the rows that are real, and
+// Outputs of sum_routing for E experts: choices per expert, kept choices per expert, the number of real rows, and
 // the losses above.
 struct RoutingTotals {
     std::int64_t E = 1;

@@ -11,7 +11,7 @@
 
 namespace deft::kernels {
 
-// What a random number is for. Values are part of the reproducibility contract: never renumber.
+// Purpose of a random number. Values are part of the reproducibility contract: never renumber.
 enum class RandomPurpose : std::uint32_t {
     init = 1,         // parameter initialisation
     sample_order = 2, // permutation of the training samples

@@ -1,5 +1,5 @@
 #pragma once
-// What an attention must be to make sense, checked once for every backend.
+// Validation of an attention's arguments, once for every backend.
 
 #include <string>
 
@@ -12,8 +12,8 @@ namespace deft::kernels {
 // counter's limits.
 inline void require_attention(const AttentionSpec& s) {
     const auto text = [](auto number) { return std::to_string(number); };
-    const auto refuse = [](const std::string& what, const char* mend) {
-        throw Error(ErrorKind::config, "attention: " + what, mend);
+    const auto refuse = [](const std::string& what, const char* fix) {
+        throw Error(ErrorKind::config, "attention: " + what, fix);
     };
     if (s.Hkv <= 0 || s.H % s.Hkv != 0)
         refuse(text(s.Hkv) + " heads of keys and values do not divide " + text(s.H) + " of queries",

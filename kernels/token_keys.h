@@ -10,7 +10,7 @@ namespace deft::kernels {
 
 inline constexpr std::uint32_t kFirstKept = 0, kLastKept = 0xFFFFFFFFu;
 
-// What holds whatever chooses: padding is kept last, lower positions first, so that the first min(K, length) kept
+// Rules of every selection: padding is kept last, lower positions first, so that the first min(K, length) kept
 // rows are a sample's real tokens; the first positions (a [CLS] token) are kept before all others.
 struct KeepRules {
     std::int64_t keep_first = 0;           // positions

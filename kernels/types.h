@@ -15,12 +15,12 @@ enum class Activation {
     swiglu,     // silu(gate) up of two columns, silu(x) = x / (1 + e^-x): Shazeer 2020, equation 6
 };
 
-// Of a layer that an activation of so many columns follows: a gated one reads [gate | up].
+// Input columns of an activation with `columns` outputs: a gated one reads [gate | up].
 inline std::int64_t columns_before(Activation act, std::int64_t columns) {
     return act == Activation::swiglu ? 2 * columns : columns;
 }
 
-// What one AdamW step needs (Loshchilov & Hutter 2019, algorithm 2).
+// Parameters of one AdamW step (Loshchilov & Hutter 2019, algorithm 2).
 struct AdamW {
     double lr = 0;
     double beta1 = 0.9;
@@ -31,7 +31,7 @@ struct AdamW {
     double max_grad_norm = 0; // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
-// What one step of SGD with momentum needs (Polyak 1964, as torch.optim.SGD has it without dampening and Nesterov).
+// Parameters of one step of SGD with momentum (Polyak 1964, as torch.optim.SGD without dampening and Nesterov).
 struct Sgd {
     double lr = 0;
     double momentum = 0.9;
@@ -41,7 +41,7 @@ struct Sgd {
 
 inline constexpr double kLayerNormEps = 1e-5;
 
-// How rows are normalised, behind which stands a weight for each column.
+// Normalisation of rows, before the weight of each column.
 enum class NormKind {
     layer,  // (x - mean) / sqrt(var + eps), with a bias: Ba, Kiros & Hinton 2016, equations 3 and 4
     rms,    // x / sqrt(mean(x^2) + eps), without mean and bias: Zhang & Sennrich 2019, equation 4
@@ -61,7 +61,7 @@ struct RopeShape {
 };
 enum class RopeTurn : bool { forward, back };  // the gradient turns back
 
-// Where rows of keys or values stand in the caches (samples, T, C) of a model that generates: rows first to first + K of
+// Rows of keys or values in the caches (samples, T, C) of a model that generates: rows first to first + K of
 // each sample, with first + K at most T. They come from rows (B, K) that begin x_stride values apart; B is samples, or 1,
 // whose rows all samples share.
 struct CacheRows {

@@ -17,7 +17,7 @@ struct Work {
     double sums = 0;   // as statistics, losses and gradients of weights are
     double other = 0;  // bytes of what is stored in one way always: indices, random keys' ids, doubles
 
-    // Where such a value has so many bytes.
+    // Total bytes for the given sizes of a value.
     double bytes(std::int64_t of_real, std::int64_t of_sum) const {
         return reals * static_cast<double>(of_real) + sums * static_cast<double>(of_sum) + other;
     }
@@ -29,7 +29,7 @@ double product(Sizes... sizes) {
     return (1.0 * ... * static_cast<double>(sizes));
 }
 
-// What is added to is read first.
+// A buffer that is added to is read first.
 inline double written(double values, Accumulate accumulate) {
     return accumulate == Accumulate::yes ? 2 * values : values;
 }
@@ -88,8 +88,8 @@ inline Work activation_backward_work(std::int64_t rows, std::int64_t cols, Activ
 
 // ---- dropout ----
 
-// Of so many values of all B samples: a product, and a sum with the residual. Drawing whether a value is kept takes some
-// thirty integer operations.
+// Work on `values` values of all B samples: a product, and a sum with the residual. Deciding whether a value is kept
+// takes about thirty integer operations.
 inline Work dropout_work(std::int64_t B, std::int64_t values, bool has_residual, bool is_packed) {
     Work work{product(has_residual ? 2 : 1, values)};
     work.reals = product(has_residual ? 3 : 2, values);
@@ -116,8 +116,8 @@ inline Work cache_rows_work(const CacheRows& s) {
 }
 
 // ---- attention ----
-// Of a spec sizes, causality and dropout count. Whether samples have lengths is said beside it, and how many rows packed
-// ones have, 0 where none are packed, since work is asked for before there are any buffers.
+// Only sizes, causality and dropout of a spec count. Whether samples have lengths is a separate argument, as is the
+// number of packed rows, 0 where none are packed, since work is computed before buffers exist.
 
 // A product and a sum for each column of every query and every key that it may see. What padding hides is counted too, and
 // packed samples as if all were the longest.
@@ -168,7 +168,7 @@ inline Work pool_forward_work(std::int64_t B, std::int64_t K, std::int64_t C, Po
     return work;
 }
 
-// What is added to is touched in the rows that have a gradient alone.
+// A buffer that is added to is touched only in the rows that have a gradient.
 inline Work pool_backward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling,
                                Accumulate accumulate) {
     const bool is_mean = pooling == Pooling::mean, adds = accumulate == Accumulate::yes;
@@ -271,7 +271,7 @@ inline Work embedding_forward_work(const EmbeddingTableShapes& tables, std::int6
     return work;
 }
 
-// What is added to is touched in the rows taken alone; else the others are zeroed.
+// A buffer that is added to is touched only in the taken rows; otherwise the others are zeroed.
 inline Work embedding_backward_work(const EmbeddingTableShapes& gradients, std::int64_t B, std::int64_t T,
                                     std::int64_t C) {
     Work work{product(gradients.count, B, T, C)};
@@ -348,9 +348,9 @@ inline Work update_importance_work(std::int64_t V) {
 }
 
 // ---- experts ----
-// N rows that choose k of E experts each; slots: how many rows stand by their experts, k N at most.
+// N rows that choose k of E experts each; slots: rows grouped by expert, k N at most.
 
-// What says which rows are real, and what they draw by.
+// Inputs that mark the real rows and key their draws.
 inline double routed_rows_bytes(std::int64_t B, bool is_padded, bool is_packed, bool draws) {
     return index_bytes(B, is_padded) + index_bytes(B + 1, is_packed) + (draws ? product(B, sizeof(std::int64_t)) : 0);
 }
@@ -492,7 +492,7 @@ inline Work value_loss_work(std::int64_t B, std::int64_t C) {
     return work;
 }
 
-// Of the values, the rows and the weight.
+// Gradients of the values, the rows and the weight.
 inline Work value_loss_train_work(std::int64_t B, std::int64_t C, Accumulate accumulate) {
     Work work = value_loss_work(B, C);
     work.flops += 3 * product(B, C);

@@ -15,11 +15,11 @@ inline constexpr const char* kCudaBf16 = "cuda-bf16";
 
 enum class CacheState {
     hot,       // again on the same arguments
-    cold,      // on arguments that no cache holds: others in turn, or behind a flush of a device's cache
-    rotating,  // of a device: copies of the arguments in turn, one run behind the other
+    cold,      // on arguments that no cache holds: others in turn, or after a flush of a device's cache
+    rotating,  // of a device: copies of the arguments in turn, one run after another
 };
 
-// Runs one behind the other, by the clock of the device that they were on.
+// Consecutive runs, timed by the clock of their device.
 struct DeviceInterval {
     double seconds = 0;  // of all
     std::int64_t runs = 1;
@@ -34,7 +34,7 @@ struct PreparedBench {
     std::string note;             // what else there is to say of it
     std::string wrong;            // what the outputs of a first run have wrong; empty: they are right
     std::function<void()> hot;
-    std::function<void()> cold;  // empty: there is no such way
+    std::function<void()> cold;  // empty: not supported
     // Instead of those two, of a case on a device. In one state every interval has as many runs.
     std::function<DeviceInterval(CacheState)> on_device;
 };
@@ -45,7 +45,7 @@ struct BenchCase {
     double flops = 0, bytes = 0;  // of one run, before it is prepared
     std::function<PreparedBench(int threads)> prepare;
     bool on_device = false;  // timed by its clock: prepared for on_device
-    std::string beside = {};  // the case whose rate stands beside this one's as a ratio; empty: none
+    std::string beside = {};  // the case that this one's rate is divided by; empty: none
 };
 
 // "gather_rows/16/128" of an op case's "gather_rows 16 128".

@@ -11,8 +11,8 @@
 
 namespace deft::kernels {
 
-// Of the data or unified cache of that level, by the kernel's description of a processor, or what the C library knows
-// of it, which is all of a socket's even where a core reaches a part.
+// Size of the data or unified cache of that level, from the kernel's description of a processor, or else from the C
+// library, which reports a socket's total even where a core reaches a part.
 std::optional<std::int64_t> cache_bytes(int level,
                                         const std::filesystem::path& described = "/sys/devices/system/cpu/cpu0/cache");
 
@@ -31,7 +31,7 @@ struct FmaPeak {
 // The best of several short rounds with every thread busy; about a quarter of a second.
 FmaPeak measure_fma_peak(int threads);
 
-// What memory and caches of this machine carry, measured now: the other side of the roofline.
+// Peak memory and cache bandwidth of this machine, measured now: the other side of the roofline.
 
 struct MemoryPeak {
     double read = 0;         // bytes/s, of memory that no cache holds

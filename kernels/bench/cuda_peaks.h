@@ -1,5 +1,5 @@
 #pragma once
-// What a GPU carries, measured now: what a percentage of its roofline refers to.
+// Peaks of a GPU, measured now: the reference for a percentage of its roofline.
 
 #include <algorithm>
 #include <cstdint>

@@ -18,7 +18,7 @@ class CaseTable;
 
 enum class BenchBackends { cpu, cuda, all };
 
-// Of each case those of the CPU, of CUDA in f32 and of CUDA in bf16, one after the other; without CUDA in a build
+// Benchmarks of each case on the CPU, on CUDA in f32 and on CUDA in bf16, in this order; without CUDA in a build
 // without it. Cold runs of the CPU and rotating ones of a device go through copies of the arguments that together are
 // three times as large as the last-level cache.
 std::vector<BenchCase> op_benches(std::uint64_t seed, BenchBackends = BenchBackends::cpu);

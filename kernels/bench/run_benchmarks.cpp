@@ -85,12 +85,12 @@ void time_row(benchmark::State& timing, const PreparedBench& prepared, CacheStat
     if (run)
         time_runs(timing, run);
     else
-        timing.SkipWithError("there is no such way to run it");
+        timing.SkipWithError("this case does not support the requested cache state");
 }
 
 void set_rates(benchmark::State& timing, const BenchResult& row) {
     const auto rate = benchmark::Counter::kIsIterationInvariantRate;
-    // Of zeros the library's JSON would have a NaN: their relative deviation.
+    // Skips zeros, which give NaN in the library's JSON as their relative deviation.
     for (const auto& [name, amount] : {std::pair{"FLOP/s", row.flops},
                                        {"bytes/s", row.bytes},
                                        {"items/s", row.items},

@@ -38,7 +38,7 @@ struct Peaks {
     // (Williams et al. 2009). 0 for a device whose peaks were not measured.
     double least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend = kCpu) const;
 };
-// Of the CPU.
+// Peaks of the CPU.
 Peaks measure_peaks(int threads);
 
 // One row: a case in one state of the caches.

@@ -20,7 +20,7 @@ struct AttentionShape {
     std::int64_t keys() const { return Tk == 0 ? T : Tk; }
     // Row strides and sizes: of one buffer for all, or of three.
     bool is_fused() const { return !apart && keys() == T; }
-    std::int64_t gap = 3;  // behind a row, where they are three; of tensor cores a multiple of 8
+    std::int64_t gap = 3;  // after a row, in three buffers; for tensor cores a multiple of 8
     std::int64_t q_stride() const { return H * d + gap; }
     std::int64_t kv_stride() const { return kv_heads() * d + gap; }
     std::int64_t queries() const { return packed ? packed_rows : B * T; }  // of all samples
@@ -35,7 +35,7 @@ struct AttentionShape {
         spec.dropout.layer = 3;
         return spec;
     }
-    // Of buffers qkv or q, k and v.
+    // Heads in buffers qkv or q, k and v.
     template <class Real>
     AttentionHeads<Real> heads(Real* q, Real* k, Real* v) const {
         if (is_fused()) return fused_heads(q, spec());
@@ -132,7 +132,7 @@ inline Buffer starts_of(Draw& draw, AttentionShape& s) {
     return start;
 }
 
-// What a case's mask reads, in the order of the buffers behind the others.
+// Adds the inputs of a case's mask after the other buffers, in their order.
 inline void add_masks(OpCase& op, Draw& draw, const AttentionShape& s, const Buffer& start) {
     op.buffers.push_back(s.padded ? lengths(draw, s.B, s.T) : integer_input("length", {}));
     op.buffers.push_back(start);
@@ -158,7 +158,7 @@ inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
     op.buffers = {output("out", s.queries() * s.H * s.d), sum_output("lse", s.B * s.H * s.T),
                   draw.input("qkv", s.qkv_size()), draw.input("k", s.kv_size()), draw.input("v", s.kv_size())};
     add_masks(op, draw, s, start);
-    // Of one query or few, values may cancel.
+    // The values of one query, or of few, may cancel.
     if (s.T == 1 || s.packed) op.buffers[1].floor = 1;
     op.set_run([=](auto& exec, const auto& b) {
         attention_forward(exec, b[0], b.sum(1), read_only(s.heads(b[2], b[3], b[4])), spec_of(s, b, 5));
@@ -171,7 +171,7 @@ inline OpCase attention_forward_case(Draw draw, AttentionShape s) {
 inline OpCase attention_backward_case(Draw draw, AttentionShape s) {
     const Buffer start_of_samples = starts_of(draw, s);
     const std::int64_t size = s.queries() * s.H * s.d;
-    // What stands between strided rows is not written.
+    // Gaps between strided rows are not written.
     const auto d_heads = [&](const char* name, std::int64_t n) {
         return s.is_fused() ? output(name, n) : draw.update(name, n);
     };

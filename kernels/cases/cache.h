@@ -5,7 +5,7 @@
 
 namespace deft::kernels::cases {
 
-// Of the first tokens of a text, which all samples share, or of one more of each sample.
+// Rows for the first tokens of a text, which all samples share, or for one more token of each sample.
 inline std::vector<CacheRows> cache_shapes(Sizes sizes) {
     std::vector<CacheRows> shapes;
     if (sizes == Sizes::model) {

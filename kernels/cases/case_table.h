@@ -21,7 +21,7 @@ struct ModelSizes {
     std::int64_t B, T, C, H, V;
 
     std::int64_t rows() const { return B * T; }
-    // Of the head: a vocabulary of 50,257 makes even a few rows a large product.
+    // Rows of the head: a vocabulary of 50,257 makes even a few rows a large product.
     std::int64_t head_rows() const { return V > 16'384 ? 128 : rows(); }
     std::int64_t kept() const { return T / 2; }  // tokens of a routed layer
 };

@@ -96,9 +96,9 @@ inline OpCase gate_backward_case(Draw draw, ExpertShape s) {
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> prob(logits.size()), lse(static_cast<std::size_t>(N)), weight(static_cast<std::size_t>(N * k));
         std::vector<double> values(kGateLosses);
-        std::vector<std::int32_t> anew(routing.expert.size()), counts(chosen.size());
+        std::vector<std::int32_t> chosen_experts(routing.expert.size()), counts(chosen.size());
         const RoutedRows all{N, 1, N};
-        reference::route(exec, prob.data(), lse.data(), anew.data(), variable[0], all, {E, k});
+        reference::route(exec, prob.data(), lse.data(), chosen_experts.data(), variable[0], all, {E, k});
         for (std::int64_t n = 0; n < N; ++n)
             if (b.index(3)[n * k] < 0) std::fill_n(&prob[static_cast<std::size_t>(n * E)], E, 0.0);
         reference::gate_weights(exec, weight.data(), prob.data(), b.index(3), b.index(4), N, E, k);

@@ -50,7 +50,7 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
         return cpu::linear_backward_input_workspace(threads, s.rows, s.in, act, accumulate);
     };
     op.set_cuda_workspace([=](auto) { return cuda::linear_backward_input_workspace(s.rows, s.in, act, accumulate); });
-    // The layer behind an activation: of pre where there is one, else of the layer's own input.
+    // The layer that follows an activation: derivative by pre if present, else by the layer's own input.
     op.derivative.gradients = {{0, activated ? std::optional<std::size_t>(3) : std::nullopt}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> x(variable[0], variable[0] + s.rows * s.in), y(static_cast<std::size_t>(s.rows * s.out));

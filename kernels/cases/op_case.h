@@ -27,7 +27,7 @@ enum class Role {
     update,  // read and written, or written in part
 };
 
-// What a backend whose activations are Real stores a buffer as.
+// Storage type of a buffer in a backend whose activations are Real.
 enum class Item {
     real,     // Real
     sum,      // Sum<Real>: statistics, losses, gradients of weights, master weights
@@ -75,7 +75,7 @@ class Arguments {
     std::span<void* const> data_;
 };
 
-// What a backward op is the derivative of, for a check by finite differences in double.
+// The function that a backward op differentiates, for a check by finite differences in double.
 struct Derivative {
     // A written buffer, and the input of the forward op in which it is the gradient: a buffer of the case, or none of
     // them, since a linear function's derivative does not ask where it is taken. The check then invents values.
@@ -174,7 +174,7 @@ class Draw {
             value = static_cast<std::int32_t>(philox_uniform(next().word[0]) * static_cast<double>(limit));
         return values;
     }
-    // Ids of V tokens that are as unevenly frequent as words; frequent ones are no neighbours.
+    // Ids of V tokens that are as unevenly frequent as words; frequent ones are not adjacent.
     std::vector<std::int32_t> tokens(std::int64_t n, std::int64_t V) {
         constexpr std::int64_t kPrime = 7919;
         std::vector<std::int32_t> ids(static_cast<std::size_t>(n));

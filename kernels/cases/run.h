@@ -16,13 +16,13 @@
 namespace deft::kernels::cases {
 
 // Bytes as a backend shall see them, aligned to 256 bytes (plus `shift`), with guard zones: before, and of at least
-// `behind` bytes behind, up to the next multiple of 256. What is read there is huge in every type.
+// `after` bytes after, up to the next multiple of 256. Values read there are huge in every type.
 class GuardedBytes {
  public:
     static constexpr std::size_t kZone = 256;
 
-    explicit GuardedBytes(std::size_t n, std::size_t shift = 0, std::size_t behind = kZone)
-        : first_(kZone + shift), n_(n), bytes_((first_ + n + behind + kZone - 1) / kZone * kZone) {
+    explicit GuardedBytes(std::size_t n, std::size_t shift = 0, std::size_t after = kZone)
+        : first_(kZone + shift), n_(n), bytes_((first_ + n + after + kZone - 1) / kZone * kZone) {
         memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(kZone, bytes_)));
         std::fill_n(memory_.get(), bytes_, kGuard);
         std::fill_n(data(), n_, kPoison);
@@ -108,7 +108,7 @@ inline std::size_t shift_of(Placement placement, std::size_t bytes, std::size_t 
     return shift % kWide != 0 ? shift : (shift + kZone - item_bytes) % kZone;
 }
 
-// The buffer as it stands before a run.
+// The buffer's content before a run.
 template <class Real>
 GuardedBytes store_buffer(const Buffer& buffer, Placement placement = Placement::aligned,
                           std::size_t guard_behind = GuardedBytes::kZone) {
@@ -199,7 +199,7 @@ inline double float_tolerance(const OpCase& op, const Buffer& buffer) {
     return buffer.item == Item::rounded ? kUnit * kUnit : op.tolerance;
 }
 
-// What is wrong with the result of a run, in words; empty when nothing is. tolerance(buffer), floor(buffer): of its
+// Describes the error in the result of a run; empty when there is none. tolerance(buffer), floor(buffer): for its
 // normalised error.
 template <class Tolerance, class Floor>
 std::string disagreement(const OpCase& op, const RunResult& result, const RunResult& expected,
@@ -215,7 +215,7 @@ std::string disagreement(const OpCase& op, const RunResult& result, const RunRes
     }
     return {};
 }
-// Of a run in float on the host.
+// For a run in float on the host.
 inline std::string disagreement(const OpCase& op, const RunResult& result) {
     return disagreement(
         op, result, run_reference(op), [&](const Buffer& buffer) { return float_tolerance(op, buffer); },

@@ -25,7 +25,7 @@ class DeviceBytes {
 template <class Real>
 RunResult run_on_cuda(cuda::Exec exec, const OpCase& op,
                       const std::function<void(cuda::Exec&, const Arguments<Real>&)>& run, Placement placement) {
-    // Where a device faults behind an allocation, nothing stands between that and the buffer but what alignment takes.
+    // Where a device faults past the end of an allocation, only alignment separates that end from the buffer.
     const std::size_t guard_behind = cuda::faults_past_end() ? 0 : GuardedBytes::kZone;
     std::vector<GuardedBytes> buffers;
     for (const Buffer& buffer : op.buffers) buffers.push_back(store_buffer<Real>(buffer, placement, guard_behind));
@@ -70,7 +70,7 @@ inline double floor_of(const Buffer& buffer, Activations type) {
     return type == Activations::bf16 && buffer.item == Item::real ? std::max(buffer.floor, 1.0) : buffer.floor;
 }
 
-// What is wrong with the result of a run, in words; empty when nothing is.
+// Describes the error in the result of a run; empty when there is none.
 inline std::string disagreement(const OpCase& op, const RunResult& result, Activations type) {
     return disagreement(
         op, result, run_reference(as_stored(op, type)),

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of activations: in the loops behind a product and by themselves, with the same bits.
+// Rows of activations: in the loops after a product and by themselves, with the same bits.
 
 #include <cstdint>
 

@@ -26,7 +26,7 @@ struct Head {
     std::int64_t b, h;
 
     std::int64_t of_keys() const { return h / spec.group(); }
-    std::int64_t queries() const { return spec.real(b, spec.Tq); }  // that are no padding
+    std::int64_t queries() const { return spec.real(b, spec.Tq); }  // without padding
     std::int64_t keys() const { return spec.real(b, spec.Tk); }
     std::int64_t stride() const { return spec.H * spec.d; }                                // of (B, Tq, H, d)
     // In (B, Tq, H, d), or in packed rows.

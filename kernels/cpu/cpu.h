@@ -33,7 +33,7 @@ void linear_backward_weight(Exec&, float* dw, float* dbias, const float* dy, con
 std::size_t linear_backward_weight_workspace(int threads, std::int64_t rows, std::int64_t in, std::int64_t out);
 
 // ---- activation ----
-// The bits are those that linear_forward gives behind the same pre, so that a backward pass may make y anew.
+// The bits equal those of linear_forward on the same pre, so that a backward pass may recompute y.
 
 // y (rows, cols) = act(pre). pre (rows, cols), or of SwiGLU (rows, 2 cols) = [gate | up] a row: y = silu(gate) up.
 void activation_forward(Exec&, float* y, const float* pre, std::int64_t rows, std::int64_t cols, Activation);
@@ -43,7 +43,7 @@ void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, 
                          Activation);
 
 // ---- dropout ----
-// No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
+// No mask is stored: kernels/dropout_key.h decides which values are kept, in a backward pass as in a forward one.
 
 // y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
 // sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of
@@ -83,7 +83,7 @@ void patchify(Exec&, float* out, const std::uint8_t* images, const PatchShape&);
 void class_token_forward(Exec&, float* out, const float* token, const float* x, const float* position, std::int64_t B,
                          std::int64_t K, std::int64_t C);
 
-// dx (B, K, C) = the rows behind the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
+// dx (B, K, C) = the rows after the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
 void class_token_backward(Exec&, float* dtoken, float* dx, float* dposition, const float* dout, std::int64_t B,
                           std::int64_t K, std::int64_t C, Accumulate);
 
@@ -178,7 +178,7 @@ std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t 
 void value_loss(Exec&, float* loss, float* value, const float* x, const float* w, const float* bias, const float* target,
                 std::int64_t B, std::int64_t C);
 
-// Likewise; dx (B, C) = scale * d(sum of loss)/dx; dw (C) and dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
+// With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 void value_loss_train(Exec&, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x, const float* w,
                       const float* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
 
@@ -223,7 +223,7 @@ void select_kept_tokens(Exec&, std::int32_t* index, const ImportanceKeys& keys, 
                         std::int64_t K);
 std::size_t select_kept_tokens_workspace(int threads, std::int64_t T);
 
-// What layers keep of packed samples: sample b has the rows from start[b] to before start[b + 1] of all, and those from
+// Kept rows of packed samples, by layer: sample b has rows start[b] to before start[b + 1] of all, and those from
 // kept_start[b] to before kept_start[b + 1] of the `rows` kept ones, as many as are real of its K in kept (layers, B, K).
 // index (layers, rows): their rows among all; position (layers, rows): in their samples. start, kept_start (B + 1).
 void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,

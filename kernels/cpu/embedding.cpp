@@ -20,7 +20,7 @@ void check_ids(const EmbeddingTable<float>& table, int number, std::int64_t B, s
                     "use shorter samples, or a table with more rows");
     for (std::int64_t i = 0; table.id != nullptr && i < B * T; ++i)
         if (table.id[i] < 0 || table.id[i] >= table.V)
-            throw Error(ErrorKind::config, "id " + std::to_string(table.id[i]) + " stands at position " +
+            throw Error(ErrorKind::config, "id " + std::to_string(table.id[i]) + " is at position " +
                                                std::to_string(i) + rows_of_table(table.V, number));
 }
 

@@ -109,7 +109,7 @@ void gate_weights(Exec& exec, float* weight, const float* prob, const std::int32
     });
 }
 
-// Of each chunk of rows: the sums of the experts' probabilities, the counts of their choices, and three more.
+// For each chunk of rows: the sums of the experts' probabilities, the counts of their choices, and three more.
 void gate_losses(Exec& exec, float* losses, std::int32_t* chosen, const float* prob, const float* lse,
                  const float* logits, const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
     require_workspace(exec, gate_losses_workspace(N, E), "gate_losses");

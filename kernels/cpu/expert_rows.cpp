@@ -25,8 +25,8 @@ struct Places {
           end(first + scratch_bytes<std::int32_t>(2 * (E + 1))) {}
 };
 
-// Of the choices (count) of an expert, in the order in which they are listed, the places in slot of those that it does not
-// keep become -1. ranked (count).
+// Sets the slots of dropped choices to -1, among the choices (count) of an expert in the order in which they are
+// listed. ranked (count).
 void drop_choices(std::int32_t* slot, const std::int32_t* listed, std::int64_t count, std::int64_t capacity,
                   std::uint64_t* ranked, const RoutedRows& rows, std::int64_t k, bool at_random) {
     if (!at_random) {

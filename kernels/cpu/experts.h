@@ -1,6 +1,6 @@
 #pragma once
 // CPU kernels of layers of experts: what each computes, on which shapes. N rows choose k of E experts each; a *slot* is a
-// row of a buffer (slots, ...) in which the rows stand by their experts: expert e has the slots from start[e] to before
+// row of a buffer (slots, ...) in which the rows are grouped by expert: expert e has the slots from start[e] to before
 // start[e + 1]. Buffers have N k slots at most; those from start[E] on are neither read nor written.
 
 #include "kernels/cpu/exec.h"

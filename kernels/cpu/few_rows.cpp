@@ -49,7 +49,7 @@ template <int R>
     }
 }
 
-// Of every row.
+// Products of all rows.
 void products(float* sum, std::int64_t out, const float* w, const float* x, std::int64_t rows, std::int64_t in) {
     std::int64_t row = 0;
     for (; row + 4 <= rows; row += 4) products_of_rows<4>(sum + row * out, out, w, x + row * in, in);

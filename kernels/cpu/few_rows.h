@@ -10,7 +10,7 @@
 
 namespace deft::kernels::cpu {
 
-// Up to so many rows, products of vectors are faster than the library's (kernels/cpu/what_was_tried.md).
+// Up to this many rows, products of vectors are faster than the library's (kernels/cpu/what_was_tried.md).
 inline constexpr std::int64_t kFewRows = 8;
 
 // Outputs of an item: enough that threads seldom meet, few enough that they finish together.

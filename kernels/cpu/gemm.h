@@ -11,7 +11,7 @@ namespace deft::kernels::cpu {
 // "oneDNN 2.6.3"
 std::string gemm_library();
 
-// Whether products run on AVX-512 here: the processor has it, and the library was not told to leave it (oneDNN:
+// Whether products run on AVX-512 here: the processor has it, and the library's settings do not disable it (oneDNN:
 // DNNL_MAX_CPU_ISA).
 bool products_use_avx512();
 
@@ -51,8 +51,8 @@ struct TileGrid {
     std::int64_t rows, cols, tile_rows, tile_cols;
 
     TileGrid(std::int64_t rows, std::int64_t cols);
-    // Of one of several products that are shared over the threads together: the fewest tiles, each a little taller, so that
-    // what has some more rows than an equal share is not packed twice.
+    // Grid for one of several products that share the threads: the fewest tiles, each a little taller. A product with
+    // slightly more rows than an equal share is then not packed twice.
     static TileGrid of_group(std::int64_t rows, std::int64_t cols);
     std::int64_t size() const { return ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols); }
     Tile operator[](std::int64_t i) const {

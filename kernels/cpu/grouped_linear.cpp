@@ -12,7 +12,7 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-// The packing of an expert's weight costs about as much as so many rows.
+// The packing of an expert's weight costs about as much as this many rows.
 constexpr std::int64_t kRowsOfPacking = 16;
 
 // Shares of a thread: a thread that is done takes some of another's.
@@ -36,7 +36,7 @@ void parallel_experts(int threads, const std::int32_t* start, std::int64_t E, co
             const std::int64_t count = items(e);
             if (count == 0) continue;
             const std::int64_t of_item = cost(e) / count;
-            const auto first_at = [&](std::int64_t at) {  // the first item that begins there or behind it
+            const auto first_at = [&](std::int64_t at) {  // the first item that begins there or later
                 return std::clamp<std::int64_t>(ceil_div(at - before, of_item), 0, count);
             };
             for (std::int64_t item = first_at(from); item < first_at(to); ++item) body(e, item, thread);

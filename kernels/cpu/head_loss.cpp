@@ -55,7 +55,7 @@ void check_targets(const std::int32_t* target, std::int64_t rows, std::int64_t t
                                                " lies outside the vocabulary of " + std::to_string(V));
     }
     if (found != target_rows)
-        throw Error(ErrorKind::config, "the head was told of " + std::to_string(target_rows) + " rows with a target, but " +
+        throw Error(ErrorKind::config, "the head expects " + std::to_string(target_rows) + " rows with a target, but " +
                                            std::to_string(found) + " have one");
 }
 

@@ -28,7 +28,7 @@ void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* 
         });
         return;
     }
-    // What is added waits for its factor in a tile beside dx.
+    // The summand waits for its factor in a tile beside dx.
     require_workspace(exec, linear_backward_input_workspace(exec.threads, rows, in, act, accumulate),
                       "linear_backward_input");
     const TileGrid grid(rows, in);

@@ -1,5 +1,5 @@
 #pragma once
-// What linear layers do tile by tile: behind a product, and for the gradient of a weight.
+// Tile-wise work of linear layers: after a product, and for the gradient of a weight.
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRowBlock = 16;  // rows a work item
 constexpr std::int64_t kMaxPartials = 64;
 
-// The row of the stream (B, T, C) that row `i` of (B, K, C) stands for.
+// The row of the stream (B, T, C) that corresponds to row `i` of (B, K, C).
 std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::int64_t T, std::int64_t K) {
     return index == nullptr ? i : i / K * T + index[i];
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 15;  // elements an item; part of the summation order
 
-// By what gradients are multiplied, so that their norm is at most that; most 0: no bound.
+// Factor that bounds the norm of gradients by `most`; most 0: no bound.
 float clip_of(double norm, double most) {
     return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
 }

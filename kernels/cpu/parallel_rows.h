@@ -6,7 +6,7 @@
 
 namespace deft::kernels::cpu {
 
-// body(row) for all rows, on the widest vectors; row_block: so many are worth a thread's visit.
+// body(row) for all rows, on the widest vectors; row_block: rows worth a thread's visit.
 template <class Body>
 void parallel_row_blocks(int threads, std::int64_t rows, std::int64_t row_block, const Body& body) {
     parallel_items(threads, ceil_div(rows, row_block), [&](std::int64_t block, int) {

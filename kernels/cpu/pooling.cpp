@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kPoolCols = 256;  // of one sample: a work item
 
-// y (cols) = the mean of rows that stand C apart.
+// y (cols) = the mean of rows with a stride of C.
 void mean_of_rows(float* y, const float* x, std::int64_t K, std::int64_t C, std::int64_t cols) {
     float sum[kPoolCols] = {};
     for (std::int64_t k = 0; k < K; ++k)

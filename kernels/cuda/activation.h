@@ -37,7 +37,7 @@ __device__ inline float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
 }
 
-// Of an activation without a gate, or of the gate of one that has it.
+// Activation without a gate, or the gate's function of a gated one.
 __device__ inline float activate(Activation act, float x) {
     switch (act) {
         case Activation::none:

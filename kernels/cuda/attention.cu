@@ -16,7 +16,7 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// The blocks of one head stand apart, so that blocks that start together have about the same work; the longest go
+// The blocks of one head are spread out, so that blocks that start together have about the same work; the longest go
 // first.
 struct TilePlace {
     std::int32_t b, head, first_row;
@@ -238,7 +238,7 @@ float score_scale(const AttentionSpec& s) {
     return 1.0f / std::sqrt(static_cast<float>(s.d));
 }
 
-// A block for each tile of T rows of so many heads of a sample, with so many floats of shared memory.
+// A block for each tile of T rows and each of `heads` heads of a sample, with `shared_floats` floats of shared memory.
 template <class Tile>
 Launch over_tiles(const char* kernel, const AttentionSpec& s, std::int64_t heads, std::int64_t T,
                   std::int64_t shared_floats) {

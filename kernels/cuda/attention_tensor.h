@@ -20,7 +20,7 @@ struct TensorHead {
     const bf16 *q, *k, *v;                         // the first vectors
     std::int32_t q_stride, k_stride, v_stride;     // from one row to the next
     std::int32_t b, h;
-    std::int32_t queries, keys;                    // that are no padding
+    std::int32_t queries, keys;                    // without padding
     std::int32_t reach;                            // query t sees keys up to t + reach
 
     __device__ TensorHead(const AttentionSpec& s, const AttentionHeads<const bf16>& in, std::int32_t sample,
@@ -42,7 +42,7 @@ struct TensorHead {
     }
 };
 
-// A tile of queries and its head. The blocks of one head stand apart, so that blocks that start together have about the
+// A tile of queries and its head. The blocks of one head are spread out, so that blocks that start together have the
 // same work; the longest go first.
 template <class Tile>
 struct QueryTile {

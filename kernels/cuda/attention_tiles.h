@@ -1,5 +1,5 @@
 #pragma once
-// Tiles of attention in shared memory, and their products in registers. 256 threads stand as 16 x 16: thread (y, x)
+// Tiles of attention in shared memory, and their products in registers. 256 threads form a 16 x 16 grid: thread (y, x)
 // owns rows y, y + 16, ... and columns x, x + 16, ... of every result, so that a row belongs to one half warp.
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr int kTileEdge = 16, kTileThreads = kTileEdge * kTileEdge;
 // Blocks of a multiprocessor, at least: where the compiler aims at more it spills registers.
 inline constexpr int kTileBlocks = 2;
 
-// One head of queries of one sample: how many of its queries and keys are no padding, and how far past a query's own
+// One head of queries of one sample: the number of its queries and keys without padding, and how far past a query's own
 // number the keys that it sees go. In 32 bits, of which registers hold more.
 struct Head {
     std::int32_t b, h, queries, keys, reach;
@@ -71,7 +71,7 @@ __device__ inline void store_tile(Real* rows, std::int64_t stride, std::int32_t 
         }
 }
 
-// What drops probabilities has kernels of its own, so that the plain ones keep their registers.
+// Kernels with dropout of probabilities are separate, so that the plain ones keep their registers.
 enum class Extras : bool { none = false, some = true };
 
 // Whether a query, which may lie past the last, sees a key.

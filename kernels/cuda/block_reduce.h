@@ -25,7 +25,7 @@ __device__ inline Value warp_sum(Value value) {
     return warp_reduce(value, [](Value a, Value b) { return a + b; });
 }
 
-// What the warps of a block have found; of all reductions of such values.
+// Results of the warps of a block; shared by all reductions of this type.
 template <class Value>
 __device__ inline Value* results_of_warps() {
     DEFT_SHARED(Value, results, kMaxWarps);

@@ -199,7 +199,7 @@ bool multiply(Exec& exec, const ProductKey& key, const Places& places, float bet
             places.c, &product.out, places.c, &product.out, &algorithm, exec.blas_workspace.data(),
             exec.blas_workspace.size(), static_cast<cudaStream_t>(exec.stream));
         if (is_refusal(status)) {
-            cudaGetLastError();  // which the refusal may leave behind: the next kernel would report it as its own
+            cudaGetLastError();  // clears the refusal's error, which the next kernel would report as its own
             return false;
         }
         check_blas(status, "cublasLtMatmul");
@@ -212,7 +212,7 @@ bool multiply(Exec& exec, const ProductKey& key, const Places& places, float bet
     return true;
 }
 
-// What an epilogue reads beside the product, in vectors: no preference of the heuristics tells them its alignment.
+// Whether vectors read by an epilogue are aligned: no preference of the heuristics states their alignment.
 bool fits_epilogue(const void* beside) {
     return alignment_of(beside) >= 16;
 }

@@ -35,7 +35,7 @@ void linear_backward_weight(Exec&, float* dw, float* dbias, const Real* dy, cons
                             std::int64_t in, std::int64_t out, Accumulate);
 
 // ---- activation ----
-// The bits are those that linear_forward gives behind the same pre, so that a backward pass may make y anew; but not
+// The bits equal those of linear_forward on the same pre, so that a backward pass may recompute y; but not
 // where the library activated: gelu_tanh in bf16, of which it alone knows the arithmetic.
 
 // y (rows, cols) = act(pre). pre (rows, cols), or of SwiGLU (rows, 2 cols) = [gate | up] a row: y = silu(gate) up.
@@ -48,7 +48,7 @@ void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std
                          Activation);
 
 // ---- dropout ----
-// No mask is stored: kernels/dropout_key.h tells which values are kept, in a backward pass as in a forward one.
+// No mask is stored: kernels/dropout_key.h decides which values are kept, in a backward pass as in a forward one.
 
 // y = residual + keep x / (1 - p), x alone with its bits where p is 0. y, x, residual (B, N) with N < 2^34 values a
 // sample, or of packed samples with N at most; residual may be null; y may be x or residual. Its own backward op: dx of
@@ -94,7 +94,7 @@ template <class Real>
 void class_token_forward(Exec&, Real* out, const Real* token, const Real* x, const Real* position, std::int64_t B,
                          std::int64_t K, std::int64_t C);
 
-// dx (B, K, C) = the rows behind the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
+// dx (B, K, C) = the rows after the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
 template <class Real>
 void class_token_backward(Exec&, float* dtoken, Real* dx, float* dposition, const Real* dout, std::int64_t B,
                           std::int64_t K, std::int64_t C, Accumulate);
@@ -209,7 +209,7 @@ template <class Real>
 void value_loss(Exec&, float* loss, float* value, const Real* x, const Real* w, const Real* bias, const float* target,
                 std::int64_t B, std::int64_t C);
 
-// Likewise; dx (B, C) = scale * d(sum of loss)/dx; dw (C) and dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
+// With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 template <class Real>
 void value_loss_train(Exec&, float* loss, float* value, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                       const Real* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
@@ -255,7 +255,7 @@ template <class Keys>
 void select_kept_tokens(Exec&, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
                         std::int64_t K);
 
-// What layers keep of packed samples. Shapes and meaning: kernels/cpu/cpu.h.
+// Kept rows of packed samples, by layer. Shapes and meaning: kernels/cpu/cpu.h.
 void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
                       const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers, std::int64_t B,
                       std::int64_t K, std::int64_t rows);

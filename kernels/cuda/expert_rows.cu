@@ -55,7 +55,7 @@ __global__ void keep_choices(std::int32_t* start, std::int32_t* slot, const std:
         if (e == 0) start[0] = 0;
     }
     if (!is_limited) return;
-    // What ranks and cuts waits for the whole block, so that slots which are written again have been written before.
+    // The whole block waits before ranking and cutting, so that slots written twice are written in order.
     if (!spec.selects_at_random) {
         const std::int64_t N = rows.N;  // all rows' first choices come first
         const auto choice = [=](std::int64_t i) { return i % N * k + i / N; };
@@ -75,7 +75,7 @@ __global__ void keep_choices(std::int32_t* start, std::int32_t* slot, const std:
         if (expert[i] == e && keys[i] > cut.key) slot[i] = -1;
 }
 
-// start (E + 1): what stands there, added up. One block.
+// start (E + 1): its values become their prefix sums. One block.
 __global__ void start_experts(std::int32_t* start, std::int64_t E) {
     std::int32_t total = 0;
     for (std::int64_t first = 0; first < E; first += kPlaceThreads) {

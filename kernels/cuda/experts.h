@@ -59,7 +59,7 @@ void mix_backward(Exec&, Real* da, Real* db, float* dlogits, const Real* dout, c
                   const float* logits, std::int64_t N, std::int64_t C);
 
 // ---- grouped linear ----
-// By our own products, without tensor cores. Gradients of weights are float.
+// Computed by our own products, without tensor cores. Gradients of weights are float.
 
 template <class Real>
 void grouped_linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,

@@ -14,10 +14,10 @@ template <class Real>
 struct Operand {
     const Real* data;
     bool transposed = false;
-    std::int64_t leading = 0;  // distance between stored rows; 0: they stand without padding
+    std::int64_t leading = 0;  // distance between stored rows; 0: no padding
 };
 
-// c (m, n) = a (m, k) b (k, n) + beta c, summed in float; rows of c stand ldc apart, 0: n. In and Out: float, bf16;
+// c (m, n) = a (m, k) b (k, n) + beta c, summed in float; rows of c have the stride ldc, 0: n. In and Out: float, bf16;
 // beta: 0 or 1; m, n, k may be 0. Without beta c is not read.
 // Instantiated for (float, float), (bf16, bf16) and (bf16, float).
 template <class In, class Out>
@@ -36,7 +36,7 @@ template <class In, class Out>
 void tiled_gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
                 std::int64_t ldc = 0);
 
-// Likewise, of operands in different types.
+// tiled_gemm for operands of different types.
 template <class A, class B, class Out>
 void mixed_gemm(Exec&, Out* c, Operand<A> a, Operand<B> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
                 std::int64_t ldc = 0);

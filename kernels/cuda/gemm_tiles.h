@@ -9,12 +9,12 @@
 
 namespace deft::kernels::cuda {
 
-// A tile is kGemmTile x kGemmTile, from tiles of a and b that are kGemmDepth deep. The block's kGemmThreads threads stand as
-// 16 x 16; thread (y, x) owns rows y, y + 16, ... and columns x, x + 16, ...
+// A tile is kGemmTile x kGemmTile, from tiles of a and b that are kGemmDepth deep. The block's kGemmThreads threads are
+// a grid of 16 x 16; thread (y, x) owns rows y, y + 16, ... and columns x, x + 16, ...
 inline constexpr int kGemmEdge = 16, kGemmThreads = kGemmEdge * kGemmEdge, kGemmItems = 4;
 inline constexpr int kGemmTile = kGemmEdge * kGemmItems, kGemmDepth = 16;
 
-// An element (row, col) stands at data[row * across + col * along], whichever way the operand is stored.
+// An element (row, col) is data[row * across + col * along], whichever way the operand is stored.
 template <class Real>
 struct Strided {
     const Real* data;

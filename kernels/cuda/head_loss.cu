@@ -33,10 +33,10 @@ struct TargetRows {
 
 constexpr int kListThreads = 256;
 
-// list (told): the rows that have a target, then kNoRow where they are fewer. loss and greedy (rows) of the others are 0;
-// where they are more, the loss is NaN of those that have no place. One block, whose threads take neighbouring segments.
+// list (expected): the rows with a target, then kNoRow where they are fewer. loss and greedy (rows) of others are 0;
+// where they are more, the loss of rows beyond the list is NaN. One block, whose threads take neighbouring segments.
 __global__ void list_target_rows(std::int32_t* list, float* loss, std::int32_t* greedy, const std::int32_t* target,
-                                 std::int64_t rows, std::int64_t told) {
+                                 std::int64_t rows, std::int64_t expected) {
     const std::int64_t segment = ceil_div(rows, blockDim.x), first = threadIdx.x * segment;
     const std::int64_t end = first + segment < rows ? first + segment : rows;
     std::int32_t found = 0;
@@ -45,14 +45,14 @@ __global__ void list_target_rows(std::int32_t* list, float* loss, std::int32_t* 
     const Prefix<std::int32_t> prefix = block_prefix(found);
     std::int64_t place = prefix.before;
     for (std::int64_t row = first; row < end; ++row) {
-        const bool is_listed = target[row] != kIgnoreTarget && place < told;
+        const bool is_listed = target[row] != kIgnoreTarget && place < expected;
         if (target[row] != kIgnoreTarget && !is_listed) loss[row] = NAN;
         if (target[row] == kIgnoreTarget) loss[row] = 0;
         if (!is_listed && greedy != nullptr) greedy[row] = 0;
         if (is_listed) list[place] = static_cast<std::int32_t>(row);
         if (target[row] != kIgnoreTarget) ++place;
     }
-    for (std::int64_t i = prefix.total + threadIdx.x; i < told; i += blockDim.x) list[i] = TargetRows::kNoRow;
+    for (std::int64_t i = prefix.total + threadIdx.x; i < expected; i += blockDim.x) list[i] = TargetRows::kNoRow;
 }
 
 // copied (chunk, C) = rows of x, zeros for none.
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kMostRowThreads, 2)
     if (threadIdx.x == 0) loss[row] = logf(total) - (own - block_highest);
 }
 
-// Likewise: loss (rows), and greedy (rows) unless null.
+// Cross-entropy of each row: loss (rows), and greedy (rows) unless null.
 template <class Real>
 __global__ void cross_entropy(float* loss, std::int32_t* greedy, const float* logits, const Real* bias,
                               const std::int32_t* target, TargetRows rows, std::int64_t first, std::int64_t V,

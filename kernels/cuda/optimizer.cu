@@ -72,7 +72,7 @@ struct AdamWStep {
           max_grad_norm(adamw.max_grad_norm) {}
 };
 
-// By what gradients are multiplied, so that their norm is at most that; most 0: no bound.
+// Factor that bounds the norm of gradients by `most`; most 0: no bound.
 __device__ float clip_of(double norm, double most) {
     return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
 }

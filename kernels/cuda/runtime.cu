@@ -1,4 +1,4 @@
-// A real device behind runtime.h and launch.h.
+// A real device, implementing runtime.h and launch.h.
 
 #include <cuda_runtime.h>
 
@@ -25,7 +25,7 @@ std::string error_text(cudaError_t status) {
     return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }
 
-// What a failure means, and what to do about it.
+// How to fix a failure.
 std::string advice(cudaError_t status) {
     switch (status) {
         case cudaErrorMemoryAllocation:
@@ -150,7 +150,7 @@ Context::Context(int device) {
     int count = 0;
     if (reason.empty()) check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
     if (reason.empty() && (device < 0 || device >= count))
-        reason = "there is no GPU " + std::to_string(device) + " among the " + std::to_string(count) + " visible";
+        reason = "no GPU " + std::to_string(device) + " among the " + std::to_string(count) + " visible";
     if (reason.empty()) reason = unusable_device_reason(device);
     if (!reason.empty()) throw Error(ErrorKind::missing, "CUDA cannot be used: " + reason);
 

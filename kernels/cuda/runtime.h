@@ -47,8 +47,8 @@ using DeviceMemory = std::unique_ptr<void, ReleaseMemory>;
 // Page-locked host memory, zero at first: copies from it do not wait for the device.
 void* allocate_pinned(std::size_t bytes, const char* name = "page-locked memory");
 void release_pinned(void* memory);
-// Whether an access behind an allocation, whose bytes are a multiple of 256, is a fault at once. Elsewhere other
-// allocations may stand there.
+// Whether an access past an allocation, whose bytes are a multiple of 256, is a fault at once. Elsewhere other
+// allocations may follow.
 bool faults_past_end();
 
 // In stream order. `from` must stay as it is until the stream has passed here, unless it is pageable.
@@ -58,8 +58,8 @@ void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes);
 // Waits for the stream. Errors: as above.
 void synchronise(Exec&);
 
-// What benchmarks need of a device beside its kernels: a clock in the stream, the size of its cache, and work that
-// stays on it. In the emulator the clock is the host's, unless a test sets another.
+// Functions of a device that benchmarks need beside its kernels: a clock in the stream, the size of its cache, and work
+// that stays on it. In the emulator the clock is the host's, unless a test sets another.
 
 // A point in a stream. Errors: device, of every call.
 class Event {
@@ -76,18 +76,18 @@ class Event {
     void* event_ = nullptr;  // cudaEvent_t
 };
 
-// By the device's own clock, whose steps are half a microsecond. Waits until the stream has passed both. Errors:
-// device, also for a fault since the last wait.
+// Elapsed time on the device's own clock, with a resolution of half a microsecond. Waits until the stream has passed
+// both. Errors: device, also for a fault since the last wait.
 double seconds_between(const Event& first, const Event& last);
 
-// Of the device that the last Context opened.
+// Cache size of the device that the last Context opened.
 std::int64_t l2_cache_bytes();
 
 // In stream order. Errors: device.
 void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes);
 void fill_bytes(Exec&, void* memory, unsigned char value, std::size_t bytes);
 
-// Of what the device's results depend on beside our own kernels.
+// Software that the device's results depend on beside our own kernels.
 
 struct Versions {
     std::string driver;   // "13.0": the newest CUDA that it serves

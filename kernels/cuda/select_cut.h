@@ -16,8 +16,8 @@ struct Cut {
     std::uint32_t ties;  // how many of the positions that have it are kept
 };
 
-// The K-th smallest of T keys, 1 <= K <= T, by radix selection from the highest digit down. Keys are asked for anew
-// whenever they are wanted, so that T has no limit.
+// The K-th smallest of T keys, 1 <= K <= T, by radix selection from the highest digit down. Keys are recomputed on
+// every pass, so that T has no limit.
 template <class Row>
 __device__ inline Cut select_cut(const Row& keys, std::int64_t T, std::int64_t K) {
     DEFT_SHARED(std::uint32_t, count, kBuckets);  // keys a digit

@@ -12,7 +12,7 @@ struct TakenRows {
     const std::int32_t* index;  // (B, K) or null
     std::int64_t rows, T, K, C;
 
-    // The row of the stream that row `i` of (B, K) stands for.
+    // The row of the stream that corresponds to row `i` of (B, K).
     __device__ std::int64_t in_stream(std::int64_t i) const { return index == nullptr ? i : i / K * T + index[i]; }
 };
 

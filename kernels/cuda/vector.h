@@ -60,7 +60,7 @@ __device__ inline void store(Real* to, const float (&from)[kWidth]) {
     }
 }
 
-// Whether rows of `cols` values, the first of which stand at these places (null: not there), can be moved 16 bytes at a
+// Whether rows of `cols` values, the first of which are at these addresses (null: absent), can be moved 16 bytes at a
 // time.
 template <class Real, class... Pointers>
 bool rows_are_wide(std::int64_t cols, const Pointers*... first) {

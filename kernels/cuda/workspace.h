@@ -104,7 +104,7 @@ inline std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
     return scratch_bytes<double>(ceil_div(N, kGateLossRows) * (2 * E + 3));
 }
 
-// Of the gate's bias.
+// Workspace for the gate's bias.
 inline std::size_t gate_backward_weight_workspace(std::int64_t N, std::int64_t, std::int64_t E) {
     return column_sums_workspace(N, E);
 }
@@ -127,7 +127,7 @@ inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V, std::size
 // Where head_loss and head_loss_train keep what of a chunk, whatever Real and however many rows have a target: bytes from the
 // start of the workspace.
 struct HeadLossPlaces {
-    std::size_t copied, list, end;  // behind the logits: copied rows of x; the list of rows with a target
+    std::size_t copied, list, end;  // after the logits: copied rows of x; the list of rows with a target
 
     HeadLossPlaces(std::int64_t rows, std::int64_t C, std::int64_t V) {
         const std::int64_t of_floats = head_chunk_rows(rows, V, sizeof(float));

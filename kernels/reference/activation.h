@@ -17,7 +17,7 @@ Real gelu_tanh(Real x) {
     return Real(0.5) * x * (1 + std::tanh(u));
 }
 
-// By the product rule, with tanh' = 1 - tanh^2.
+// Derived with the product rule and tanh' = 1 - tanh^2.
 template <class Real>
 Real gelu_tanh_derivative(Real x) {
     const Real c = std::sqrt(Real(2) / std::numbers::pi_v<Real>);
@@ -40,7 +40,7 @@ Real sigmoid(Real x) {
     return 1 / (1 + std::exp(-x));
 }
 
-// Of an activation without a gate, and of the gate of one that has it: silu(x) = x sigmoid(x), sigmoid' = sigmoid (1 -
+// Derivative of an activation without a gate, and of a gate: silu(x) = x sigmoid(x), sigmoid' = sigmoid (1 -
 // sigmoid).
 template <class Real>
 Real activate(Activation act, Real x) {

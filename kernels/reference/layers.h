@@ -17,8 +17,8 @@
 
 namespace deft::kernels::reference {
 
-// What products are made of. In eight partial sums: one chain of additions would wait for each, and benchmarks check
-// large products.
+// The dot product of all matrix products. Eight partial sums: one chain of additions would wait for each, and
+// benchmarks check large products.
 template <class Real>
 Real dot(const Real* a, const Real* b, std::int64_t n) {
     constexpr std::int64_t kParts = 8;
@@ -97,7 +97,7 @@ inline std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, 
 // Layer and RMS normalisation with residual and row-index forms.
 // A stream is (B, T, C); index (B, K) names the rows of each sample that are taken; nullptr: all rows, K == T.
 
-// The stream row that row i of (B, K) stands for.
+// The stream row that corresponds to row i of (B, K).
 inline std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::int64_t T, std::int64_t K) {
     return index == nullptr ? i : i / K * T + index[i];
 }
@@ -215,7 +215,7 @@ Real* output_vector(Real* out, const AttentionSpec& s, std::int64_t b, std::int6
     return head_vector(HeadRows<Real>{out, s.H * s.d, s.Tq * s.H * s.d}, s, b, t, h);
 }
 
-// What the probability of head h of query t and key s is multiplied by: 0 or 1 / (1 - p).
+// Dropout factor of the probability of head h, query t and key s: 0 or 1 / (1 - p).
 template <class Real>
 Real dropout_factor(const AttentionDropout& dropout, std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t s) {
     if (dropout.p == 0) return 1;
@@ -317,7 +317,7 @@ inline std::size_t attention_backward_workspace(int, std::int64_t, std::int64_t)
 inline std::int64_t embedding_row(const std::int32_t* id, std::int64_t V, std::int64_t i, std::int64_t T) {
     const std::int64_t row = id == nullptr ? i % T : id[i];
     if (row < 0 || row >= V)
-        throw Error(ErrorKind::config, "id " + std::to_string(row) + " is no row of an embedding table of " +
+        throw Error(ErrorKind::config, "id " + std::to_string(row) + " is outside an embedding table of " +
                                            std::to_string(V) + " rows");
     return row;
 }
@@ -350,8 +350,8 @@ void embedding_backward(Exec&, const EmbeddingGradients<Real>& gradients, const 
 
 // The language-model head and its cross-entropy (Goodfellow et al. 2016, section 6.2.2.3), one row at a time.
 
-// logits (V) of one row x (C) under w (V, C) and bias (V) or null. Errors: config, for a target that is no token and not
-// ignored.
+// logits (V) of one row x (C) under w (V, C) and bias (V) or null. Errors: config, for a target that is neither a token
+// nor ignored.
 template <class Real>
 void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, const Real* bias, std::int32_t target,
                 std::int64_t C, std::int64_t V) {

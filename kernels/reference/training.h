@@ -1,5 +1,5 @@
 #pragma once
-// What training needs beside layers: the optimizer, the selection of tokens and their importance.
+// Training apart from layers: the optimizer, the selection of tokens and their importance.
 
 #include <algorithm>
 #include <cmath>
@@ -102,7 +102,7 @@ inline std::size_t select_kept_tokens_workspace(int, std::int64_t) {
     return 0;
 }
 
-// What layers keep of packed samples: the first of kept (layers, B, K), as many as sample b has kept rows.
+// Kept rows of packed samples: the first of kept (layers, B, K), as many as sample b has kept rows.
 inline void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
                              const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers,
                              std::int64_t B, std::int64_t K, std::int64_t) {

@@ -18,7 +18,7 @@ void value_loss(Exec&, Real* loss, Real* value, const Real* x, const Real* w, co
     }
 }
 
-// Likewise; dx (B, C) = scale * d(sum of loss)/dx; dw (C) and dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
+// With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 template <class Real>
 void value_loss_train(Exec& exec, Real* loss, Real* value, Real* dx, Real* dw, Real* dbias, const Real* x, const Real* w,
                       const Real* bias, const float* target, std::int64_t B, std::int64_t C, double scale,

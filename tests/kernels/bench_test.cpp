@@ -179,7 +179,7 @@ TEST_CASE("a cache's size is that of the data that a processor reaches", "[roofl
     CHECK_FALSE(cache_bytes(4, folder.path()).has_value());
     describe(3, "3", "Unified", "12");
     CHECK(cache_bytes(3, folder.path()) == 12);
-    // What cannot be read is left to the C library, which may know nothing either.
+    // Unreadable sizes are left to the C library, which may not know them either.
     describe(2, "2", "Unified", "99999999999999999999K");
     CHECK(cache_bytes(2, folder.path()) == cache_bytes(2, folder.path() / "nowhere"));
     CHECK(last_level_cache_bytes() > 0);

@@ -24,7 +24,7 @@ struct Placed {
     bool operator==(const Placed&) const = default;
 };
 
-// Of expert (N, k), on the CPU, which must be the reference's.
+// Places expert (N, k) on the CPU, which must agree with the reference.
 Placed place(const Ints& expert, std::int64_t E, std::int64_t k, const CapacitySpec& capacity, const RoutedRows& rows) {
     const auto run = [&](auto exec) {
         Placed placed{Ints(static_cast<std::size_t>(E + 1), 99), Ints(expert.size(), 99), Ints(expert.size(), 99)};
@@ -46,7 +46,7 @@ Placed place(const Ints& expert, std::int64_t E, std::int64_t k, const CapacityS
     return place(expert, E, k, capacity, {.N = N, .B = 1, .K = N});
 }
 
-TEST_CASE("rows stand by their experts in their own order") {
+TEST_CASE("rows are grouped by expert in their own order") {
     const Placed placed = place({2, 0, 2, 0, 0}, 4, 1);
     CHECK(placed.start == Ints{0, 3, 3, 5, 5});
     CHECK(placed.row == Ints{1, 3, 4, 0, 2});

@@ -58,7 +58,7 @@ class BackwardRun {
     }
     double loss() { return op_.derivative.loss(exec_, Arguments<double>(op_.buffers, data_), variable_); }
 
-    // Of gradient `which`, over its length: the largest difference between the slope of the loss along a random
+    // Error of gradient `which`, over its length: the largest difference between the slope of the loss along a random
     // direction and the gradient's product with it.
     double error(std::size_t which) {
         constexpr int kDirections = 2;
@@ -79,7 +79,7 @@ class BackwardRun {
             std::copy(kept.begin(), kept.end(), x);
             worst = std::max(worst, std::abs(slope - dot(gradient, direction.data(), n)));
         }
-        // Of values that cancel, such as those of a norm over one value, differences keep some 1e-10.
+        // Where values cancel, such as those of a norm over one value, differences keep about 1e-10.
         const double length = std::sqrt(dot(gradient, gradient, n));
         return worst / std::max(length, 1e-3);
     }

@@ -1,4 +1,4 @@
-// What must hold whatever the values.
+// Properties that hold for all values.
 
 #include <omp.h>
 
@@ -50,7 +50,7 @@ TEST_CASE("token selection equals sorting all keys, on any number of threads") {
         }
 }
 
-TEST_CASE("token selection of all tokens names each once, and each step draws anew") {
+TEST_CASE("token selection of all tokens names each once, and each step draws a new order") {
     Selection selection;
     selection.K = selection.T;
     std::vector<std::int32_t> all(static_cast<std::size_t>(selection.T));
@@ -133,10 +133,10 @@ TEST_CASE("ignored targets give no loss and no gradient") {
         CHECK(std::all_of(values->begin(), values->end(), [](float value) { return value == 0; }));
 }
 
-TEST_CASE("ignored rows change nothing for the others, wherever they stand") {
+TEST_CASE("ignored rows change nothing for the others, at any position") {
     SmallHead plain;
     plain.train();
-    SmallHead spread;  // the same rows, each behind one without a target whose activations are NaN
+    SmallHead spread;  // the same rows, each after one without a target whose activations are NaN
     spread.rows = 2 * plain.rows;
     spread.x.assign(2 * plain.x.size(), std::numeric_limits<float>::quiet_NaN());
     spread.target.assign(static_cast<std::size_t>(spread.rows), kIgnoreTarget);
@@ -198,7 +198,7 @@ TEST_CASE("NaN passes through attention, norm and linear layers") {
     }
 }
 
-TEST_CASE("an activation made anew from what a linear layer kept has the layer's bits") {
+TEST_CASE("an activation recomputed from the values kept by a linear layer has the layer's bits") {
     for (const Activation act : {Activation::gelu_tanh, Activation::gelu_erf})
         for (const cases::LinearShape& s : cases::linear_shapes()) {
             cases::OpCase op = cases::linear_forward_case(cases::Draw(7, 0), s, true, true, act);
@@ -230,7 +230,7 @@ struct Dropped {
     }
 };
 
-TEST_CASE("dropout keeps its share, scaled so that the mean stays, and draws anew for each key") {
+TEST_CASE("dropout keeps its share, scaled so that the mean stays, and draws a new mask for each key") {
     const Dropped one;
     const std::vector<float> y = one.run();
     const auto dropped = static_cast<double>(std::count(y.begin(), y.end(), 0.0f));
@@ -297,7 +297,7 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
         cpu::embedding_forward(exec, buffer.data() + 32, tables, 1, positions, 2);
     };
     CHECK_NOTHROW(embed(1));
-    CHECK_THROWS_WITH(embed(2), ContainsSubstring("id 4 stands at position 1") &&
+    CHECK_THROWS_WITH(embed(2), ContainsSubstring("id 4 is at position 1") &&
                                     ContainsSubstring("embedding table 1 has 4 rows"));
     CHECK_THROWS_WITH(embed(3), ContainsSubstring("3 positions") && ContainsSubstring("embedding table 0 has 2 rows"));
     SmallHead head;
@@ -305,7 +305,7 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
     CHECK_THROWS_WITH(head.train(), ContainsSubstring("target 50 at row 2"));
     head.target[2] = kIgnoreTarget;
     CHECK_NOTHROW(head.train(19));
-    CHECK_THROWS_WITH(head.train(20), ContainsSubstring("told of 20 rows") && ContainsSubstring("19 have one"));
+    CHECK_THROWS_WITH(head.train(20), ContainsSubstring("expects 20 rows") && ContainsSubstring("19 have one"));
     float lse = 0;
     const AttentionSpec one{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 1, .causal = true};
     CHECK_THROWS_WITH(
@@ -313,7 +313,7 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
         ContainsSubstring("attention_forward") && ContainsSubstring("bytes") && ContainsSubstring("given 0"));
 }
 
-TEST_CASE("attention that makes no sense is refused with what to mend") {
+TEST_CASE("an invalid attention is refused with help") {
     const std::int32_t start[] = {0, 2}, length = 2;
     const std::int64_t number = 0;
     const AttentionSpec good{.B = 1, .Tq = 2, .Tk = 2, .H = 4, .Hkv = 2, .d = 1, .causal = true, .start = start,

@@ -148,7 +148,7 @@ TEST_CASE("layer normalisation of 1, 2, 3, 4") {
     CHECK(y[3] == Approx(1 + 3 * 0.894423613).epsilon(1e-6));
 }
 
-TEST_CASE("the input gradient of a linear layer is added behind its activation") {
+TEST_CASE("the input gradient of a linear layer is added after its activation") {
     // dy W = 1 * 3 + 2 * 5 = 13; GELU'(1) = Phi(1) + phi(1) = 1.0833154706; dx = 7 + 13 * 1.0833154706.
     const float dy[] = {1, 2}, w[] = {3, 5}, pre[] = {1};
     alignas(64) std::byte workspace[4096];
@@ -191,7 +191,7 @@ TEST_CASE("rope turns the halves of a head by hand") {
     CHECK(y[4] == Approx(4 * 0.9800665778 + 2 * 0.1986693308).epsilon(1e-6));
     cpu::rope(exec, back + 1, 5, y + 1, 5, shape, RopeTurn::back);
     for (int i = 1; i < 5; ++i) CHECK(back[i] == Approx(x[i]).epsilon(1e-6));
-    // The first row of a sample stands at 0, where nothing turns.
+    // The first row of a sample is at position 0, which is not rotated.
     cpu::rope(exec, y, 4, x, 4, {1, 1, 1, 4, 100, nullptr}, RopeTurn::forward);
     for (int i = 0; i < 4; ++i) CHECK(y[i] == x[i]);
 }
@@ -226,7 +226,7 @@ TEST_CASE("the patches of an image of two rows and four columns") {
 }
 
 TEST_CASE("a class token in front of two rows of two samples, and what comes back") {
-    // Three places of two columns: the token, and the two rows of the sample behind it.
+    // Three places of two columns: the token, and the two rows of the sample after it.
     const float token[] = {1, 2}, x[] = {3, 4, 5, 6, 7, 8, 9, 10}, position[] = {10, 20, 30, 40, 50, 60};
     using Values = std::vector<float>;
     for (const int threads : {1, 2}) {
@@ -438,7 +438,7 @@ TEST_CASE("two heads of queries share one of keys and values") {
     CHECK(small.lse[1] == Approx(std::log(10.0)).epsilon(1e-6));
 }
 
-TEST_CASE("the last causal query stands beside the last key") {
+TEST_CASE("the last causal query is aligned with the last key") {
     SmallAttention small;
     small.run({.B = 1, .Tq = 2, .Tk = 3, .H = 1, .Hkv = 1, .d = 1, .causal = true});
     CHECK(small.out[0] == Approx(0.25 * 10 + 0.75 * 20).epsilon(1e-6));
@@ -505,7 +505,7 @@ TEST_CASE("one AdamW step by hand") {
 }
 
 TEST_CASE("two SGD steps by hand") {
-    // norm 10 clipped to 5 halves the gradient 4 to 2; the decay 0.5 * 1 is added behind the clip.
+    // norm 10 clipped to 5 halves the gradient 4 to 2; the decay 0.5 * 1 is added after the clip.
     // step 1: m = 2 + 0.5 = 2.5, param = 1 - 0.1 * 2.5 = 0.75.
     // step 2: m = 0.9 * 2.5 + (2 + 0.5 * 0.75) = 4.625, param = 0.75 - 0.4625 = 0.2875.
     const Sgd sgd{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5, .max_grad_norm = 5};

@@ -73,7 +73,7 @@ TEST_CASE("the work of attention, by hand") {
     // Their gradients too.
     CHECK(attention_backward_work(spec, false, 0).bytes(2, 4) == 2 * (4 * 810 + 4 * 378) + 4 * 90);
 
-    // The first of the queries stands at key 2: they see 3, 4, 5, 6 and 7 keys.
+    // The first of the queries is at key 2: they see 3, 4, 5, 6 and 7 keys.
     spec.causal = true;
     CHECK(attention_forward_work(spec, false, 0).flops == 2 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));
     CHECK(attention_backward_work(spec, false, 0).flops == 5 * (2 * 3 * 6 * 9 * (3 + 4 + 5 + 6 + 7)));

@@ -1,6 +1,6 @@
 #pragma once
 // Times work on a device by the device's own clock: events of its stream before and after. What the host takes to
-// launch is hidden behind the flush of the cache that every interval begins with: the stream is still at it when the
+// launch is hidden by the flush of the cache that every interval begins with: the stream is still at it when the
 // work and both events have long been enqueued.
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class DeviceTimer {
     // Leaves nothing in the cache of what was there: twice its size is written and then read. Without the reading, the
     // lines written would be sent to memory while the work that is timed runs.
     void flush();
-    // Of the words that the last flush read.
+    // Checksum of the words that the last flush read.
     std::uint32_t flushed_sum();
     std::size_t flushed_bytes() const { return 2 * static_cast<std::size_t>(cache_bytes_); }
 
-    // Seconds of a run behind a flush.
+    // Seconds of a run after a flush.
     double cold(const Run& run);
-    // Of that many runs, one behind the other. warm: behind one more that is not timed.
+    // Seconds of that many consecutive runs. warm: after one more that is not timed.
     double in_a_row(const Run& run, std::int64_t runs, bool warm);
     // As many as take 200 us, for which events are precise enough.
     std::int64_t runs_of_an_interval(const Run& run, bool warm);

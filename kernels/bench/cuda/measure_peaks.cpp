@@ -1,4 +1,4 @@
-// What a GPU carries (kernels/bench/cuda_peaks.h), in builds with CUDA.
+// Peaks of a GPU (kernels/bench/cuda_peaks.h), in builds with CUDA.
 
 #include <algorithm>
 #include <bit>

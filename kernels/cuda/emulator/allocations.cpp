@@ -41,9 +41,9 @@ void* Allocations::add(std::size_t bytes, std::string name) {
     Allocation made{map(), nullptr, bytes, std::move(name)};
     made.mapping.forbid(0, kPage);
     made.mapping.forbid(kPage + pages, kPage);
-    made.memory = made.end_behind() - room;
+    made.memory = made.end_after() - room;
     std::fill(made.first_before(), made.memory, kGuard);
-    std::fill(made.memory + bytes, made.end_behind(), kGuard);
+    std::fill(made.memory + bytes, made.end_after(), kGuard);
     asan::poison(made.mapping.data(), static_cast<std::size_t>(made.memory - made.mapping.data()));
     asan::poison(made.memory + bytes, room - bytes + kPage);
     void* const memory = made.memory;
@@ -90,7 +90,7 @@ std::string Allocations::damage() const {
         constexpr std::ptrdiff_t kLooked = kAlignment;  // all of a page would take long after each launch
         const std::byte* const before = std::max(allocation.first_before(), allocation.memory - kLooked);
         add_to_text(written(before, allocation.memory), "before", allocation);
-        add_to_text(written(allocation.memory + allocation.bytes, allocation.end_behind()), "behind", allocation);
+        add_to_text(written(allocation.memory + allocation.bytes, allocation.end_after()), "after", allocation);
     }
     return text;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The emulated device's memory: each allocation ends where its pages end, and the pages around it may not be touched.
-// Up to 255 bytes behind it, and those before it in its first page, hold a value that is huge in every type.
+// Up to 255 bytes after it, and those before it in its first page, hold a value that is huge in every type.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +16,11 @@ class Allocations {
  public:
     // 256-byte aligned, zero. Errors: memory.
     void* add(std::size_t bytes, std::string name);
-    // Of what add returned, or null.
+    // Takes a result of add, or null.
     void remove(void* memory);
 
     bool contains(std::uintptr_t address) const;
-    // What stands at an address that may not be touched: "byte 1204 of dy, which has 1200".
+    // Describes an address that may not be touched: "byte 1204 of dy, which has 1200".
     std::string describe(std::uintptr_t address) const;
     // Which allocations were written outside, in words; empty when none was.
     std::string damage() const;
@@ -31,9 +31,9 @@ class Allocations {
         std::byte* memory;
         std::size_t bytes;
         std::string name;
-        // Outside the bytes, but where an access is no fault.
+        // Accessible without a fault, but outside the bytes.
         std::byte* first_before() const { return mapping.data() + kPage; }
-        std::byte* end_behind() const { return mapping.data() + mapping.size() - kPage; }
+        std::byte* end_after() const { return mapping.data() + mapping.size() - kPage; }
     };
     mutable std::mutex mutex_;
     std::map<std::uintptr_t, Allocation> allocations_;  // by their first byte

@@ -229,7 +229,7 @@ void Block::work_together(const std::vector<unsigned>& group) {
     for (const unsigned i : group) threads_[i].work = nullptr;
 }
 
-// What any of the group did before happens before what any does afterwards. All release, then all acquire, so that
+// Accesses of any thread of the group happen before later accesses of all. All release, then all acquire, so that
 // nothing later leaks in.
 void Block::order_memory(const std::vector<unsigned>& group) {
     if (!tsan::active()) return;

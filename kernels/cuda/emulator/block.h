@@ -72,7 +72,7 @@ class Block {
     // For the running thread.
     unsigned current() const { return current_; }
     [[noreturn]] void run_thread();
-    // Ends the thread and the launch, with a Misuse that names what stands at the address.
+    // Ends the thread and the launch, with a Misuse that describes the address.
     [[noreturn]] void stop_at_fault(std::uintptr_t address, bool is_write);
     Thread& current_thread() { return threads_[current_]; }
     // Returns when those that it waits for are there; a shuffle's or ballot's result is then set.

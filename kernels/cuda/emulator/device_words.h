@@ -71,7 +71,7 @@ inline float rsqrtf(float x) {
     return 1.0f / std::sqrt(x);
 }
 
-// A device traps where the address of a wide access is no multiple of its size; a host may not.
+// A device traps where the address of a wide access is not a multiple of its size; a host may not.
 inline void require_aligned(const void* address, std::size_t bytes) {
     if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) emulator::misaligned_access(address, bytes);
 }

@@ -14,7 +14,7 @@
 
 namespace deft::kernels::cuda::emulator {
 
-// What a device would leave undefined: the text names kernel, block, and the lines of source.
+// Behaviour that a device leaves undefined: the text names kernel, block, and the lines of source.
 class Misuse : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
@@ -51,13 +51,13 @@ struct KernelRecord {
     // 8 x 8 matrices read from shared memory by ldmatrix, and how many more accesses than one each they took.
     std::int64_t matrices = 0, bank_conflicts = 0;
 };
-// What ran since the start or forget_kernels, by the kernel's name.
+// Kernels run since the start or forget_kernels, by name.
 std::map<std::string, KernelRecord> kernels_run();
 void forget_kernels();
 
-// What events tell from here on; empty: the host's clock.
+// Sets the clock that events read from here on; empty: the host's clock.
 void set_clock(std::function<double()> seconds);
-// What the device says its cache holds. There is none, and a flush of it is short.
+// The cache size that the device reports. It has no cache, and flushing this size is fast.
 inline constexpr std::int64_t kCacheBytes = 64 << 10;
 
 // Ends the launch with a Misuse.

@@ -47,7 +47,7 @@ std::vector<DeviceInfo> devices() {
 
 Context::Context(int device) {
     if (device != 0)
-        throw Error(ErrorKind::missing, fmt::format("there is no device {}: the emulated one is number 0", device));
+        throw Error(ErrorKind::missing, fmt::format("no device {}: the emulated device has number 0", device));
     std::optional<ProductTable> table = chosen_product_table(devices().front().name, versions().library);
     exec_.products = new Products{ProductPlans(std::move(table)), {}};
     ++contexts;

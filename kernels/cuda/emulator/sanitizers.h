@@ -1,5 +1,5 @@
 #pragma once
-// What the sanitizers must be told of fibers and barriers; nothing happens in a program without them. The sources of
+// Reports fibers and barriers to the sanitizers; has no effect in a program without them. The sources of
 // the emulator are themselves compiled without ThreadSanitizer.
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace tsan {
 inline bool active() {
     return __tsan_create_fiber != nullptr;
 }
-// What the creator did so far happens before what the fiber does.
+// Accesses of the creator so far happen before those of the fiber.
 inline void* create_fiber() {
     return active() ? __tsan_create_fiber(0) : nullptr;
 }
@@ -34,12 +34,12 @@ inline void destroy_fiber(void* fiber) {
 inline void* current_fiber() {
     return active() ? __tsan_get_current_fiber() : nullptr;
 }
-// Without order: a switch is no synchronisation.
+// Unordered: a switch does not synchronise.
 inline void switch_to(void* fiber) {
     constexpr unsigned kNoSync = 1;
     if (active()) __tsan_switch_to_fiber(fiber, kNoSync);
 }
-// What the current fiber did so far happens before what others do after acquire of the same tag.
+// Accesses of the current fiber so far happen before those of others after acquire of the same tag.
 inline void release(void* tag) {
     if (active()) __tsan_release(tag);
 }

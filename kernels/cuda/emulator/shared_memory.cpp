@@ -26,7 +26,7 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) {
 
 }  // namespace
 
-// Every array may need a zone behind it and its size rounded up.
+// Every array may need a zone after it and its size rounded up.
 SharedMemory::SharedMemory(std::size_t dynamic_bytes)
     : memory_(round_up(dynamic_bytes, kZone) + kMostStaticSharedMemory + (2 * kMostArrays + 1) * kZone) {
     arrays_[0] = {kZone, dynamic_bytes, {}};

@@ -15,14 +15,14 @@ class SharedMemory {
  public:
     explicit SharedMemory(std::size_t dynamic_bytes);
 
-    // The array declared at `site`; null when there is no room for it.
+    // The array declared at `site`; null when it does not fit.
     void* static_array(std::size_t bytes, const std::source_location& site);
     void* dynamic_array() { return memory_.data() + kZone; }
-    // Of all arrays, as they were declared.
+    // Sum over all arrays, as they were declared.
     std::size_t bytes() const;
     // Which architectures have less than that, in words; empty when none has.
     std::string excess() const;
-    // What was written outside every array, in words; empty when nothing was.
+    // Describes writes outside every array; empty when there are none.
     std::string damage() const;
 
  private:
@@ -33,7 +33,7 @@ class SharedMemory {
         std::source_location site;  // of a static array
     };
     std::string name(const Array&) const;
-    // Of bytes [first, last), how many no longer hold the poison.
+    // The number of bytes in [first, last) that no longer hold the poison.
     std::size_t written(std::size_t first, std::size_t last) const;
 
     // New each block: to ThreadSanitizer another block's accesses are then to other memory.
@@ -43,7 +43,7 @@ class SharedMemory {
     std::size_t count_ = 1;
 };
 
-// Of the running block. Throws Misuse beyond 48 KiB.
+// Memory of the running block. Throws Misuse beyond 48 KiB.
 void* static_shared_memory(std::size_t bytes, const std::source_location& site);
 void* dynamic_shared_memory();
 
@@ -60,13 +60,13 @@ struct SharedMemoryLimit {
     std::size_t bytes;
 };
 
-// Of every architecture that runs the code of a build, from Ampere on. A kernel must keep to the least of them.
+// Limits of every architecture that runs the code of a build, from Ampere on. A kernel must fit the smallest.
 inline constexpr SharedMemoryLimit kSharedMemoryLimits[] = {
     {80, 163 << 10}, {86, 99 << 10},   {87, 163 << 10},  {89, 99 << 10},
     {90, 227 << 10}, {100, 227 << 10}, {110, 227 << 10}, {120, 99 << 10},
 };
 
-// What may be static.
+// Limit of static arrays.
 inline constexpr std::size_t kMostStaticSharedMemory = 48 << 10;
 
 }  // namespace deft::kernels::cuda::emulator

@@ -1,5 +1,5 @@
 #pragma once
-// What threads of a block do together: barriers, shuffles, votes (CUDA C++ Programming Guide, "Synchronization
+// Collective operations of a block's threads: barriers, shuffles, votes (CUDA C++ Programming Guide, "Synchronization
 // functions", "Warp shuffle functions", "Warp vote functions"). Stricter than the guide: the lanes of an operation meet
 // at one place of the source.
 

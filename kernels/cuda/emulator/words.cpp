@@ -1,4 +1,4 @@
-// What the words of kernel source ask of the running block. Nothing here may allocate or call into the C library: it
+// Operations of kernel source on the running block. Nothing here may allocate or call into the C library: it
 // runs as a thread of the block, and ThreadSanitizer would take the block's own bookkeeping for that thread's.
 
 #include <fmt/format.h>

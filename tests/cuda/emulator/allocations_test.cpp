@@ -69,7 +69,7 @@ TEST_CASE("a write into it is reported when the launch ends") {
     const Buffer dy(1000);
     CHECK(fifth_thread([&] { dy.words()[249] = 7; }) == "nothing was reported");
     CHECK(fifth_thread([&] { dy.words()[250] = 7; }) ==
-          "kernel walker: memory was written outside its buffers: 4 bytes behind the 1000 of dy");
+          "kernel walker: memory was written outside its buffers: 4 bytes after the 1000 of dy");
     const Buffer y(16);
     CHECK_THAT(fifth_thread([&] { y.words()[-1] = 7; }), ContainsSubstring("4 bytes before the 16 of dy"));
 }
