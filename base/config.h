@@ -35,7 +35,7 @@ struct ConfigNode {
 ConfigNode parse_toml_file(const std::filesystem::path& file);
 ConfigNode parse_toml(const std::string& text, const std::string& file_name);
 
-// Parses one TOML value, as in --set train.learning_rate=1e-3; text that is no TOML value is taken as a string.
+// Parses one TOML value, as in --set train.learning_rate=1e-3; text that is not a TOML value is taken as a string.
 ConfigNode parse_toml_value(const std::string& text, const Place& place);
 
 // Lays `overlay` over `base`: tables merge key by key, everything else replaces.

@@ -36,7 +36,7 @@ void read(TableReader& table, const Field& field, T& out) {
         table.optional(field.key, out);
 }
 
-// Arrays of reals are no keys of files.
+// Arrays of reals are not keys of files.
 void read(TableReader&, const Field&, std::vector<double>&) {}
 
 template <class T>

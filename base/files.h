@@ -1,5 +1,5 @@
 #pragma once
-// Files: written whole or not at all, read, mapped, locked.
+// Files: written atomically, read, mapped, locked.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace deft {
 // Errors: io (full disk, no right to write); a regular `file` is then what it was before.
 void write_file_atomically(const std::filesystem::path& file, std::string_view bytes);
 
-// A file written from beginning to end in pieces, whole or not at all, as above. Errors of all calls: io (full disk, no
+// A file written from beginning to end in pieces, atomically, as above. Errors of all calls: io (full disk, no
 // right to write); a regular file is then what it was before.
 class AtomicFile {
  public:
@@ -45,7 +45,7 @@ class AtomicFile {
     Descriptor descriptor_;
 };
 
-// Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old file or whole.
+// Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old or the new file.
 // Errors: io; `to` is then what it was before.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
@@ -55,7 +55,7 @@ void sync_folder(const std::filesystem::path& folder);
 // How to fix a write that ended with this errno; empty where unknown.
 std::string fix_for_write(int error);
 
-// Errors: io, for a path that leads to no regular file. Opening a pipe or reading a device may never end, so whatever
+// Errors: io, for a path that is not a regular file. Opening a pipe or reading a device may never end, so whatever
 // reads the files of a folder calls this first.
 void require_regular_file(const std::filesystem::path& file);
 
@@ -64,7 +64,7 @@ std::string read_file(const std::filesystem::path& file);
 // A file, a pipe or a terminal that a user has named. Errors: io.
 std::string read_input(const std::filesystem::path& file);
 
-// Reads a plain, gzip (.gz) or zstd (.zst) file whole, decompressed. Errors: io, for truncated or damaged data too.
+// Reads a plain, gzip (.gz) or zstd (.zst) file completely, decompressed. Errors: io, for truncated or damaged data too.
 std::string read_text_file(const std::filesystem::path& file);
 
 // `file`, or the same name followed by .gz or .zst: the first that exists, or nothing.
@@ -73,7 +73,7 @@ std::optional<std::filesystem::path> find_text_file(const std::filesystem::path&
 // Makes the folder and its parents. Errors: io, with a fix.
 void make_folder(const std::filesystem::path& folder);
 
-// A file mapped into memory for reading. Renaming or removing the file leaves the mapping whole. Reading bytes that
+// A file mapped into memory for reading. The mapping survives renaming or removing the file. Reading bytes that
 // another program has cut off meanwhile, or that the disk cannot give, ends the process with SIGBUS.
 class MappedFile {
  public:

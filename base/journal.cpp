@@ -205,7 +205,7 @@ std::string read(const Json&, const FieldRules&, Other&) {
 }
 
 void read_record(const Json& line, const RecordTable& table, void* record) {
-    if (!line.is_object()) throw Error(ErrorKind::io, "a journal line is no JSON object");
+    if (!line.is_object()) throw Error(ErrorKind::io, "a journal line is not a JSON object");
     if (const std::string found = type_of(line); found != table.type)
         throw Error(ErrorKind::io, fmt::format("a journal line of type '{}' where '{}' is read", found, table.type));
     for (const Field& field : table.fields) {

@@ -174,7 +174,7 @@ std::string type_of(const Json& line);
 template <class Record>
 void from_json(const Json& line, Record& record);
 
-// Appends whole lines. A write that fails part-way (full disk) is cut back to the last whole line.
+// Appends complete lines. A write that fails part-way (full disk) is truncated to the last complete line.
 class Writer {
  public:
     // To nowhere: what is written is dropped.

@@ -13,7 +13,7 @@ namespace deft {
 // Errors: the library's own parse_error, with the byte offset.
 Json parse_json(std::string_view text);
 
-// Discarded (Json::is_discarded) where the text is no JSON.
+// Discarded (Json::is_discarded) where the text is not valid JSON.
 Json try_parse_json(std::string_view text);
 
 // The text of a value that may hold names of files. `indent`: -1 for one line.

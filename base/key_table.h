@@ -12,7 +12,7 @@ namespace deft {
 struct KeyTable {
     std::string path;  // "train", "curriculum.METRIC"; empty at the root
     std::string meaning;
-    Fields fields;                   // computed ones are no keys
+    Fields fields;                   // computed ones are not keys
     std::shared_ptr<void> defaults;  // a record with the defaults
 };
 

@@ -14,7 +14,7 @@ struct Utf8Character {
     bool valid = false;
 };
 
-// The character that begins at byte `at` < text.size(); of what is none, one byte. Inline: tokenizers call it for every
+// The character that begins at byte `at` < text.size(), or one invalid byte. Inline: tokenizers call it for every
 // character of a corpus.
 inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) -> char32_t {
@@ -57,7 +57,7 @@ inline void append_utf8(char32_t code, std::string& out) {
     }
 }
 
-// A byte that is no UTF-8 counts as a code point of its own.
+// A byte that is not UTF-8 counts as a code point of its own.
 std::int64_t count_code_points(std::string_view text);
 
 }  // namespace deft

@@ -8,10 +8,10 @@ namespace deft {
 
 class Utf8Stream {
  public:
-    // Appends to `out` what of all bytes so far is whole and was not handed on yet. What is no UTF-8 becomes U+FFFD, one a
-    // byte; a character that may yet be completed waits.
+    // Appends the complete new characters of all bytes so far to `out`. Each invalid byte becomes U+FFFD; an incomplete
+    // character waits for more bytes.
     void add(std::string_view bytes, std::string& out);
-    // At the end of the text: what still waits is no UTF-8.
+    // Ends the text: bytes that still wait are invalid.
     void finish(std::string& out);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Folders of several files: written whole or not at all.
+// Folders of several files, written atomically.
 
 #include <filesystem>
 #include <functional>

@@ -161,7 +161,7 @@ TEST_CASE("a journal line of another type or shape is an io error that names the
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
     line["step"] = 18446744073709551615u;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
-    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(Json::array(), point); }), ContainsSubstring("no JSON object"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(Json::array(), point); }), ContainsSubstring("not a JSON object"));
     Evaluation score;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
 }
