@@ -9,7 +9,7 @@
 
 namespace deft::results_db {
 
-// By number. `kind`: "train" or "score".
+// Attempts by number. `kind`: "train" or "score".
 std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind);
 
 }  // namespace deft::results_db

@@ -14,8 +14,8 @@ std::optional<Spent> spent_until(Connection& connection, std::int64_t attempt_id
     return Spent{query.real(0), query.real(1), query.real(2), query.real(3)};
 }
 
-// Seconds of training that were logged behind the last line up to that step.
-double behind(Connection& connection, std::int64_t attempt_id, const std::optional<std::int64_t>& step) {
+// Seconds of training logged after the last line up to that step.
+double seconds_after(Connection& connection, std::int64_t attempt_id, const std::optional<std::int64_t>& step) {
     if (!step) return 0;
     Statement query(connection,
                     "SELECT max(wall_ms) - ifnull(max(CASE WHEN step <= ?2 THEN wall_ms END), min(wall_ms))"
@@ -48,7 +48,7 @@ void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attem
     time.training = attempt.own_seconds.value_or(0);
     time.is_kept = time.is_scoring ? time.is_ok || !query.is_null(6) : attempt.counts;
     time.is_continued = kept_to.has_value();
-    time.behind_kept = behind(connection, attempt_id, kept_to);
+    time.behind_kept = seconds_after(connection, attempt_id, kept_to);
     time.kept = spent_until(connection, attempt_id, kept_to);
     attempt.seconds = parts_of(time);
 }

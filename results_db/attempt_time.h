@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt's time went into, as the database has it.
+// Time of an attempt by activity, as the database has it.
 
 #include <cstdint>
 

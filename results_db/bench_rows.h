@@ -41,13 +41,13 @@ struct BenchRow {
     std::vector<double> seconds;
     bool verified = false;
 };
-// By case and time.
+// Ordered by case and time.
 std::vector<BenchRow> read_bench_rows(Connection& connection);
 
 // The history of benchmark times, a row a launch of the program: what a trend is read from.
 
 struct BenchHistoryRow {
-    // What tells one series from another.
+    // The identity of a series.
     std::string kernel, impl, params_json;
     std::int64_t version = 1;
     std::string hostname, host_fingerprint, compiler;
@@ -62,7 +62,7 @@ struct BenchHistoryRow {
 
 class Connection;
 
-// Of sessions that measured one program (pairs ran beside another), verified or imported. By series and time.
+// Rows of sessions that measured one program (pairs ran beside another), verified or imported. By series and time.
 std::vector<BenchHistoryRow> read_bench_history(Connection& connection);
 
 }  // namespace deft::results_db

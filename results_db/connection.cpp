@@ -65,7 +65,7 @@ bool has_size_limit() {
                                     folder_of(file)),
                         "the database");
         case SQLITE_NOTADB:
-            throw Error(ErrorKind::database, fmt::format("{} is no deft results database", file),
+            throw Error(ErrorKind::database, fmt::format("{} is not a deft results database", file),
                         "move the file away, or choose another root folder", "the file");
         case SQLITE_CORRUPT:
             throw Error(ErrorKind::database, fmt::format("the results database {} is corrupt: {}", file, reason),

@@ -62,7 +62,7 @@ class Statement {
     Statement(const Statement&) = delete;
     Statement& operator=(const Statement&) = delete;
 
-    // Binds all parameters anew, from ?1.
+    // Rebinds all parameters, from ?1.
     template <class... Values>
     Statement& bind(const Values&... values) {
         restart();

@@ -9,8 +9,8 @@ namespace {
 // Steps between which a clock in milliseconds sees no difference.
 constexpr double kNothing = 2e-3;
 
-double left_of(const std::optional<double>& held, double told) {
-    return held ? std::max(0.0, *held - told) : 0;
+double left_of(const std::optional<double>& held, double known) {
+    return held ? std::max(0.0, *held - known) : 0;
 }
 
 // Nothing is lost: what is left of the time was needed for it.
@@ -28,7 +28,7 @@ CostParts up_to(const AttemptTime& time, const Spent& kept) {
     return parts;
 }
 
-// Nobody wrote down what else had been needed for what is kept, and it is told as lost with the rest.
+// Other needs of the kept work were not recorded; they count as lost with the rest.
 CostParts without_record(const AttemptTime& time) {
     CostParts parts;
     parts.training = time.is_scoring ? 0 : std::max(0.0, time.training - time.behind_kept);

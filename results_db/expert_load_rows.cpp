@@ -14,7 +14,7 @@ namespace deft::results_db {
 
 namespace {
 
-// step, layer, dropped, entropy, balance_loss, z_loss, nonfinite; the blob stands behind them.
+// step, layer, dropped, entropy, balance_loss, z_loss, nonfinite; the blob follows them.
 int column_count() {
     const std::string columns = columns_of<journal::ExpertLoad>();
     return 1 + static_cast<int>(std::count(columns.begin(), columns.end(), ','));

@@ -1,5 +1,5 @@
 #pragma once
-// What layers of experts did, as rows: one a layer and logged step. A hundred experts are one blob, for a row each would
+// Statistics of expert layers, as rows: one per layer and logged step. A hundred experts are one blob: a row each would
 // make the database many times larger. A share in 32 bits has seven digits; NaN and infinity stay what they are.
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace deft::results_db {
 std::string expert_load_insert();
 void bind_expert_load(Statement& insert, std::int64_t attempt_id, const journal::ExpertLoad& load);
 
-// Of an experiment, through all attempts that its result was built on: by step and layer. Errors: database, for a blob
-// that is cut off.
+// Rows of an experiment, through all attempts of its result: by step and layer. Errors: database, for a truncated
+// blob.
 std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const std::string& config_hash);
 
-// Of one attempt at one step: by layer. Errors: likewise.
+// Rows of one attempt at one step, by layer. Errors: as above.
 std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id, std::int64_t step);
 
 }  // namespace deft::results_db

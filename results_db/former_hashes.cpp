@@ -10,8 +10,8 @@ namespace deft::results_db {
 
 namespace {
 
-// What experiments/config.cpp adds to the hashed part of some configurations. Each is taken as that program found it
-// fit: the one set of marks that gives the stored hash.
+// Keys that experiments/config.cpp adds to the hashed part of some configurations. Each is taken as that program
+// wrote it: the one set of marks that gives the stored hash.
 constexpr const char* kPadding[] = {"padding", "as its row"};
 constexpr const char* kDraws[] = {"draws", "an order a cluster"};
 

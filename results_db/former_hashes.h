@@ -14,7 +14,7 @@ struct ConfigHashes {
     std::string variant;  // without it
 };
 
-// Of a configuration as it was stored with that hash. Nothing where the hash is not of that configuration, or is of a
+// For a configuration stored with that hash. Nothing where the hash is not of that configuration, or is of a
 // trial that this program would train in another way.
 std::optional<ConfigHashes> hashes_without_evaluation(Json config, const std::string& former_hash);
 
@@ -24,7 +24,7 @@ ConfigHashes hashes_of_config(const Json& config);
 // Whether a configuration has these hashes, with and without its seed: as this program or one before it gave them.
 bool has_hashes(const Json& config, const ConfigHashes& hashes);
 
-// Of a text of JSON of whatever version, what hashes_without_evaluation() gives; the hash itself where it is one already.
+// Result of hashes_without_evaluation() for JSON text of any version; the hash itself where it is one already.
 std::string current_config_hash(const std::string& config_json, const std::string& hash);
 
 }  // namespace deft::results_db

@@ -31,7 +31,7 @@ std::int64_t retire_baseline(Connection& connection, const std::string& name, st
 // Live and retired ones, by name and time.
 std::vector<BaselineRow> read_baselines(Connection& connection);
 
-// What gates concluded, with the limits that they applied. Only added to.
+// Conclusions of gates, with the limits that they applied. Append-only.
 
 struct VerdictRow {
     std::string check_uid;  // shared by the verdicts of one check
@@ -42,7 +42,7 @@ struct VerdictRow {
     std::optional<double> limit;                 // in the effect's units
     std::optional<double> p_value, adjusted_p;
     std::string result;  // better | same | worse | unclear | broken | missing; of a claim holds | fails
-    std::string text;    // the finding as it was told
+    std::string text;    // the finding as it was printed
 };
 
 class Connection;

@@ -121,7 +121,7 @@ Record read_as(const Json& line) {
 
 void take_line(const std::string_view text, JournalRows& rows, IngestResult& result) {
     const Json line = try_parse_json(text);
-    if (line.is_discarded()) throw BadLine{"it is no JSON"};
+    if (line.is_discarded()) throw BadLine{"it is not valid JSON"};
     const std::string type = journal::type_of(line);
     if (type == "train") {
         result.last_point = read_as<journal::TrainPoint>(line);
@@ -152,7 +152,7 @@ void take_line(const std::string_view text, JournalRows& rows, IngestResult& res
     }
 }
 
-// What was passed over.
+// Lines that were skipped.
 struct Damage {
     std::int64_t lines = 0, first = 0;
     std::string why;

@@ -131,7 +131,7 @@ void JournalRows::add(const journal::Started& started) {
               " resumed_from = CASE WHEN ?6 > 0 THEN (SELECT b.id FROM attempt b WHERE b.number < attempt.number"
               "  AND b.experiment_id = attempt.experiment_id AND b.resume_step IS NOT NULL"
               "  AND b.kind = 'train' ORDER BY b.number DESC LIMIT 1) END, active_parameters = ?7,"
-              // Going on from a checkpoint starts from nothing else: what was told before stands.
+              // A run that resumes from a checkpoint starts from nothing else: the earlier values remain.
               " start_note = CASE WHEN ?6 > 0 THEN start_note ELSE ?8 END WHERE id = ?1")
         .bind(attempt_, dataset, started.total_steps, started.parameters, started.time_ms, started.resume_step,
               started.active_parameters, started.start_note)
@@ -149,7 +149,7 @@ void JournalRows::add(const journal::Ended& ended) {
 
 void JournalRows::add(const journal::Spent& spent) {
     for (const double seconds : {spent.train_seconds, spent.eval_seconds, spent.waited_seconds})
-        if (!std::isfinite(seconds) || seconds < 0) throw BadLine{"it tells of a time that is none"};
+        if (!std::isfinite(seconds) || seconds < 0) throw BadLine{"it has an invalid time"};
     Statement(connection_,
               "INSERT OR REPLACE INTO spent (attempt_id, step, elapsed_seconds, train_seconds, eval_seconds,"
               " waited_seconds) SELECT ?1, ?2, max(0, ?3 - ifnull(started_ms, ?3)) / 1000.0, ?4, ?5, ?6"

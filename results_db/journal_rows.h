@@ -1,5 +1,5 @@
 #pragma once
-// What one attempt's journal says, as rows: the statements that store them, prepared once.
+// One attempt's journal as rows: the statements that store them, prepared once.
 
 #include <cstdint>
 #include <optional>
@@ -11,17 +11,17 @@
 
 namespace deft::results_db {
 
-// A line that no trial of ours wrote, told apart from a database that could not take it.
+// A line that no trial of ours wrote, distinguished from a database that could not take it.
 struct BadLine {
     std::string why;
 };
 
-// The line is whole, and nothing behind it is this trial's.
+// The line is complete, and later lines are not this trial's.
 struct AnotherTrial {
     std::string why;
 };
 
-// Of an attempt, and how far its journal has been read.
+// Rows of an attempt, and the position to which its journal has been read.
 struct AttemptPosition {
     std::int64_t bytes = 0, lines = 0, last_step = 0, code_id = 0;
     std::string workdir, config_hash;
@@ -32,9 +32,9 @@ class JournalRows {
     JournalRows(Connection& connection, std::int64_t attempt_id, const AttemptPosition& position);
 
     // A point at or before one already stored means that the trial resumed from a checkpoint before it: what came after
-    // is measured anew.
+    // is measured again.
     void add(const journal::TrainPoint& point);
-    // Of the epochs the newest stand for all: they only grow.
+    // The newest epochs replace the earlier ones: they only grow.
     void add(const journal::Sampling& sampling);
     void add(const journal::ExpertLoad& load);
     void add(const journal::Evaluation& score);
@@ -44,7 +44,7 @@ class JournalRows {
     void add(const journal::Ended& ended);
     void add(const journal::Spent& spent);
 
-    // What one row holds of many lines.
+    // The row that combines many lines.
     void finish();
 
  private:

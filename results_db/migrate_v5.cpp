@@ -1,4 +1,4 @@
-// What SQL cannot do of the step to version 5.
+// Steps of the migration to version 5 that SQL cannot do.
 
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace deft::results_db {
 
 namespace {
 
-// {"baseline": "plain", ...} as version 4 wrote it; nothing where there is no such file, or none that can be read.
+// {"baseline": "plain", ...} as version 4 wrote it; nothing where the file is absent or unreadable.
 Json note_beside(const Connection& connection, const std::string& spec_sha256) {
     const std::filesystem::path file =
         std::filesystem::path(connection.file()).parent_path() / "sweeps" / (spec_sha256 + ".json");
@@ -63,7 +63,7 @@ std::vector<OldHost> all_hosts(Connection& connection) {
     return hosts;
 }
 
-// Hosts that were told apart by a kernel or a megabyte become one, and each attempt keeps what it ran on.
+// Hosts that differed by a kernel or a megabyte become one, and each attempt keeps what it ran on.
 void merge_hosts(Connection& connection) {
     std::map<std::string, std::int64_t> kept;
     for (const OldHost& old : all_hosts(connection)) {

@@ -1,4 +1,4 @@
-// What SQL cannot do of the step to version 6: trainings that differ in what is scored alone become one.
+// Steps of the migration to version 6 that SQL cannot do: trainings that differ only in their evaluation become one.
 
 #include <algorithm>
 #include <map>
@@ -41,7 +41,7 @@ std::string task_name(const std::string& named) {
     return file.ends_with(".toml") ? file.substr(0, file.size() - 5) : file;
 }
 
-// What a configuration of before asked for, but for the shots, which its scores tell.
+// The evaluation that an old configuration asked for, except the shots, which its scores record.
 std::vector<FormerScore> asked_for(const Json& config) {
     std::vector<FormerScore> scores;
     const Json eval = config.is_object() ? config.value("eval", Json::object()) : Json::object();

@@ -19,7 +19,7 @@ namespace deft::results_db {
 namespace {
 
 [[noreturn]] void fail_foreign(const std::filesystem::path& file, const char* why) {
-    throw Error(ErrorKind::database, fmt::format("{} is no deft results database: {}", file.string(), why),
+    throw Error(ErrorKind::database, fmt::format("{} is not a deft results database: {}", file.string(), why),
                 "move the file away, or choose another root folder", "the file");
 }
 
@@ -162,7 +162,7 @@ void require_ours(const std::filesystem::path& file) {
         throw Error(ErrorKind::io, fmt::format("cannot look at {}: {}", file.string(), error.message()),
                     "make its folder readable for this user, or choose another root folder", "the file");
     if (!std::filesystem::exists(status)) return;
-    if (!std::filesystem::is_regular_file(status)) fail_foreign(file, "it is no plain file");
+    if (!std::filesystem::is_regular_file(status)) fail_foreign(file, "it is not a plain file");
     const std::int64_t size = bytes_in(file);
     if (size == 0) return;
     std::array<char, 100> header{};
@@ -174,7 +174,7 @@ void require_ours(const std::filesystem::path& file) {
     constexpr std::string_view magic("SQLite format 3\0", 16);
     if (in.gcount() < static_cast<std::streamsize>(header.size()) ||
         std::string_view(header.data(), magic.size()) != magic)
-        fail_foreign(file, "it is no SQLite file");
+        fail_foreign(file, "it is not an SQLite file");
     // A killed first run may have left a half-written header beside the journal that will undo it.
     if (std::filesystem::exists(file.string() + "-journal")) return;
     std::uint32_t id = 0;

@@ -12,7 +12,7 @@
 
 namespace deft::results_db {
 
-// Errors: database, for a file that is not deft's, told from its header alone so that the file is left untouched.
+// Errors: database, for a file that is not deft's, detected from its header alone so that the file is left untouched.
 // An absent or empty file passes.
 void require_ours(const std::filesystem::path& file);
 
@@ -35,10 +35,10 @@ void require_newest_schema(const std::filesystem::path& file, std::span<const Mi
 // database (a foreign file), io.
 bool is_without_schema(const std::filesystem::path& file);
 
-// An empty database of the newest schema that no file holds; `name` stands for it in messages.
+// An empty in-memory database of the newest schema; messages call it `name`.
 std::unique_ptr<Connection> open_in_memory(const std::string& name);
 
-// Of a file that may be older than this program. Errors: as open_for_reading.
+// Version of a file that may be older than this program. Errors: as open_for_reading.
 std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 
 // Where a database of an older version is copied before it is migrated: <file>.backup-vN.

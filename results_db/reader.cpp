@@ -30,7 +30,7 @@ namespace {
 const std::string kMembers =
     "WITH members AS MATERIALIZED (SELECT DISTINCT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1) ";
 
-// Each experiment of the sweep once, with the attempt that stands for it.
+// Each experiment of the sweep once, with its representative attempt.
 const std::string kShown =
     "WITH shown AS MATERIALIZED (SELECT e.config_hash AS hash, (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
@@ -63,7 +63,7 @@ void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::s
     }
 }
 
-// Empty where there is no such sweep.
+// Empty where the sweep does not exist.
 std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
     std::map<std::string, TrialCurve> curves;
     Statement points(connection, (kMembers + "SELECT e.config_hash, " + columns_of<journal::TrainPoint>() +
@@ -124,7 +124,7 @@ void add_up_cost(TrialRow& trial) {
         if (!attempt.held_seconds) ++trial.unseen_ends;
         if (!attempt.waited_seconds && attempt.seconds->whole() > 0) ++trial.unmeasured_waits;
     };
-    if (!trial.imported)  // what storing it took is no cost of its training
+    if (!trial.imported)  // the time of storing it is not a cost of its training
         for (const AttemptRow& attempt : trial.attempt_rows) {
             add(attempt);
             if (!attempt.counts || !attempt.own_seconds) continue;
@@ -140,7 +140,7 @@ void add_up_cost(TrialRow& trial) {
 const std::string kPointQuery =
     "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
 
-// The attempt that stands for an experiment: the newest that ended ok, or the newest of all.
+// The representative attempt of an experiment: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
     "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"                          // 0..7
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14

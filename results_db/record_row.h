@@ -1,6 +1,6 @@
 #pragma once
-// Records of the journal as rows: a column for each field that is a number or text, and `nonfinite` behind them where
-// there are reals, since SQLite stores NaN as NULL. Of journal::TrainPoint, Sampling and ExpertLoad.
+// Records of the journal as rows: a column for each field that is a number or text, then `nonfinite` where
+// there are reals, since SQLite stores NaN as NULL. For journal::TrainPoint, Sampling and ExpertLoad.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ template <class Record>
 std::string columns_of();
 
 // "table (attempt_id, step, ...) VALUES (?1, ?, ...)" of an INSERT, and what binds it; a column that no field fills may
-// stand last, bound apart.
+// be last, bound separately.
 template <class Record>
 std::string row_of(const char* table, const char* last_column = "");
 template <class Record>

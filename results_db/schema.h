@@ -11,7 +11,7 @@ struct Migration {
     int version;
     const char* name;
     const char* sql;
-    void (*finish)(Connection&) = nullptr;  // what SQL cannot do, behind it in the same transaction
+    void (*finish)(Connection&) = nullptr;  // steps that SQL cannot do, run after it in the same transaction
 };
 
 inline constexpr int kApplicationId = 0x64656674;  // "deft", at offset 68 of the file, for file(1)

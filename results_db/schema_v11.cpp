@@ -2,7 +2,7 @@
 
 namespace deft::results_db {
 
-// A CHECK of a table is changed by making the table anew.
+// SQLite changes a CHECK only by recreating its table.
 const char* const kSchemaV11 = R"sql(
 CREATE TABLE verdict_11 (              -- append-only
   id INTEGER PRIMARY KEY,

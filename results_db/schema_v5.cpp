@@ -2,7 +2,7 @@
 
 namespace deft::results_db {
 
-// What SQL cannot do of this step stands in results_db/migrate_v5.cpp.
+// Steps that SQL cannot do are in results_db/migrate_v5.cpp.
 const char* const kSchemaV5 = R"sql(
 -- What each attempt used, kept with it. A trial's cost is the sum over the attempts that its result was built on.
 DROP INDEX attempt_lease;

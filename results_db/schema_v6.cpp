@@ -2,7 +2,7 @@
 
 namespace deft::results_db {
 
-// What SQL cannot do of this step stands in results_db/migrate_v6.cpp.
+// Steps that SQL cannot do are in results_db/migrate_v6.cpp.
 const char* const kSchemaV6 = R"sql(
 -- Training and scoring are attempts of their own: an experiment is what decides the weights, and a score is added to it.
 ALTER TABLE attempt ADD COLUMN kind TEXT NOT NULL DEFAULT 'train' CHECK (kind IN ('train','score'));

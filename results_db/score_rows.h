@@ -17,15 +17,15 @@ std::vector<std::string> hashes_of(Connection& connection, const std::string& co
 // The checkpoint of the newest attempt that trained to the end and left one; nothing where none did.
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id);
 
-// Of the keys those that this model was not scored by, in their order.
+// The subset of the keys that this model was not scored by, in their order.
 std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
                                        const std::vector<std::string>& keys);
 
 // A sweep's [{"task", "shots", "key"}], and whether each is scored. What is none of these is left out.
 std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json);
 
-// Of each measure one: the newest that was asked for, of the model that is the result now, or else the newest. By task,
-// split, shots and measure. What a killed attempt scored of a task that it did not end is none.
+// One row per measure: the newest that was asked for, of the model that is the result now, or else the newest. By task,
+// split, shots and measure. Partial scores of a killed attempt do not count.
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
                                 const std::vector<AskedScore>& asked);
 

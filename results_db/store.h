@@ -1,6 +1,6 @@
 #pragma once
 // The results database as its one writer sees it, and what readers get out of it. Rows are plain values; no SQL leaves
-// this folder. Schema: results_db/schema_v1.cpp and the steps behind it.
+// this folder. Schema: results_db/schema_v1.cpp and the steps after it.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,13 +21,13 @@
 
 namespace deft::results_db {
 
-// A journal that no trial of ours can have written so, told apart from a database that cannot take it. Its kind is io.
+// A journal that no trial of ours can have written, as opposed to a database that cannot take it. Its kind is io.
 class JournalError : public Error {
    public:
     using Error::Error;
 };
 
-// What produced a number. Fingerprint: sha256 of git sha, diff hash and binary hash.
+// The program that produced a number. Fingerprint: sha256 of git sha, diff hash and binary hash.
 struct Code {
     std::string git_sha;  // "unknown" outside a checkout
     std::string git_branch;
@@ -40,7 +40,7 @@ struct Code {
     std::string build_type;
 };
 
-// One row stands for all machines of one speed: results_db/host_key.h says which.
+// One row represents all machines of one speed, as results_db/host_key.h defines.
 struct Host {
     std::string hostname;
     std::string arch;
@@ -63,7 +63,7 @@ struct Sweep {
     std::string baseline = {};  // the case that others are compared with
     std::string command = {};   // that trains what is left
     std::string points = {};    // file and options of `deft run`, without --only and --root
-    std::string paper = {};     // the published table to stand beside it; empty: none
+    std::string paper = {};     // the published table to compare with; empty: none
     std::string claims_json = {};  // of that table (results_db/schema_v13.cpp); kept as they were when the sweep first ran
 };
 
@@ -90,7 +90,7 @@ struct Member {
     std::optional<ImportedModel> imported = {};  // nothing: it is trained
 };
 
-// What one device cost an hour on a day.
+// The price of one device per hour on a day.
 struct Price {
     std::string sku;
     std::int64_t date_ms = 0;
@@ -99,7 +99,7 @@ struct Price {
     bool operator==(const Price&) const = default;
 };
 
-// What of a machine an attempt holds while it runs.
+// The part of a machine that an attempt holds while it runs.
 struct Shape {
     std::string device = "cpu";  // cpu | cuda
     std::int64_t devices = 1;    // threads of a CPU, or GPUs; of all ranks
@@ -107,7 +107,7 @@ struct Shape {
     std::int64_t ranks = 1;      // processes that work together
 };
 
-// What an attempt does: training, or scoring what was trained.
+// The activity of an attempt: training, or evaluation of a trained model.
 enum class Work { train, score };
 
 struct NewAttempt {
@@ -124,7 +124,7 @@ struct NewAttempt {
     Work work = Work::train;
 };
 
-struct ProcessIdentity {  // tells a process from a later one with the same pid
+struct ProcessIdentity {  // distinguishes a process from a later one with the same pid
     std::int64_t pid = 0;
     std::int64_t start_ticks = 0;
     std::string boot_id;
@@ -152,7 +152,7 @@ struct LiveAttempt {
     ProcessIdentity process;
 };
 
-// What the newest lines of a journal said; empty where they said nothing of the kind.
+// Newest values from the lines of a journal; empty where no line has them.
 struct IngestResult {
     std::optional<journal::TrainPoint> last_point;
     std::optional<journal::Started> started;
@@ -195,7 +195,7 @@ class Writer {
     bool is_trained(std::int64_t experiment_id) const;
     // That of the newest attempt which trained to the end; nothing where none left one.
     std::optional<Checkpoint> result_checkpoint(std::int64_t experiment_id) const;
-    // Of the keys (base/score_key.h), those that its trained model was not scored by, in their order.
+    // The subset of the keys (base/score_key.h) that its trained model was not scored by, in their order.
     std::vector<std::string> unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const;
     // Whether an attempt at its training validated the model on the way.
     bool was_validated(std::int64_t experiment_id) const;
@@ -251,15 +251,15 @@ struct ScoreRow {
     std::int64_t shots = 0;
     std::int64_t step = -1;     // the newest step at which the task was scored
     double standard_error = 0;  // NaN: unknown
-    // Of the scoring; empty or 0 where an older program did it together with the training.
+    // For the evaluation; empty or 0 where an older program did it together with the training.
     std::string score_key = {}, model_sha256 = {}, git_sha = {}, attempt_uid = {};
     double cut_share = 0;   // of the prompts, those that lost their front to the model's length
     double mean_shots = 0;  // that were left of a prompt's, on average
     std::string task_version = {};
-    // What it was of; empty or 0 where an older program did not say.
+    // Identity of the scored records; empty or 0 where an older program did not record it.
     std::string task_sha256 = {}, definition_sha256 = {};
     std::int64_t scoring_version = 0;
-    // Empty as read: reporting/stale.h says in them why it would be another today, and what of that nobody can tell.
+    // Empty as read: reporting/stale.h fills in why it is stale, and which inputs are unknown.
     std::string stale = {}, unchecked = {};
 };
 
@@ -296,7 +296,7 @@ struct AttemptRow {
     double usd_per_second() const { return price ? price->usd_per_hour / 3600 : 0; }
 };
 
-// What a model came to once the sweep's later stages had fine-tuned it on all tasks of a suite.
+// Scores of a model after the sweep's later stages had fine-tuned it on all tasks of a suite.
 struct FineTuned {
     std::string suite;                 // "glue"
     std::optional<double> average;     // percent
@@ -322,15 +322,15 @@ struct TrialRow {
     std::int64_t started_ms = 0, ended_ms = 0;
     std::optional<journal::TrainPoint> last_point;  // of its curve
     double train_seconds = 0;
-    // Of the training that the result was built on, over its attempts, each at its own shape and price. What was lost
-    // to kills is not in it: no case is dearer for a machine that failed under it.
+    // Cost of the training that the result was built on, over its attempts, each at its own shape and price. Work lost
+    // to kills is not in it: a failing machine does not make a recipe dearer.
     double device_seconds = 0;
     std::optional<double> usd;             // nothing where one of them has no price; neither is of an imported model
-    // Of all attempts that have ended, at training and at scoring: device-seconds, and USD where all have a price.
+    // Cost of all attempts that have ended, training and evaluation: device-seconds, and USD where all have a price.
     CostParts parts = {};
     std::optional<CostParts> usd_parts = {};
     std::int64_t unseen_ends = 0;      // of these attempts: nobody saw how long they held their slots
-    std::int64_t unmeasured_waits = 0;  // of these: what they waited is told as start-up
+    std::int64_t unmeasured_waits = 0;  // of these: their waiting time counts as start-up
     std::vector<AttemptRow> attempt_rows;  // all that trained, by number
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
     std::optional<Checkpoint> result;      // what is scored
@@ -356,7 +356,7 @@ struct TrialRow {
     bool is_merged() const { return !attempt_uid.empty() && workdir.empty(); }
 };
 
-// A sweep as it was run: one name may stand for several, which --set, --scale or an edited file tell apart.
+// A sweep as it was run: one name may cover several, which --set, --scale or an edited file separate.
 struct SweepHead {
     std::int64_t id = 0;
     std::string name, spec_sha256;
@@ -371,7 +371,7 @@ struct SweepResults : SweepHead {
     std::vector<TrialRow> searched = {};  // none as read: reporting/rate_search.h takes those of [search] out of `trials`
 };
 
-// What was drawn from the training samples, up to and including a step.
+// Totals of the samples drawn from the training data, up to and including a step.
 struct SamplingPoint {
     std::int64_t step = 0, pool = 0, drawn = 0, repeated = 0, cut_tokens = 0, padded_tokens = 0;
 };
@@ -389,7 +389,7 @@ struct TrialCurve {
 class Reader {
  public:
     explicit Reader(const std::filesystem::path& file);
-    // Of what these texts hold, in memory. Errors: those of merge_evidence().
+    // A database in memory with the content of these texts. Errors: those of merge_evidence().
     explicit Reader(const std::vector<NamedEvidence>& texts);
     ~Reader();
     Reader(const Reader&) = delete;
@@ -401,25 +401,25 @@ class Reader {
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
     // usage when ambiguous.
     SweepResults sweep(const std::string& selector) const;
-    // By a prefix of the config hash, also of one that an older program gave, or within the newest sweep by name: "baseline/1",
-    // "baseline[budget_fraction=0.5]/1", of which axes and seed may be left out. Errors: missing, or usage when
+    // Finds by a prefix of the config hash, also an older program's, or by name within the newest sweep: "baseline/1",
+    // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: missing, or usage when
     // ambiguous.
     TrialRow trial(const std::string& selector) const;
     // The training curve of an experiment, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
-    // Of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
+    // Values of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
     std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
-    // What the layers of experts did, of an experiment, as its training curve: by step and layer. Empty without experts.
+    // Statistics of an experiment's expert layers, as its training curve: by step and layer. Empty without experts.
     std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;    // by config hash and step
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
     std::vector<std::string> config_hashes(const std::string& config_hash) const;
-    // Of the keys those that this training's model was not scored by; all where it is not known.
+    // The subset of the keys that this training's model was not scored by; all where it is not known.
     std::vector<std::string> unscored(const std::string& config_hash, const std::vector<std::string>& keys) const;
     // The results of a scored task, one document after another, as they were stored; empty: none were. The newest of
     // that task and number of shots.
     std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
-    // Of the scoring whose row has that key; the newest of it.
+    // The evaluation whose row has that key; the newest such.
     std::string items_of_score(const std::string& config_hash, const ScoreRow& row) const;
     std::vector<BenchRow> benches() const;                                // by case and time
     std::vector<BenchHistoryRow> bench_history() const;                   // by series and time

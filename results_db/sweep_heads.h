@@ -18,8 +18,8 @@ std::string overrides_text(const SweepHead& sweep);
 
 std::vector<SweepHead> read_sweeps(Connection& connection);  // newest first
 
-// Of `sweeps`, newest first, the first of that name, or the one whose hash begins so. `file` is for messages.
-// Errors: missing, with what there is; usage, where several hashes begin so.
+// Finds in `sweeps`, newest first, the first with that name, or the one whose hash has that prefix. `file` is for
+// messages. Errors: missing, with the known ones; usage, where several hashes match.
 SweepHead find_sweep(const std::vector<SweepHead>& sweeps, const std::string& selector, const std::string& file);
 
 }  // namespace deft::results_db

@@ -1,5 +1,5 @@
 #pragma once
-// The places of a sweep, and the training that stands for each.
+// The places of a sweep, and the training that represents each.
 
 #include <cstdint>
 #include <string>
@@ -18,8 +18,8 @@ struct SweepPlace {
     std::string newer_state = {}, newer_hash = {};  // as TrialRow's
 };
 
-// By ordinal. A place has several trainings where its data or the program have changed between two runs: the one
-// planned last that has ended well stands for it, or else the one planned last.
+// Ordered by ordinal. A place has several trainings where its data or the program changed between two runs: the one
+// planned last that has ended well represents it, or else the one planned last.
 std::vector<SweepPlace> places_of(Connection& connection, std::int64_t sweep_id);
 
 }  // namespace deft::results_db

@@ -28,7 +28,7 @@ bool ends_in(const std::string& path, const std::string& key) {
     return path == key || path.ends_with("." + key);
 }
 
-// As few of its last keys as tell it from the other axes.
+// The fewest of its last keys that distinguish it from the other axes.
 std::string short_key(const std::string& path, const Json& axes) {
     std::string key = last_key(path);
     while (key != path && std::any_of(axes.items().begin(), axes.items().end(),
@@ -83,7 +83,7 @@ bool is_place(const TrialRow& trial, const std::string& place) {
     return false;
 }
 
-// Of one that has no chain, its seed.
+// The seed of a trial that has no chain.
 std::string seeds_of(const TrialRow& trial) {
     return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
 }

@@ -16,7 +16,7 @@ std::string trial_name(const std::string& stage, const std::string& case_key, co
                        const std::string& seeds);
 // "1.3": the seed of the first trial of a chain, then of each that has one of its own.
 std::string seeds_text(const std::vector<std::int64_t>& seeds);
-// Axes that are no JSON object count as none.
+// Axes that are not a JSON object count as none.
 std::string trial_name(const TrialRow& trial);
 
 // Whether it may be meant by a name that leaves out the seeds, the stage, the axes or some of them; an axis may be given by

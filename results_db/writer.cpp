@@ -152,7 +152,7 @@ std::int64_t Writer::add_code(const Code& code) {
 
 namespace {
 
-// A new driver is told by the row from now on. Attempts of programs that kept no extra_json of their own ran with what
+// The row shows a new driver from now on. Attempts of programs that kept no extra_json of their own ran with what
 // the row has said so far, and keep that.
 void keep_extra_of_attempts(Connection& connection, const std::string& fingerprint, const std::string& newer_extra) {
     Transaction transaction(connection);
@@ -169,7 +169,7 @@ void keep_extra_of_attempts(Connection& connection, const std::string& fingerpri
 
 std::int64_t Writer::add_host(const Host& host) {
     keep_extra_of_attempts(*impl_->connection, host_fingerprint(host), host.extra_json);
-    // Of machines that count as one, the row shows the last seen; each attempt keeps its own.
+    // For machines that count as one, the row shows the last seen; each attempt keeps its own.
     return impl_->add(
         "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os, extra_json)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (fingerprint) DO UPDATE SET"
@@ -181,7 +181,7 @@ std::int64_t Writer::add_host(const Host& host) {
 
 std::int64_t Writer::add_sweep(const Sweep& sweep) {
     Transaction transaction(*impl_->connection);
-    // What is not in the hash may have changed since.
+    // Values outside the hash may have changed since.
     Statement insert(
         *impl_->connection,
         "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, title, scale, baseline,"

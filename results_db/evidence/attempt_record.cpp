@@ -57,7 +57,7 @@ constexpr std::array kPrice = {
     Column{"price_source", Holds::text},
     Column{"price_date_ms", Holds::time},
 };
-// Of an attempt that ended well nothing can be lost, and nobody asks.
+// An attempt that ended well loses nothing.
 Json spent_records(Connection& connection, std::int64_t attempt_id) {
     Statement query(connection, ("SELECT " + column_names(kSpent, "s") +
                                  " FROM spent s JOIN attempt a ON a.id = s.attempt_id"
@@ -71,7 +71,7 @@ Json spent_records(Connection& connection, std::int64_t attempt_id) {
 
 void store_spent(Connection& connection, std::int64_t attempt_id, const Json& record) {
     if (!record.contains("spent")) return;
-    if (!record.at("spent").is_array()) throw BadRecord{"its 'spent' is no array"};
+    if (!record.at("spent").is_array()) throw BadRecord{"its 'spent' is not an array"};
     Statement insert(connection, fmt::format("INSERT INTO spent (attempt_id, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                                              column_names(kSpent, ""))
                                      .c_str());
@@ -93,7 +93,7 @@ std::string slots_json(const Json& record) {
     return canonical_json({{"gpu_name", name}});
 }
 
-// Of attempts whose slot times are known, since those of before were exported without it.
+// Attempts whose worker times are known: older exports lack them.
 std::string gpu_name_of(Connection& connection, std::int64_t attempt_id) {
     Statement query(connection,
                     "SELECT json_extract(slots_json, '$.gpu_name') FROM attempt WHERE id = ?1"
@@ -139,11 +139,11 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
                                   .c_str());
     if (!row.bind(attempt_id).step()) connection.fail("read");
     Json record = object_of(row, 0, kAttempt);
-    const int price = kAttempt.size(), behind = price + static_cast<int>(kPrice.size());
+    const int price = kAttempt.size(), after = price + static_cast<int>(kPrice.size());
     if (!row.is_null(price + 1)) record["price"] = shared.add(object_of(row, price, kPrice));
     constexpr std::array kNote = {Column{"start_note", Holds::text, true}};
-    record.update(object_of(row, behind, kNote));
-    record["trial"] = row.text(behind + 1);
+    record.update(object_of(row, after, kNote));
+    record["trial"] = row.text(after + 1);
     record["setup"] = shared.add(setup_record(connection, attempt_id));
     if (const std::string name = gpu_name_of(connection, attempt_id); !name.empty()) record["gpu_name"] = name;
     const auto add = [&](const char* key, Json records) {

@@ -26,7 +26,7 @@ struct Difference {
     // "'own_seconds' is 10.1 there and 9.5 here"
     std::string words() const;
 };
-// A price alone is no difference where one of them has none: it is stated later. Errors: BadRecord.
+// A price that only one of them has is not a difference: it is stated later. Errors: BadRecord.
 std::optional<Difference> difference(Connection& connection, std::int64_t attempt_id, const Json& record,
                                      const SharedValues& shared);
 

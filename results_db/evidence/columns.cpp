@@ -23,31 +23,31 @@ bool is_integer(const Json& value) {
     return value.is_number_integer() && !is_too_large;
 }
 
-// What is wrong with the value; empty: nothing.
+// Describes the error in the value; empty: none.
 const char* wrong(const Json& value, Holds holds) {
     switch (holds) {
         case Holds::integer:
-            return is_integer(value) ? "" : "is no 64-bit integer";
+            return is_integer(value) ? "" : "is not a 64-bit integer";
         case Holds::count:
-            return is_integer(value) && value.get<std::int64_t>() >= 0 ? "" : "is no count";
+            return is_integer(value) && value.get<std::int64_t>() >= 0 ? "" : "is not a count";
         case Holds::time:
             return is_integer(value) && value.get<std::int64_t>() >= 0 && value.get<std::int64_t>() <= kLatestMs
                        ? ""
-                       : "is no time in ms since 1970";
+                       : "is not a time in ms since 1970";
         case Holds::real:
-            return value.is_number() ? "" : "is no number";
+            return value.is_number() ? "" : "is not a number";
         case Holds::amount:
-            return !value.is_number() ? "is no number" : value.get<double>() >= 0 ? "" : "is less than 0";
+            return !value.is_number() ? "is not a number" : value.get<double>() >= 0 ? "" : "is less than 0";
         case Holds::text:
-            return value.is_string() ? "" : "is no text";
+            return value.is_string() ? "" : "is not a string";
         case Holds::name:
-            return value.is_string() && is_name(value.get_ref<const std::string&>()) ? "" : "is no name";
+            return value.is_string() && is_name(value.get_ref<const std::string&>()) ? "" : "is not a valid name";
         case Holds::sha256:
-            return value.is_string() && is_sha256(value.get_ref<const std::string&>()) ? "" : "is no sha256";
+            return value.is_string() && is_sha256(value.get_ref<const std::string&>()) ? "" : "is not a SHA-256 hash";
         case Holds::json:
-            return value.is_structured() ? "" : "is no object or array";
+            return value.is_structured() ? "" : "is not an object or array";
     }
-    return "is of no kind";
+    return "has an unknown kind";
 }
 
 Json value_of(const Statement& row, int index, Holds holds) {
@@ -103,7 +103,7 @@ Json object_of(const Statement& row, int first, std::span<const Column> columns)
 }
 
 void require_columns(const Json& object, std::span<const Column> columns, std::initializer_list<const char*> others) {
-    if (!object.is_object()) throw BadRecord{"it is no JSON object"};
+    if (!object.is_object()) throw BadRecord{"it is not a JSON object"};
     for (const Column& column : columns) {
         const auto found = object.find(column.name);
         if (found == object.end() && column.may_be_absent) continue;

@@ -54,7 +54,7 @@ KeptSteps kept_steps(Connection& connection, std::int64_t attempt_id) {
     return {query.integer(1) != 0, query.maybe_integer(0)};
 }
 
-// A record's fields without what stands elsewhere.
+// A record's fields without those stored elsewhere.
 template <class Record>
 Json journal_fields(const Record& record) {
     Json fields = journal::to_json(record);
@@ -62,7 +62,7 @@ Json journal_fields(const Record& record) {
     return fields;
 }
 
-// {"step": [10, 20], "loss": [3.5, 3.25], "seqlen": 64}: what is the same in all rows stands once.
+// {"step": [10, 20], "loss": [3.5, 3.25], "seqlen": 64}: a value that all rows share is stored once.
 Json columns_of_rows(const Rows& rows) {
     Json columns = Json::object();
     for (const auto& [key, first] : rows.front().items()) {
@@ -163,7 +163,7 @@ constexpr const char* kExpertSteps = "SELECT DISTINCT step FROM expert_load WHER
 constexpr const char* kValidationSteps =
     "SELECT DISTINCT step FROM evaluation WHERE attempt_id = ?1 AND score_key = 'while training' ORDER BY step";
 
-// What a part of the record is made of, and how its rows are told apart.
+// The definition of each part of the record, and the key that identifies its rows.
 struct Part {
     const char* key;
     const char* steps;  // the query of them
@@ -189,7 +189,7 @@ Json name_of(const Part& part, const Json& row) {
     return name;
 }
 
-// By part; the rows of each in the order of the file, with every row's step above those before it where it has but one.
+// Rows by part, in the order of the file. Steps ascend where a row has only a step as its key.
 std::map<std::string, Rows> rows_of(const Json& record) {
     std::map<std::string, Rows> all;
     for (const auto& [key, columns] : record.items()) {
@@ -221,7 +221,7 @@ void store_rows(Connection& connection, std::int64_t attempt_id, std::int64_t co
                 const std::map<std::string, Rows>& all) {
     AttemptPosition position;
     position.code_id = code_id;
-    position.last_step = -1;  // a step at or before it would forget what is behind it
+    position.last_step = -1;  // a step at or before it would discard what follows it
     JournalRows rows(connection, attempt_id, position);
     const auto each = [&](const char* key, const auto& action) {
         if (const auto found = all.find(key); found != all.end())

@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt measured while it trained, as one record: logged steps, what was drawn, what experts did, and
+// Measurements of an attempt while it trained, as one record: logged steps, drawn samples, expert statistics, and
 // validations on the way; a list a column.
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace deft::results_db {
 // the result of its experiment was built on is kept; of an attempt that it was not built on there are two.
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points);
 
-// Bytes of the texts that stand once in it for many rows, as often as there are rows.
+// Bytes of the texts that it stores once for many rows, multiplied by the number of rows.
 std::size_t repeated_bytes(const Json& record);
 
-// Of an attempt that has none yet. Errors: BadRecord; database.
+// Adds the curve to an attempt that has none yet. Errors: BadRecord; database.
 void store_curve(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record);
 
 // Errors: BadRecord, where the attempt has one of the record's steps with other numbers. Steps that it lacks are passed

@@ -1,13 +1,13 @@
 #pragma once
 // One sweep's results as a text that is small enough to be committed: what `deft db export` writes and `deft db merge`
 // takes in. A line is one record in canonical JSON, so that a seed more is lines more. Each line ends with a check of
-// itself and the file with one of all lines; values that many records share stand once, under a hash of their content.
+// itself and the file with one of all lines; values that many records share are stored once, under a content hash.
 //
 //   evidence   what the file is, and how its curves were thinned
 //   sweep      the sweep's file and options, and what it was to be judged by
 //   shared     {"id", "value"}: a configuration without its seed, a machine and program, what a score is of
 //   trial      one configuration and seed
-//   place      where a trial stands in the sweep
+//   place      position of a trial in the sweep
 //   attempt    one that has ended: scores, counts, times, cost, checkpoint hashes
 //   curve      of an attempt, thinned
 //   verdict    on a claim
@@ -23,7 +23,7 @@ namespace deft::results_db {
 
 class Connection;
 
-// Of the records above. Raised when what a record holds or means changes; a database's own schema may change without.
+// Version of the records above. Raised when a record's content or meaning changes, independent of a database's schema.
 // 2: how long attempts held their slots, and what they had spent when something was on the disk. Texts of 1 are read as
 // well: what they lack is unknown.
 inline constexpr std::int64_t kEvidenceSchema = 2, kOldestEvidenceSchema = 1;
@@ -32,7 +32,7 @@ inline constexpr std::size_t kMostEvidenceBytes = 300'000;
 // A file that is read from a disk may be somebody else's.
 inline constexpr std::size_t kMostReadBytes = std::size_t{16} << 20;
 
-// Of the texts that one sweep is written as (results_db/evidence/parts.h).
+// The texts that one sweep is written as (results_db/evidence/parts.h).
 inline constexpr std::size_t kMostParts = 9999;
 struct EvidencePart {
     std::size_t number = 1, of = 1;
@@ -60,7 +60,7 @@ std::vector<Evidence> export_parts(Connection& connection, const std::string& se
 // Errors: database, where merge_evidence() would refuse the texts, as of a database that was changed by hand.
 void require_mergeable(const std::vector<Evidence>& parts);
 
-// What the first line says of how the curves were thinned, and of what is left out; empty where it is none.
+// Description in the first line of how curves were thinned and which are left out; empty where there is none.
 std::string evidence_note(const std::string& text);
 
 // A text and where it is from, for messages.
@@ -68,12 +68,12 @@ struct NamedEvidence {
     std::string name, text;
 };
 
-// Of sweeps of which some parts are among the texts, and others are not, a line each.
+// Sweeps with some parts missing from the texts, a line each.
 std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts);
 
-// What merging one text has changed.
+// Changes made by merging one text.
 struct Merged {
-    std::string sweep;                  // where its trials stand now
+    std::string sweep;                  // the sweep that its trials are in now
     bool is_joined = false;             // that sweep was run with other seeds, and has these as well now
     std::set<std::int64_t> seeds = {};  // of the places that were added
     std::int64_t places = 0, trials = 0, attempts = 0, verdicts = 0;  // added
@@ -85,7 +85,7 @@ struct Merged {
     bool is_nothing() const { return places + trials + attempts + verdicts + points == 0 && !has_changed_first_run; }
 };
 
-// Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` goes behind the commands of
+// Adds what the texts have and the database lacks: all of it, or nothing. `run_suffix` is appended to the commands of
 // sweeps that are new, as in " --root my-runs". Errors: database, with file and line: text that does not match its
 // hashes, is of another schema, cut short, not of this form, or not what the database would give back; an attempt that
 // the database, or another of the texts, has with other numbers; another run of a trial, other claims of the same first

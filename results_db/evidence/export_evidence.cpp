@@ -66,7 +66,7 @@ std::string first_line_of(const SweepHead& sweep, std::size_t points, EvidencePa
     return evidence_line("evidence", std::move(record)) + '\n';
 }
 
-// What is in a trial's hash cannot be left out of a text, and one that is to be committed is read by others.
+// Values that enter a trial's hash cannot be left out of a text, and a committed text is read by others.
 void require_no_folders(const Json& trial, const SharedValues& shared, const std::string& file) {
     Json config = shared.at(trial.at("config"));
     if (config.is_object()) config.erase("local");
@@ -160,7 +160,7 @@ std::unique_ptr<Connection> merged_again(const std::vector<Evidence>& parts) {
     return connection;
 }
 
-// What a table shows of each place must be the same again: of several trials of one place it is the newest.
+// The newest of several trials of one place is shown, and the import must show the same.
 void require_same_table(Connection& merged, const std::vector<KnownPlace>& places, const Evidence& part) {
     const std::vector<KnownPlace> again = known_places(merged, read_sweeps(merged).front().id);
     const auto is_same = [](const KnownPlace& a, const KnownPlace& b) {

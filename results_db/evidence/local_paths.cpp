@@ -13,7 +13,7 @@ bool is_in(char c, std::string_view set) {
     return set.find(c) != std::string_view::npos;
 }
 
-// Between the parts of a text, as before a path that stands in it.
+// A separator between the parts of a text, or before a path in it.
 bool is_break(char c) {
     return is_in(c, " \t\r\n'\"=([{<>,;:|`");
 }
@@ -37,8 +37,8 @@ std::size_t end_of_path(const std::string& text, std::size_t at) {
     return end;
 }
 
-// Whether a path that begins at this slash would be absolute: behind no name, unless it is that of an option as in
-// -I/usr/include, and behind no other slash.
+// Whether a path that begins at this slash would be absolute: not after a name, unless it is that of an option as in
+// -I/usr/include, and not after another slash.
 bool begins_a_path(const std::string& text, std::size_t at) {
     if (text[at] != '/') return false;
     if (at == 0) return true;

@@ -1,5 +1,5 @@
 #pragma once
-// What a text says of the machine's own folders, taken out of it.
+// Removes the paths of the machine's own folders from a text.
 
 #include <string>
 

@@ -33,7 +33,7 @@ struct StoredAttempt {
     bool is_new = false;
 };
 
-// By uid, the place of an attempt's record in a text that was merged before, for messages.
+// The position of each attempt's record in a text that was merged before, by uid, for messages.
 using Origins = std::map<std::string, std::string>;
 
 // The rows of a sweep that comes as parts: one part alone does not have all of them in their order.
@@ -77,7 +77,7 @@ class Merge {
         take_places();
         each("trial", [&](const EvidenceLine& line) {
             if (!placed_.contains(text_at(line.record, "config_hash")))
-                throw BadRecord{"the trial stands nowhere in the sweep: the file has no place of it"};
+                throw BadRecord{"the trial is not in the sweep: the file has no place for it"};
         });
         each("attempt", [&](const EvidenceLine& line) { take_attempt(line); });
         each("curve", [&](const EvidenceLine& line) { take_curve(line.record); });
@@ -108,7 +108,7 @@ class Merge {
         fail_in_evidence(name_, line, what, fix);
     }
 
-    // What is wrong with the record is told with its line.
+    // Errors in the record are reported with its line.
     template <class Action>
     void take(const EvidenceLine& line, const Action& action) const {
         try {
@@ -118,12 +118,12 @@ class Merge {
         } catch (const Json::exception& error) {  // of a value that no check above has looked at
             fail(line.number, fmt::format("the record cannot be read: {}", error.what()));
         } catch (const Error& error) {
-            if (error.kind() != ErrorKind::database) throw;  // a full disk is no fault of the line
+            if (error.kind() != ErrorKind::database) throw;  // a full disk is not an error in the line
             fail(line.number, words_of(error));
         }
     }
 
-    // What SQLite says of a value that a table does not hold, without the file that it would have been stored in.
+    // SQLite's message for a value that a table rejects, without the name of the database file.
     std::string words_of(const Error& error) const {
         const std::string words = first_line(error.what()), before = connection_.file() + ": ";
         const std::size_t at = words.find(before);
@@ -143,7 +143,7 @@ class Merge {
         });
     }
 
-    // Ids stand as texts in the records and values that they are shared by.
+    // Ids are texts in the records and in the shared values.
     void require_all_shared_used() const {
         std::set<std::string> texts;
         for (const EvidenceLine& line : lines_)
@@ -159,7 +159,7 @@ class Merge {
             for (const Json& item : value) add_texts(item, texts);
     }
 
-    // Those of a kind, or all, in the order of the file.
+    // Records of one kind, or all, in the order of the file.
     template <class Action>
     void each(const std::string& kind, const Action& action) const {
         for (const EvidenceLine& line : lines_)
@@ -195,8 +195,8 @@ class Merge {
         require_sweep(record);
         sweep_name_ = text_at(record, "name");
         const std::string name = sweep_name_ + "@" + short_hash(text_at(record, "spec_sha256"));
-        if (const Json& told = lines_.front().record.at("sweep"); told != name)
-            throw BadRecord{fmt::format("its sweep is {}, and the first line's 'sweep' is {}", name, told.dump())};
+        if (const Json& stated = lines_.front().record.at("sweep"); stated != name)
+            throw BadRecord{fmt::format("its sweep is {}, and the first line's 'sweep' is {}", name, stated.dump())};
         for (const SweepHead& head : read_sweeps(connection_))
             if (head.name == sweep_name_ && head.spec_sha256 == text_at(record, "spec_sha256")) sweep_ = head.id;
         if (sweep_ != 0) require_same_sweep(record);
@@ -280,7 +280,7 @@ class Merge {
             fresh.push_back(&line);
             merged_.seeds.insert(trial.seed);
         });
-        // Each is taken to be older than those before it here; in the file the newest of one place stands last.
+        // Each counts as older than those before it here; in the file the newest of one place comes last.
         for (auto line = fresh.rbegin(); line != fresh.rend(); ++line)
             take(**line, [&](const EvidenceLine& one) {
                 store_place(connection_, sweep_, trial_of(one.record, "trial").experiment_id, one.record, shared_);
@@ -293,7 +293,7 @@ class Merge {
         if (merged_.is_joined) store_seeds(connection_, sweep_, first_seeds(), run_suffix_);
     }
 
-    // Of the table: those of a search stand in the sweep's file.
+    // Rows of the table only: trials of a search are in the sweep's file.
     std::vector<std::int64_t> first_seeds() const {
         std::set<std::int64_t> seeds;
         for (const KnownPlace& place : known_places(connection_, sweep_))
@@ -346,7 +346,7 @@ class Merge {
             store_price(connection_, attempt_id, record, shared_);
     }
 
-    // What was stored must be what it is told to be: a text that says a thing twice says it with two values, and one of
+    // Stored values must equal the stated ones: a text that states a value twice may state two values, and one of
     // them would be gone.
     void require_stored_whole(std::int64_t attempt_id, const Json& record) const {
         if (const auto found = difference(connection_, attempt_id, record, shared_))
@@ -389,7 +389,7 @@ class Merge {
         }
         try {
             require_same_curve(connection_, stored.id, record);
-            // What was measured here has all its steps.
+            // Curves measured here have all their steps.
             if (is_merged(stored.id))
                 merged_.points += add_missing_points(connection_, stored.id, stored.code_id, record);
         } catch (const BadRecord& bad) {
@@ -399,7 +399,7 @@ class Merge {
         }
     }
 
-    // Of an attempt that was measured elsewhere.
+    // For an attempt that was measured elsewhere.
     bool is_merged(std::int64_t attempt_id) const {
         Statement query(connection_, "SELECT 1 FROM attempt WHERE id = ?1 AND workdir = ''");
         return query.bind(attempt_id).step();

@@ -34,11 +34,11 @@ std::vector<std::int64_t> seeds_in(const std::string& text) {
     const char* const end = at + text.size();
     while (true) {
         std::int64_t seed = 0;
-        const auto [behind, error] = std::from_chars(at, end, seed);
-        if (error != std::errc() || seed < 0 || (behind != end && *behind != '.')) return {};
+        const auto [after, error] = std::from_chars(at, end, seed);
+        if (error != std::errc() || seed < 0 || (after != end && *after != '.')) return {};
         seeds.push_back(seed);
-        if (behind == end) return seeds;
-        at = behind + 1;
+        if (after == end) return seeds;
+        at = after + 1;
     }
 }
 
@@ -122,7 +122,7 @@ std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, c
 
 KnownPlace place_in(const Json& record) {
     require_columns(record, kPlace, {"trial", "row", "asked"});
-    if (!record.at("axes_json").is_object()) throw BadRecord{"its axes are no object"};
+    if (!record.at("axes_json").is_object()) throw BadRecord{"its axes are not an object"};
     if (!record.contains("row") || !record.at("row").is_number_unsigned()) throw BadRecord{"it has no row"};
     if (record.contains("seeds") && seeds_in(record.at("seeds").get<std::string>()).empty())
         throw BadRecord{"its seeds are none"};
@@ -136,7 +136,7 @@ KnownPlace place_in(const Json& record) {
 void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
                  const SharedValues& shared) {
     const Json& asked = shared.at(record.value("asked", Json()));
-    if (!asked.is_array()) throw BadRecord{"what its trial is asked is no array"};
+    if (!asked.is_array()) throw BadRecord{"its trial's evaluation is not an array"};
     for (const Json& one : asked) {
         constexpr std::array kAsked = {Column{"task", Holds::text}, Column{"shots", Holds::count},
                                        Column{"key", Holds::text}};

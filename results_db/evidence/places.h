@@ -1,5 +1,5 @@
 #pragma once
-// The places of a sweep as records: the row that a trial stands in, and its seeds. Rows are numbered in the order of
+// The places of a sweep as records: a trial's row, and its seeds. Rows are numbered in the order of
 // the table, which a seed more does not change.
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace deft::results_db {
 
-// One place of a sweep in a database: what its row and seeds are, and which trial stands there.
+// One place of a sweep in a database: its row and seeds, and the trial there.
 struct KnownPlace {
     std::int64_t experiment_id = 0;
     std::string config_hash, variant_hash;
@@ -23,23 +23,23 @@ struct KnownPlace {
     std::vector<std::int64_t> seeds;
 };
 
-// By row and seeds, and where several trials have stood in one place the newest last.
+// Ordered by row and seeds; several trials of one place are in ascending order of age, the newest last.
 std::vector<KnownPlace> known_places(Connection& connection, std::int64_t sweep_id);
 
 // In that order, those of the trials that are among these hashes; rows are numbered over all of the sweep.
 std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
                                 SharedValues& shared);
 
-// What a record says of its place. Errors: BadRecord.
+// Parses a record's place. Errors: BadRecord.
 KnownPlace place_in(const Json& record);
-// Adds the place. Where another trial stands in it already, that one is taken to be the newer.
+// Adds the place. Where it already has another trial, that one counts as the newer.
 void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
                  const SharedValues& shared);
 
-// By row the configurations, without their seeds, that stand in the table.
+// The configurations in the table by row, without their seeds.
 std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std::int64_t sweep_id);
 
-// Numbers the places anew: rows in that order, and the seeds of each row ascending.
+// Renumbers the places: rows in that order, and the seeds of each row ascending.
 void number_places(Connection& connection, std::int64_t sweep_id, const std::vector<Json>& rows);
 // The rows of both in one order. A new row of `more` follows the row before it there; new rows before the first common
 // row go before that row; without a common row, `more` goes to the end.

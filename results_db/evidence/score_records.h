@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt scored and the checkpoints that it left, as parts of its record. Documents' own results are left out.
+// Scores of an attempt and its checkpoints, as parts of its record. Documents' own results are left out.
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@
 
 namespace deft::results_db {
 
-// Of one task after another the values of its measures: [value, standard error], of which the latter may be null. Those
-// of validations while it trained (base/score_key.h) stand in its curve.
+// For each task in turn, the values of its measures: [value, standard error], where the latter may be null. Those
+// of validations while it trained (base/score_key.h) are in its curve.
 Json result_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared);
 // The tasks that were scored whole, by model.
 Json scored_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared);
 Json checkpoint_records(Connection& connection, std::int64_t attempt_id);
 
-// Those of the three that a record has. Errors: BadRecord; database.
+// Adds those of the three that a record has. Errors: BadRecord; database.
 void store_results(Connection& connection, std::int64_t attempt_id, std::int64_t code_id, const Json& record,
                    const SharedValues& shared);
 

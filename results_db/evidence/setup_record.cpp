@@ -98,8 +98,8 @@ bool is_row(Connection& connection, std::int64_t code_id, const Json& code) {
     return query.bind(code_id).step() && object_of(query, 0, kCode) == without_absolute_paths(code);
 }
 
-// One commit and program is one row. What is told of them otherwise, as of another branch, makes a row of its own, so
-// that each attempt keeps what it was told with.
+// One commit and program is one row. Different metadata, as of another branch, makes a row of its own, so that each
+// attempt keeps its own metadata.
 std::int64_t store_code(Connection& connection, const Json& code) {
     require_columns(code, kCode);
     const std::string fingerprint = sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' +
@@ -131,7 +131,7 @@ std::optional<std::int64_t> store_dataset(Connection& connection, const Json& se
     return id_of(connection, query.bind(hash, name));
 }
 
-// What of a machine's extra_json makes it another host (results_db/host_key.h).
+// The keys of a machine's extra_json that make it another host (results_db/host_key.h).
 Json extra_of_fingerprint(const Json& extra) {
     Json kept = Json::object();
     for (const char* key : {"isa", "gpus", "name"})
@@ -166,9 +166,9 @@ Json setup_record(Connection& connection, std::int64_t attempt_id) {
     setup["code"] = object_of(row, first += kShape.size(), kCode);
     setup["host"] = object_of(row, first += kCode.size(), kHost);
     first += kHost.size();
-    const int behind = first + static_cast<int>(kDataset.size());
-    lay_over(setup["host"], row.text(behind));
-    if (!row.is_null(behind + 1)) setup["dataset"] = object_of(row, first, kDataset);
+    const int after = first + static_cast<int>(kDataset.size());
+    lay_over(setup["host"], row.text(after));
+    if (!row.is_null(after + 1)) setup["dataset"] = object_of(row, first, kDataset);
     return setup;
 }
 
@@ -199,7 +199,7 @@ void leave_out_what_may_differ(Connection& connection, std::int64_t attempt_id, 
         if (!has_own_extra && setup->contains("host") && setup->at("host").is_object())
             setup->at("host")["extra_json"] = extra_of_fingerprint(setup->at("host").value("extra_json", Json()));
         if (!setup->contains("dataset") || !setup->at("dataset").is_object()) continue;
-        // Of images it depends on the size of the model's patches, and a row of a data set has that of the first model.
+        // For images it depends on the model's patch size, and a row of a data set has that of the first model.
         setup->at("dataset").erase("n_tokens");
         if (!both_know_bytes) setup->at("dataset").erase("n_bytes");
     }

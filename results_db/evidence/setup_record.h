@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt ran on, as a part of its record that many attempts share: the slot's shape, the program, the machine
+// The setup of an attempt, as a part of its record that many attempts share: the worker's shape, the program, machine
 // and the data.
 
 #include <cstdint>

@@ -53,7 +53,7 @@ std::vector<Json> claim_verdicts(Connection& connection) {
     return all;
 }
 
-// What a verdict answers: a check answers it once.
+// The key of a verdict: a check answers it once.
 Json question_of(const Json& verdict) {
     Json question = Json::array();
     question.push_back(verdict.at("check_uid"));
@@ -81,7 +81,7 @@ void require_sweep(const Json& record) {
         if (record.contains(key) && !is_words_alone(text_at(record, key)))
             throw BadRecord{fmt::format("its '{}' is more than the words of a command", key)};
     if (record.contains("command") && !text_at(record, "command").starts_with("deft run "))
-        throw BadRecord{"its 'command' is no deft run"};
+        throw BadRecord{"its 'command' is not a deft run"};
 }
 
 std::int64_t store_sweep(Connection& connection, const Json& record, const std::string& run_suffix) {
@@ -142,14 +142,14 @@ bool differ_in_seeds_alone(const Json& a, const Json& b) {
 
 void store_seeds(Connection& connection, std::int64_t sweep_id, const std::vector<std::int64_t>& seeds,
                  const std::string& run_suffix) {
-    const std::string behind = fmt::format(" --seeds {}{}", fmt::join(seeds, ","), run_suffix);
+    const std::string arguments = fmt::format(" --seeds {}{}", fmt::join(seeds, ","), run_suffix);
     Statement(connection, "UPDATE sweep SET command = 'deft run ' || points || ?2 WHERE id = ?1 AND points <> ''")
-        .bind(sweep_id, behind)
+        .bind(sweep_id, arguments)
         .run();
 }
 
 std::vector<Json> verdict_records(Connection& connection, const SweepHead& sweep) {
-    std::vector<std::string> others;  // the specs of that name that stand here for themselves
+    std::vector<std::string> others;  // other specs of that name in this database
     for (const SweepHead& head : read_sweeps(connection))
         if (head.name == sweep.name && head.spec_sha256 != sweep.spec_sha256) others.push_back(head.spec_sha256);
     std::vector<Json> all = claim_verdicts(connection);
@@ -170,7 +170,7 @@ bool store_verdict(Connection& connection, const std::string& sweep, const Json&
         throw BadRecord{fmt::format("its 'subject_json' is not of the sweep {}", sweep)};
     const Json spec = subject.value("spec_sha256", Json());  // its own, or one whose seeds have been joined
     if (!spec.is_null() && !(spec.is_string() && is_sha256(spec.get<std::string>())))
-        throw BadRecord{"the 'spec_sha256' of its 'subject_json' is no sha256"};
+        throw BadRecord{"the 'spec_sha256' of its 'subject_json' is not a SHA-256 hash"};
     const Json comparable = without_absolute_paths(record);
     for (const Json& known : claim_verdicts(connection)) {
         if (known == comparable) return false;

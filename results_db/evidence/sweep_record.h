@@ -14,13 +14,13 @@ namespace deft::results_db {
 Json sweep_record(Connection& connection, std::int64_t sweep_id);
 // Errors: BadRecord.
 void require_sweep(const Json& record);
-// As the newest of its name. Its command is the record's, with `run_suffix` behind it.
+// Adds it as the newest of its name. Its command is the record's, followed by `run_suffix`.
 std::int64_t store_sweep(Connection& connection, const Json& record, const std::string& run_suffix);
-// Of two records of one spec the first key that the spec's hash decides and in which they differ; empty: none. The
+// The first key in the spec's hash whose values differ between two records of one spec; empty: none. The
 // file's text may differ in comments.
 std::string differing_key(const Json& known, const Json& record);
-// Takes the record's first day and what the sweep was to be judged by then, together, where the record tells of an
-// earlier day; one with claims goes before one without, which knows nothing of them. False where nothing is changed.
+// Replaces the first day and the criteria of that day, together, where the record is from an earlier
+// day; one with claims goes before one without, which knows nothing of them. False where nothing is changed.
 // Errors: BadRecord, for other claims of the same moment.
 bool store_first_run(Connection& connection, std::int64_t sweep_id, const Json& record);
 // Whether two records are of one sweep but for its seeds, as far as they say.
@@ -29,7 +29,7 @@ bool differ_in_seeds_alone(const Json& a, const Json& b);
 void store_seeds(Connection& connection, std::int64_t sweep_id, const std::vector<std::int64_t>& seeds,
                  const std::string& run_suffix);
 
-// Those on the sweep's claims, in the order given; also those that came with seeds of another spec of it.
+// Verdicts on the sweep's claims, in the order given; also those that came with seeds of another spec of it.
 std::vector<Json> verdict_records(Connection& connection, const SweepHead& sweep);
 // One on the sweep of that name. False where it is there already. Errors: BadRecord, also for another one of the same
 // check on the same claim; database.

@@ -16,7 +16,7 @@ namespace deft::results_db {
 namespace {
 
 constexpr int kDeepest = 32;             // far above any configuration
-constexpr std::size_t kHashDigits = 16;  // these tell damage; the last line has all 64
+constexpr std::size_t kHashDigits = 16;  // these detect damage; the last line has all 64
 
 // Bytes that are no UTF-8 become U+FFFD, as in journals.
 std::string dumped(const Json& value) {
@@ -61,7 +61,7 @@ std::string taken_text(Json& record, const char* key) {
 EvidenceLine read_line(std::string_view text, int number) {
     if (depth_of(text) > kDeepest) throw BadRecord{fmt::format("it is nested deeper than {}", kDeepest)};
     Json record = try_parse_json(text);
-    if (!record.is_object()) throw BadRecord{"it is no JSON object"};
+    if (!record.is_object()) throw BadRecord{"it is not a JSON object"};
     if (dumped(record) != text) throw BadRecord{"it is not spelled as deft spells it"};
     if (has_nul(record)) throw BadRecord{"it has a text with a zero byte"};
     const std::string check = taken_text(record, "check");
@@ -85,7 +85,7 @@ void require_part(const EvidenceLine& first, const std::string& name) {
 
 void require_schema(const EvidenceLine& first, const std::string& name) {
     if (first.kind != "evidence")
-        fail_in_evidence(name, first.number, "this is no evidence file of deft: its first line is none");
+        fail_in_evidence(name, first.number, "this is not an evidence file of deft: its first line is not valid");
     const Json schema = first.record.value("schema", Json());
     if (schema.is_number_integer() && schema >= kOldestEvidenceSchema && schema <= kEvidenceSchema) {
         require_keys(first, {"schema", "sweep", "curve_points", "note", "part", "parts"}, name);
@@ -94,14 +94,14 @@ void require_schema(const EvidenceLine& first, const std::string& name) {
             if (!first.record.value(key, Json()).is_string())
                 fail_in_evidence(name, first.number, fmt::format("it has no text '{}'", key));
         if (!first.record.value("curve_points", Json()).is_number_unsigned())
-            fail_in_evidence(name, first.number, "its 'curve_points' is no count");
+            fail_in_evidence(name, first.number, "its 'curve_points' is not a count");
         return;
     }
     fail_in_evidence(
         name, first.number,
         fmt::format("it is of schema {}; this program reads {} to {}", schema.dump(), kOldestEvidenceSchema,
                     kEvidenceSchema),
-        "use the deft that wrote it, or write it anew with this one from its database: deft db export SWEEP");
+        "use the deft that wrote it, or regenerate it with this one from its database: deft db export SWEEP");
 }
 
 void require_end(const std::vector<EvidenceLine>& lines, std::string_view before, const std::string& name) {
@@ -133,7 +133,7 @@ std::string as_written(std::string_view given) {
 
 void fail_in_evidence(const std::string& name, int line, const std::string& what, const std::string& fix) {
     throw Error(ErrorKind::database, Place{name, line, 0}, without_controls(what, '?'),
-                fix.empty() ? "fetch the file again, or write it anew: deft db export SWEEP" : fix, "the database");
+                fix.empty() ? "fetch the file again, or regenerate it: deft db export SWEEP" : fix, "the database");
 }
 
 std::string SharedValues::add(Json value) {
@@ -158,7 +158,7 @@ const Json& SharedValues::at(const Json& id) const {
 
 std::string evidence_line(const std::string& kind, Json record) {
     record["record"] = kind;
-    // What a line holds is what it is read back as, also of bytes that are no UTF-8.
+    // A line's text must equal its own serialization, also for bytes that are not UTF-8.
     Json line = parse_json(dumped(record));
     line["check"] = short_sha256(dumped(line));
     return dumped(line);
@@ -186,7 +186,7 @@ std::vector<EvidenceLine> read_evidence_lines(std::string_view given, const std:
         try {
             lines.push_back(read_line(std::string_view(text).substr(begin, end - begin), number));
         } catch (const BadRecord& bad) {
-            fail_in_evidence(name, number, number == 1 ? "this is no evidence file of deft: " + bad.why : bad.why,
+            fail_in_evidence(name, number, number == 1 ? "this is not an evidence file of deft:  " + bad.why : bad.why,
                              bad.fix);
         }
         if (number == 1) require_schema(lines.front(), name);

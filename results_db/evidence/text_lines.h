@@ -10,7 +10,7 @@
 
 namespace deft::results_db {
 
-// A record that is not of this form, or is refused. The line is told where it is caught.
+// A record that is malformed or refused. The line number is added where the exception is caught.
 struct BadRecord {
     std::string why;
     std::string fix = {};
@@ -22,10 +22,10 @@ struct EvidenceLine {
     Json record;  // without its kind and check
 };
 
-// What stands in several records, by its content.
+// Values that several records share, by their content.
 class SharedValues {
  public:
-    // The id that stands for it.
+    // The id of the value.
     std::string add(Json value);
     // Errors: BadRecord, for an id that is not the value's.
     void take(const Json& record);
@@ -46,7 +46,7 @@ std::string end_line(std::string_view lines);
 [[noreturn]] void fail_in_evidence(const std::string& name, int line, const std::string& what,
                                    const std::string& fix = {});
 
-// Line ends of another system and a byte order mark are no difference. Errors: database, with file and line: text that is cut short, does not match its hashes, or is of another schema.
+// Line ends of another system and a byte order mark do not count as a difference. Errors: database, with file and line: text that is cut short, does not match its hashes, or is of another schema.
 std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::string& name);
 
 }  // namespace deft::results_db

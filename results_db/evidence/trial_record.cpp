@@ -58,7 +58,7 @@ std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std
 Json checked_config(const Json& record, const SharedValues& shared) {
     require_columns(record, kTrial, {"config"});
     Json config = shared.at(record.value("config", Json()));
-    if (!config.is_object()) throw BadRecord{"its configuration is no object"};
+    if (!config.is_object()) throw BadRecord{"its configuration is not an object"};
     config["seed"] = record.at("seed");
     if (!has_hashes(config, {text_at(record, "config_hash"), text_at(record, "variant_hash")}))
         throw BadRecord{"its configuration and seed do not have the hashes that it names"};

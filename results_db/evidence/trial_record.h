@@ -1,5 +1,5 @@
 #pragma once
-// One configuration with its seed, as a record. The seed stands beside the configuration, which the seeds of a row
+// One configuration with its seed, as a record. The seed is beside the configuration, which the seeds of a row
 // share.
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace deft::results_db {
 
-// Those of the sweep's places that are among these hashes, by configuration hash.
+// Trials of the sweep's places that are among these hashes, by configuration hash.
 std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
                                 SharedValues& shared);
 

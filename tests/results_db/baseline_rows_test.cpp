@@ -69,7 +69,7 @@ TEST_CASE("a baseline stays until it is retired, and after") {
         BaselineRow twice = a_row("second");
         CHECK_THROWS_AS(writer.pin_baseline({twice, twice}), Error);
         twice.source_json = "{";
-        CHECK_THROWS_WITH(writer.pin_baseline({a_row("second"), twice}), ContainsSubstring("no JSON"));
+        CHECK_THROWS_WITH(writer.pin_baseline({a_row("second"), twice}), ContainsSubstring("not valid JSON"));
         CHECK(Reader(file).baselines().size() == 2);
     }
 }
@@ -104,7 +104,7 @@ TEST_CASE("verdicts are only added to") {
     CHECK_THROWS_AS(connection.execute("DELETE FROM verdict"), Error);
 }
 
-// What each older program left is migrated, with its rows, and takes baselines from then on.
+// Each older program's database is migrated, with its rows, and takes baselines from then on.
 TEST_CASE("databases of the earlier schemas take baselines once they are migrated") {
     for (const std::size_t version : {1u, 2u, 3u}) {
         INFO("version " << version);

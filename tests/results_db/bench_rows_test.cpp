@@ -56,7 +56,7 @@ TEST_CASE("a session with one bad result is not stored at all") {
     BenchSamples bad = good;
     bad.params_json = "{";
     session.results = {good, bad};
-    CHECK_THROWS_WITH(writer.add_bench_session(session), ContainsSubstring("is no JSON"));
+    CHECK_THROWS_WITH(writer.add_bench_session(session), ContainsSubstring("is not valid JSON"));
     CHECK(Reader(folder / "results.db").benches().empty());
 }
 

@@ -1,4 +1,4 @@
-// What a trial's attempts cost, told apart, each at its own slot and price: worked out by hand.
+// Cost breakdown of a trial's attempts, each at its own worker and price: worked out by hand.
 
 #include "results_db/cost_parts.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kBegan = 1'000'000;  // ms, of every attempt
 
-// Of one trial, one attempt after another.
+// The attempts of one trial, one after another.
 struct Attempts {
     explicit Attempts(const TemporaryFolder& at) : folder(at), writer(at / "results.db") {
         code = writer.add_code(a_code());
@@ -41,7 +41,7 @@ struct Attempts {
         return id;
     }
 
-    // Of an attempt that went on from a step, whose training had taken so many seconds then.
+    // An attempt that resumed from a step, with the training seconds spent by then.
     static std::string started(std::int64_t step, double seconds) {
         journal::Started line_of;
         line_of.time_ms = kBegan + 1000;
@@ -89,7 +89,7 @@ struct Attempts {
 const Price kCheap{"a thread", 1000, 0.36, "list A"},
     kDear{"a GPU", 2000, 2.88, "list B"};  // 0.1 and 0.8 mUSD a second
 
-// Killed on two threads behind its checkpoints, of which that of step 10 alone was whole; killed again from there on four, before it saved; from there
+// Killed on two threads after its checkpoints, where only that of step 10 was complete; killed again from there on four, before it saved; from there
 // to step 16 on half of a GPU, where it was stopped; from there to the end on one thread; scored on two.
 void five_attempts(Attempts& attempts) {
     attempts.end(attempts.begin({"cpu", 2, 1, 1}, kCheap),
@@ -141,7 +141,7 @@ TEST_CASE("every part of a trial's cost is the sum over its attempts, each at it
     Attempts attempts(folder);
     five_attempts(attempts);
     check_five(attempts.trial());
-    // What two killed attempts waited behind their checkpoints nobody knows: it is lost with them.
+    // The waits of two killed attempts after their checkpoints are unknown: they are lost with the attempts.
     CHECK(attempts.trial().unmeasured_waits == 2);
     // One more that runs costs nothing yet, and once it has failed all of it is lost.
     const std::int64_t again = attempts.begin({"cpu", 8, 1, 1}, kCheap);
@@ -192,7 +192,7 @@ TEST_CASE("evidence carries what attempts cost, and its parts are the same where
     CHECK(old.unmeasured_waits == 5);
     CHECK(old.parts.waiting == 0);
     CHECK(old.parts.start_up == 0);
-    CHECK(old.parts.lost == Approx(3 * 2 + 3 * 4));  // of the training that their journals tell
+    CHECK(old.parts.lost == Approx(3 * 2 + 3 * 4));  // of the training that their journals record
 }
 
 TEST_CASE("evidence whose cost is none is refused, and the database stays as it was") {
@@ -214,10 +214,10 @@ TEST_CASE("evidence whose cost is none is refused, and the database stays as it 
         CHECK(dump_of(elsewhere / "results.db") == before);
     };
     refused([](Json& one) { one["spent"][0]["train_seconds"] = -1.0; }, "'train_seconds' is less than 0");
-    refused([](Json& one) { one["spent"][0]["elapsed_seconds"] = "9"; }, "'elapsed_seconds' is no number");
+    refused([](Json& one) { one["spent"][0]["elapsed_seconds"] = "9"; }, "'elapsed_seconds' is not a number");
     refused([](Json& one) { one["spent"][0].erase("waited_seconds"); }, "no 'waited_seconds'");
     refused([](Json& one) { one["spent"][0]["more"] = 1; }, "unknown key 'more'");
-    refused([](Json& one) { one["spent"] = 3; }, "'spent' is no array");
+    refused([](Json& one) { one["spent"] = 3; }, "'spent' is not an array");
     refused([](Json& one) { one["spent"].push_back(one["spent"][0]); }, "'spent' has step 10 twice");
     refused([](Json& one) { one["held_seconds"] = -2.0; }, "'held_seconds' is less than 0");
     refused([](Json& one) { one["gpu_name"] = 3; }, "no text 'gpu_name'");
@@ -248,7 +248,7 @@ TEST_CASE("an attempt of a program that measured less costs what the driver saw 
     CHECK(trial.unseen_ends == 1);
 }
 
-TEST_CASE("a journal line that tells of no time is damage, and the others count") {
+TEST_CASE("a journal line without a time is damage, and the others count") {
     const TemporaryFolder folder;
     Attempts attempts(folder);
     const std::int64_t id = attempts.begin({"cpu", 1, 1, 1}, std::nullopt);
@@ -256,11 +256,11 @@ TEST_CASE("a journal line that tells of no time is damage, and the others count"
                                              line(journal::Spent{kBegan, 2, 0, NAN, 0}) +
                                              Attempts::saved(3, 2.5, 1, 0, 0));
     CHECK_THAT(refusal(ErrorKind::io, [&] { attempts.writer.ingest(id, folder / "journal.jsonl"); }),
-               ContainsSubstring("a time that is none; 2 damaged lines passed over, 2 lines taken in"));
+               ContainsSubstring("an invalid time; 2 damaged lines passed over, 2 lines taken in"));
     Connection connection(folder / "results.db", Connection::Mode::read);
     CHECK(connection.integer("SELECT count(*) FROM spent") == 1);
     CHECK(connection.text("SELECT elapsed_seconds FROM spent") == "2.5");
-    // Of many checkpoints the newest are kept.
+    // The newest of many checkpoints are kept.
     std::string many;
     for (std::int64_t step = 4; step <= 40; ++step) many += Attempts::saved(step, 3, 1, 0, 0);
     write_text(folder / "journal.jsonl", test::read_text(folder / "journal.jsonl") + many);
@@ -287,7 +287,7 @@ TEST_CASE("what an attempt's time went into adds up to the time that it held its
     CHECK(parts_of(time) == CostParts{3, 0.5, 1, 0.5, 5});
     time.held = {};
     CHECK(parts_of(time) == CostParts{3, 0.5, 1, 0.5, 3});
-    // Killed, and nothing was written down at the checkpoint: logged behind it were two seconds.
+    // Killed, and nothing was written at the checkpoint: two seconds were logged after it.
     time.kept = {};
     time.tells_its_end = false;
     time.behind_kept = 2;

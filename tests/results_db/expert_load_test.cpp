@@ -1,4 +1,4 @@
-// What layers of experts did: from the journal to the database and back.
+// Statistics of expert layers: from the journal to the database and back.
 
 #include <cmath>
 #include <limits>
@@ -92,7 +92,7 @@ TEST_CASE("steps that an attempt trains again replace what experts did in them")
     CHECK(rows_in(file) == std::vector<std::string>{"10/1/0", "10/3/0", "20/1/1", "20/3/1"});
 }
 
-TEST_CASE("an attempt that goes on from a checkpoint stands for the steps behind it") {
+TEST_CASE("an attempt that resumes from a checkpoint provides the steps after it") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl", second = folder / "second.jsonl";
     OneAttempt one(file);
@@ -118,7 +118,7 @@ TEST_CASE("an attempt that goes on from a checkpoint stands for the steps behind
     CHECK(trial.attempt_rows[1].start_note.empty());
 }
 
-TEST_CASE("the note on a start stays while its attempt goes on, and goes when it begins anew") {
+TEST_CASE("the note on a start stays while its attempt goes on, and goes when it restarts from step 0") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
@@ -132,7 +132,7 @@ TEST_CASE("the note on a start stays while its attempt goes on, and goes when it
     CHECK(note_after({1, 1, "c", "d", 1, 1, 10, 1, hash_of("cafe01"), 0, "", 0, ""}).empty());
 }
 
-TEST_CASE("a layer without experts and a blob that is cut off are told") {
+TEST_CASE("a layer without experts and a truncated blob are reported") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);

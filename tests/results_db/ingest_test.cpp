@@ -113,7 +113,7 @@ TEST_CASE("ingesting again adds nothing; a torn line waits for its rest") {
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3);
 }
 
-TEST_CASE("a trial that goes on at the very step that was stored last measures it anew") {
+TEST_CASE("a trial that resumes at the last stored step measures it again") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     OneAttempt one(file);
@@ -145,13 +145,13 @@ TEST_CASE("damaged lines are named and passed over, and the others are stored") 
     write_text(journal, line(a_point(1)));
     one.writer.ingest(one.attempt, journal);
     std::string bad;
-    SECTION("no JSON") {
+    SECTION("invalid JSON") {
         bad = "{\"type\":\"tra\n";
     }
     SECTION("another type") {
         bad = "{\"type\":\"poem\"}\n";
     }
-    SECTION("a type that is no text") {
+    SECTION("a type that is not a string") {
         bad = "{\"type\":7}\n";
     }
     SECTION("no object") {
@@ -182,7 +182,7 @@ TEST_CASE("damaged lines are named and passed over, and the others are stored") 
                    ContainsSubstring(counted(damaged, "damaged line") + " passed over, 2 lines taken in"));
     CHECK(Reader(file).curve(hash_of("cafe01")).size() == 3);
     CHECK(stored(file, "SELECT spool_lines FROM attempt") == 3 + damaged);
-    // What is there is there: the rest of the journal goes on behind it.
+    // Stored lines stay, and the rest of the journal is read from there.
     write_text(journal, line(a_point(4)), true);
     CHECK(one.writer.ingest(one.attempt, journal).lines == 1);
 }

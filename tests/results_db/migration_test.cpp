@@ -145,7 +145,7 @@ TEST_CASE("attempts of version 4 cost what each ran itself, at its own shape") {
     CHECK_FALSE(both.usd);
 }
 
-TEST_CASE("hosts of version 4 that a kernel told apart become one, and each attempt keeps what it ran on") {
+TEST_CASE("hosts of version 4 that differ only by kernel become one, and each attempt keeps what it ran on") {
     const TemporaryFolder folder;
     const std::filesystem::path file = a_root_of_version_4(folder);
     { const Writer writer(file); }
@@ -240,14 +240,14 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
     CHECK(sweep.trials[0].stage == "pretrain");
     CHECK(sweep.trials[0].seeds == "3");
     CHECK(std::filesystem::exists(backup_of(file, 7)));
-    // Text that no program of ours wrote there is told, and not taken for a model.
+    // Text that no program of ours wrote there is reported, and not taken for a model.
     { Connection(file, Connection::Mode::write).execute("UPDATE sweep_member SET imported_json = '{\"from\":'"); }
     CHECK_THROWS_WITH(Reader(file).sweep("s"), ContainsSubstring("imported model that cannot be read"));
     { Connection(file, Connection::Mode::write).execute("UPDATE sweep_member SET imported_json = '{\"from\":1}'"); }
     CHECK_THROWS_WITH(Reader(file).sweep("s"), ContainsSubstring("imported model that cannot be read"));
 }
 
-TEST_CASE("attempts of a database of version 8 told no start and no active parameters, and go on") {
+TEST_CASE("attempts of a database of version 8 have no start and no active parameters, and resume") {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder / "results.db", journal = folder / "journal.jsonl";
     {

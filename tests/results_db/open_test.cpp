@@ -76,7 +76,7 @@ TEST_CASE("a new database has the schema and the settings", "[surroundings]") {
     // Every view can be read.
     for (const char* view : {"v_kept", "v_curve", "v_sampling", "v_expert_load"})
         CHECK(connection.integer(("SELECT count(*) FROM " + std::string(view)).c_str()) == 0);
-    // Defensive: the schema cannot be edited behind SQLite's back.
+    // Defensive mode: the schema cannot be edited outside of SQLite's own statements.
     CHECK_THROWS_AS(connection.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema"), Error);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a file of another kind is refused and left as it was", "[surroundings
     }
     const std::string before = read_text(file);
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "unchanged: the file");
-    check_fails([&] { const Reader reader(file); }, ErrorKind::database, "no deft results database");
+    check_fails([&] { const Reader reader(file); }, ErrorKind::database, "not a deft results database");
     CHECK(read_text(file) == before);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
@@ -126,8 +126,8 @@ TEST_CASE("a file of another kind is refused and left as it was", "[surroundings
 TEST_CASE("a folder in the database's place is refused", "[surroundings]") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "results.db");
-    check_fails([&] { const Writer writer(folder / "results.db"); }, ErrorKind::database, "no plain file");
-    check_fails([&] { const Reader reader(folder / "results.db"); }, ErrorKind::database, "no plain file");
+    check_fails([&] { const Writer writer(folder / "results.db"); }, ErrorKind::database, "not a plain file");
+    check_fails([&] { const Reader reader(folder / "results.db"); }, ErrorKind::database, "not a plain file");
 }
 
 TEST_CASE("a database of a newer program is refused and left as it was", "[surroundings]") {
@@ -247,7 +247,7 @@ TEST_CASE("a folder without the right to write is an io error", "[surroundings]"
           }) == 0);
 }
 
-TEST_CASE("a reader works on read-only media, a writer says what to mend", "[surroundings]") {
+TEST_CASE("a reader works on read-only media, a writer fails with help", "[surroundings]") {
     const TemporaryFolder folder;
     SmallDisk disk(folder / "a disk? 100%", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");

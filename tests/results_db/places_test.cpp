@@ -1,4 +1,4 @@
-// A place of a sweep whose data or program has changed has several trainings, of which one stands for it.
+// A place of a sweep whose data or program has changed has several trainings, one of which represents it.
 
 #include <map>
 
@@ -51,7 +51,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("of a place's trainings the one planned last that has ended well stands for it") {
+TEST_CASE("the last planned training that ended well represents its place") {
     Places places;
     const Member place{0, "plain", "{}"};
     const std::int64_t before = places.plan("aa", place);
@@ -66,12 +66,12 @@ TEST_CASE("of a place's trainings the one planned last that has ended well stand
     // A third, of which nothing has come: the newest that ended well, not the oldest.
     places.plan("cc", place);
     CHECK(places.shown() == Names{"bb pending cc"});
-    // The data is what it was: its training, planned again, stands there again.
+    // The data is what it was: its training, planned again, represents the place again.
     places.plan("aa", place);
     CHECK(places.shown() == Names{"aa"});
 }
 
-TEST_CASE("of a place where nothing ended well, the training planned last stands for it") {
+TEST_CASE("where no training ended well, the one planned last represents its place") {
     Places places;
     const Member place{0, "plain", "{}"};
     places.end(places.plan("aa", place), "failed");
@@ -81,7 +81,7 @@ TEST_CASE("of a place where nothing ended well, the training planned last stands
     CHECK(places.shown() == Names{"aa"});
 }
 
-TEST_CASE("stage, case, axes and seeds each tell places apart") {
+TEST_CASE("stage, case, axes and seeds each distinguish places") {
     Places places;
     Member staged{1, "plain", "{}"}, chained{3, "plain", "{}"};
     staged.stage = "tune";

@@ -1,4 +1,4 @@
-// What a report reads of a whole sweep at once.
+// Queries with which a report reads a whole sweep at once.
 
 #include <cmath>
 
@@ -23,7 +23,7 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     write_text(journal, line(a_point(1, 4)) + line(a_point(2, NAN)) + line(a_score(2, 3.25)) + line(checkpoint));
     db.writer.ingest(db.attempt, journal);
     db.writer.end_attempt(db.attempt, ended_ok());
-    // A later attempt that failed does not stand for the experiment.
+    // A later attempt that failed does not represent the experiment.
     const auto later = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a2", 2));
     const auto other = folder / "other.jsonl";
     write_text(other, line(a_point(1, 9)));

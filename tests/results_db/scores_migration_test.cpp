@@ -164,7 +164,7 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
     CHECK(hashes[0] != few.config_hash);
     CHECK(writer.result_checkpoint(one)->sha256 == "one model");
 
-    // What a new program would ask with the same words is scored, and nothing else is.
+    // Requests of a new program with the same words count as scored, and nothing else does.
     CHECK(writer.unscored(one, {score_key("of lambada", 0, 10), score_key("of lambada", 0, 100),
                                 score_key("of mine", 3, 10), score_key(kValidationTask, 0, 500)})
               .empty());

@@ -29,7 +29,7 @@ TEST_CASE("rows of one content get one id") {
     Host host = a_host();
     const auto node = writer.add_host(host);
     CHECK(writer.add_host(host) == node);
-    // What does not decide speed makes no other host, and the row shows the last seen.
+    // Properties that do not affect speed make no other host, and the row shows the last seen.
     host.kernel = "6.2";
     host.hostname = "container-7f3a";
     host.mem_bytes -= 300 << 20;
@@ -110,7 +110,7 @@ TEST_CASE("a sweep keeps the claims that it first ran under") {
     CHECK_THROWS_AS(writer.add_sweep(sweep), Error);
 }
 
-TEST_CASE("an experiment may stand for two cases of one sweep") {
+TEST_CASE("an experiment may belong to two recipes of one sweep") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const auto shared = writer.add_experiment(an_experiment("aa"));
@@ -163,7 +163,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     CHECK(row.started_ms == 5000);
     CHECK(row.ended_ms > 5000);
 
-    // What ended stays as it ended.
+    // An attempt that has ended does not change.
     CHECK_THROWS_WITH(writer.end_attempt(one.attempt, ended_ok()), ContainsSubstring("already ended as 'failed'"));
     CHECK_THROWS_WITH(writer.end_attempt(one.attempt, failed), ContainsSubstring("already ended"));
     CHECK_THROWS_WITH(writer.set_running(one.attempt, {}, 1), ContainsSubstring("already ended"));
@@ -172,7 +172,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     const auto second = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
     writer.end_attempt(second, ended_ok());
     CHECK(writer.is_trained(one.experiment));
-    // An attempt that ended ok stands for its experiment, whatever comes later.
+    // An attempt that ended ok represents its experiment, whatever comes later.
     const auto third = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a3", 3));
     writer.end_attempt(third, failed);
     row = reader.trial(hash_of("cafe01"));
@@ -271,7 +271,7 @@ TEST_CASE("a trial costs what the attempts used that its result was built on, ea
     CHECK(row.attempt_rows[4].shape.trials_per_device == 3);
     CHECK(row.attempt_rows[4].device_seconds == Approx(2.0));
     CHECK(row.attempt_rows[3].price == dear);
-    // A later attempt that failed neither stands for the trial nor costs it anything.
+    // A later attempt that failed neither represents the trial nor adds to its cost.
     train(one, folder, begin(one, "a6", 6, {"cpu", 8, 1}, dear), 0, 3, ended_as("failed", "nan"), 100);
     row = reader.trial(hash_of("cafe01"));
     CHECK(row.device_seconds == Approx(10));
@@ -291,7 +291,7 @@ TEST_CASE("a price that a sweep states later is that of its unpriced attempts") 
     one.writer.price_unpriced(other, {"x", 1, 9, "not this sweep's"});
     CHECK_FALSE(reader.trial(hash_of("cafe01")).usd.has_value());
     CHECK_THROWS_AS(one.writer.price_unpriced(one.sweep, {"cpu4", 1, -1.0, "x"}), Error);
-    // Of a day after the attempt, too: it states when the price was looked up.
+    // A price from a day after the attempt counts too: it states when the price was looked up.
     one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.20, "list A"});
     CHECK(*reader.trial(hash_of("cafe01")).usd == Approx(0.10));
     one.writer.price_unpriced(one.sweep, {"cpu4", 4102444800000, 0.80, "list B"});
@@ -299,7 +299,7 @@ TEST_CASE("a price that a sweep states later is that of its unpriced attempts") 
     CHECK(reader.trial(hash_of("cafe01")).attempt_rows.at(0).price->source == "list A");
 }
 
-TEST_CASE("sweeps of one name are told apart by their hashes") {
+TEST_CASE("sweeps of one name are distinguished by their hashes") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const auto add = [&](const char* sha256, const char* hash, const char* overrides) {
@@ -349,7 +349,7 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
         }
         return ErrorKind::memory;
     };
-    // What the program prints is what it takes back, and less where that is enough.
+    // Printed names are accepted, and shorter ones where they are unique.
     CHECK(trial_name(reader.trial(hash_of("ab02"))) == "baseline[budget_fraction=0.5]/1");
     CHECK(trial_name(reader.trial(hash_of("cd03", 2))) == "ltd/half/2");
     for (const char* name :
@@ -408,7 +408,7 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     CHECK(writer.unscored(one.experiment, {"k1", "k2"}) == std::vector<std::string>{"k2"});
     CHECK(writer.trainings(one.experiment) == 1);
 
-    // A row that no task was closed behind is none, whatever its attempt.
+    // Scores of a task without a closing line do not count, whatever their attempt.
     const auto half = begin("s2", 3, Work::score);
     journal::Evaluation open = a_score(7, 9.5);
     open.score_key = "k1";
@@ -427,7 +427,7 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     CHECK(reader.trial(hash_of("cafe01")).scores.at(0).model_sha256 == "second model");
 }
 
-TEST_CASE("what is stated of an imported model is of its place in a sweep, and may be stated anew") {
+TEST_CASE("an imported model's stated cost belongs to its place in a sweep and may be restated") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"}), other = writer.add_sweep({"slow", "s2", "", "[]"});

@@ -1,4 +1,4 @@
-// What a trial is called, and found by.
+// Names of trials, and the search for a trial by name.
 
 #include "results_db/trial_name.h"
 
@@ -8,7 +8,7 @@
 using namespace deft;
 using namespace deft::results_db;
 
-TEST_CASE("a trial's name has of each axis as few keys as tell it from the others") {
+TEST_CASE("a trial's name has the fewest keys that identify each axis") {
     const auto name = [](const char* axes) { return trial_name("", "cl", Json::parse(axes), "1"); };
     CHECK(name("{}") == "cl/1");
     CHECK(name(R"({"train.budget_fraction":0.5,"curriculum.seqtru.min":8})") == "cl[min=8,budget_fraction=0.5]/1");

@@ -215,7 +215,7 @@ struct Records {
             if (record.at("record") == kind && is_it(record)) return record;
         throw std::runtime_error("no such record");
     }
-    // Changes a shared value, and its id wherever it stands.
+    // Changes a shared value, and its id wherever it occurs.
     void change_shared(const std::function<bool(const Json&)>& is_it, const std::function<void(Json&)>& change) {
         Json& record = find("shared", [&](const Json& one) { return is_it(one.at("value")); });
         const std::string before = record.at("id");

@@ -18,7 +18,7 @@ struct Offered {
     Offered() : text(MeasuredSweep({.seeds = {1}}).text()) { const Writer makes(file()); }
     std::filesystem::path file() const { return folder / "results.db"; }
 
-    // What it is refused with, which names the line and how to mend it.
+    // The refusal's message, which names the line and has help.
     std::string answer(const Records& records) const {
         Writer writer(file());
         const std::string said = refusal(ErrorKind::database, [&] { writer.merge({{"x.jsonl", records.sealed()}}); });
@@ -52,11 +52,11 @@ TEST_CASE("times and amounts below zero, and moments that are none, are refused"
     for (const char* key : {"created_ms", "started_ms", "ended_ms"})
         for (const std::int64_t ms : {std::int64_t{-1}, std::int64_t{9223372036854775807}})
             CHECK_THAT(offered.with("attempt", [&](Json& one) { one[key] = ms; }),
-                       ContainsSubstring(fmt::format("'{}' is no time", key)));
+                       ContainsSubstring(fmt::format("'{}' is not a time", key)));
     CHECK_THAT(offered.with("trial", [](Json& one) { one["created_ms"] = -1; }),
-               ContainsSubstring("'created_ms' is no time"));
+               ContainsSubstring("'created_ms' is not a time"));
     CHECK_THAT(offered.with("verdict", [](Json& one) { one["created_ms"] = -1; }),
-               ContainsSubstring("'created_ms' is no time"));
+               ContainsSubstring("'created_ms' is not a time"));
 }
 
 TEST_CASE("an attempt that ended well has no sign of a failure") {
@@ -106,7 +106,7 @@ TEST_CASE("a known attempt's curve is completed, in whichever order fuller and t
     const NamedEvidence a{"thin", thin}, b{"full", full};
     for (const auto& texts : {std::vector{a, b}, std::vector{b, a}})
         CHECK(Reader(texts).evidence("quick", 0).text == full);
-    // A step behind the last one is none that a thinner text left out.
+    // A step after the last one is not one that a thinner text left out.
     Records longer(full);
     for (auto& [key, column] : longer.find("curve")["train"].items())
         if (column.is_array()) column.push_back(key == "step" ? Json(101) : Json(column.back()));
@@ -152,7 +152,7 @@ TEST_CASE("a place has the seed of its trial") {
     CHECK(offered.with("place", [](Json& one) { one["seeds"] = "4.1"; }) == "accepted");
 }
 
-TEST_CASE("what stands in the text without need, or twice, is refused before it is stored") {
+TEST_CASE("an unused or duplicate line of the text is refused before it is stored") {
     const Offered offered;
     const auto inserted = [&](const Json& record) {
         Records records(offered.text);
@@ -175,7 +175,7 @@ TEST_CASE("what stands in the text without need, or twice, is refused before it 
     const std::string trial = placeless.find("place")["trial"];
     std::erase_if(placeless.all,
                   [&](const Json& one) { return one.at("record") == "place" && one.at("trial") == trial; });
-    CHECK_THAT(offered.answer(placeless), ContainsSubstring("the trial stands nowhere in the sweep"));
+    CHECK_THAT(offered.answer(placeless), ContainsSubstring("the trial is not in the sweep"));
 }
 
 TEST_CASE("the first line is of the sweep that follows") {
@@ -184,7 +184,7 @@ TEST_CASE("the first line is of the sweep that follows") {
                ContainsSubstring("the first line's 'sweep' is \"another@123\""));
     CHECK_THAT(offered.with("evidence", [](Json& one) { one["note"] = 5; }), ContainsSubstring("no text 'note'"));
     CHECK_THAT(offered.with("evidence", [](Json& one) { one["curve_points"] = "many"; }),
-               ContainsSubstring("'curve_points' is no count"));
+               ContainsSubstring("'curve_points' is not a count"));
     for (const auto& [part, parts] : {std::pair(0, 2), {3, 2}, {1, 10'000}})
         CHECK_THAT(offered.with("evidence", [n = part, of = parts](Json& one) { one.update({{"part", n}, {"parts", of}}); }),
                    ContainsSubstring("its 'part' is none of its 'parts'"));
@@ -207,7 +207,7 @@ TEST_CASE("a refusal has nothing in it that a terminal would obey") {
     clean(offered.with_shared("measures", [](Json& value) { value["measures"][0][2] = "\x1b[7msideways"; }));
 }
 
-TEST_CASE("what a table does not hold is told without the file that it would have stood in") {
+TEST_CASE("a value that a table rejects is reported without the database file") {
     const Offered offered;
     const std::string said = offered.with("attempt", [](Json& one) { one["state"] = "running"; });
     CHECK_THAT(said, ContainsSubstring("a value in it is none that deft writes: CHECK") &&

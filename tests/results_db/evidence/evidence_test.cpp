@@ -213,7 +213,7 @@ TEST_CASE("long curves are thinned until all fits, and what does not fit without
 TEST_CASE("of an attempt that another went on from the last step that counts is kept") {
     const MeasuredSweep measured({.seeds = {1}, .budgets = {1.0}, .points = 300});
     {
-        // The training ended behind step 137, where the second attempt went on, and was killed before it logged a step.
+        // The training ended after step 137, where the second attempt went on, and was killed before it logged a step.
         Connection connection(measured.file(), Connection::Mode::write);
         connection.execute("DELETE FROM attempt WHERE kind = 'score'");
         connection.execute(
@@ -226,7 +226,7 @@ TEST_CASE("of an attempt that another went on from the last step that counts is 
     REQUIRE(a.last_point->step == 137);
     CHECK(b.last_point->step == 137);
     CHECK(here.curve(b.config_hash).size() < there.curve(a.config_hash).size());
-    // Where it began anew, nothing of the first one is shown.
+    // Where it restarted from step 0, nothing of the first one is shown.
     Connection(measured.file(), Connection::Mode::write).execute("UPDATE attempt SET resume_step = 0 WHERE number = 2");
     Records records(there.evidence("quick").text);
     CHECK(records.find("curve").at("train").at("step") == Json({1, 300}));

@@ -53,7 +53,7 @@ TEST_CASE("databases with different seeds make one table, in whichever order the
         for (const Merged& again : writer.merge(texts)) CHECK(again.is_nothing());
         CHECK(table_of(reader) == expected);
         CHECK(reader.sweeps().front().command == "deft run quick.toml --scale proxy --seeds 1,2,3,4,5 --root here");
-        // What the table is made of goes on as one text, verdicts included.
+        // The joined table is exported as one text, verdicts included.
         const Reader further(std::vector<NamedEvidence>{{"c.jsonl", reader.evidence("quick").text}});
         CHECK(table_of(further) == expected);
         CHECK(further.verdicts().size() == 2);
@@ -111,8 +111,8 @@ TEST_CASE("a verdict goes with the runs of its own scale") {
     }
 }
 
-TEST_CASE("what was planned here stands for a place before what is merged into it") {
-    // Seed 1 of that row was trained anew there: another configuration at the same place.
+TEST_CASE("a trial planned here takes precedence over a merged trial of the same place") {
+    // Seed 1 of that row was retrained there: another configuration at the same place.
     const MeasuredSweep here({.seeds = {1}, .budgets = {1.0}}), there({.seeds = {1}, .budgets = {0.5}});
     Records records(there.text());
     records.find("place")["axes_json"]["train.budget_fraction"] = 1.0;
@@ -145,7 +145,7 @@ TEST_CASE("another scale, or rows of another configuration, are a sweep of their
     CHECK(Reader(folder / "results.db").sweeps().size() == 3);
 }
 
-TEST_CASE("a row that one of them lacks comes behind the row that it follows in the other") {
+TEST_CASE("a row that one of them lacks comes after the row that it follows in the other") {
     const MeasuredSweep two({.seeds = {1}, .budgets = {1.0, 0.25}}), three({.seeds = {2}, .budgets = {1.0, 0.5, 0.25}});
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");

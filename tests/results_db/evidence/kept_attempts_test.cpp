@@ -1,4 +1,4 @@
-// What is known of sweeps, trials and attempts is not replaced by a text, nor is another run taken beside it.
+// A text does not replace known sweeps, trials and attempts, and no other run is taken beside them.
 
 #include "base/error.h"
 #include "base/json.h"
@@ -13,7 +13,7 @@ using namespace deft::test;
 
 namespace {
 
-// What a database that has some seeds says to a text; it is as it was where the text is refused.
+// Result of merging a text into a database that has some seeds; a refused text leaves it unchanged.
 struct Asked {
     explicit Asked(const MeasuredOptions& options = {}) : measured(options), text(measured.text()) {}
 
@@ -70,14 +70,14 @@ TEST_CASE("what a known sweep was to be judged by is not replaced by a text of t
     Records other(asked.text);
     other.find("sweep")["claims_json"] = {{"claims", Json::array()}, {"table", "another"}};
     CHECK_THAT(asked.says_to(other), ContainsSubstring("'claims_json'"));
-    // A text of a program that knew no claims tells nothing of them, however early.
+    // A text of a program that knew no claims has none, however early.
     Records none(asked.text);
     none.find("sweep")["created_ms"] = 5;
     none.find("sweep").erase("claims_json");
     CHECK(asked.says_to(none) == "accepted");
     CHECK(asked.head().claims_json == before.claims_json);
     CHECK(asked.head().created_ms == before.created_ms);
-    // Those of an earlier day are taken with their day, and that is told.
+    // Claims of an earlier day are taken with their day, and the merge reports it.
     Records early(asked.text);
     early.find("sweep")["created_ms"] = 5;
     early.find("sweep")["claims_json"] = {{"claims", Json::array()}, {"table", "then"}};
@@ -94,7 +94,7 @@ TEST_CASE("what a known sweep was to be judged by is not replaced by a text of t
     for (const Json& day : {Json(-9000000000000000), Json(9223372036854775807), Json(1.5)}) {
         Records no_day(asked.text);
         no_day.find("sweep")["created_ms"] = day;
-        CHECK_THAT(asked.says_to(no_day), ContainsSubstring("'created_ms' is no time"));
+        CHECK_THAT(asked.says_to(no_day), ContainsSubstring("'created_ms' is not a time"));
     }
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a verdict is on the text's own sweep, and a check gives one on a clai
     CHECK_THAT(says([](Json& one) { one["subject_json"] = Json::array(); }), ContainsSubstring("'subject_json'"));
     CHECK_THAT(says([](Json& one) { one["subject_json"]["sweep"] = "nope"; }),
                ContainsSubstring("is not of the sweep quick"));
-    CHECK_THAT(says([](Json& one) { one["subject_json"]["spec_sha256"] = "abc"; }), ContainsSubstring("is no sha256"));
+    CHECK_THAT(says([](Json& one) { one["subject_json"]["spec_sha256"] = "abc"; }), ContainsSubstring("is not a SHA-256 hash"));
     CHECK_THAT(says([](Json& one) { one["result"] = "fails"; }),
                ContainsSubstring("the check c0ffee has another verdict on this claim already: \"holds\""));
     CHECK(says([](Json& one) { one["check_uid"] = "another"; }) == "accepted");

@@ -1,4 +1,4 @@
-// What a text says of the machine's own folders is taken out of it.
+// Paths of the machine's own folders are removed from a text.
 
 #include "results_db/evidence/local_paths.h"
 
@@ -35,12 +35,12 @@ TEST_CASE("the local part of a configuration names files alone") {
     CHECK_FALSE(stays_below("/a"));
 }
 
-TEST_CASE("an absolute path is found wherever it stands in a value") {
+TEST_CASE("an absolute path is found anywhere in a value") {
     CHECK(an_absolute_path(parse_json(R"({"a": ["b", {"c": "/d/e"}]})")) == "/d/e");
     CHECK(an_absolute_path(parse_json(R"({"/a": ["b/c", "../d", 5]})")).empty());
 }
 
-TEST_CASE("a command is told without its root") {
+TEST_CASE("a command is exported without its root") {
     CHECK(without_root("deft run x.toml --root /home/me/runs --threads 2") == "deft run x.toml --threads 2");
     CHECK(without_root("deft run x.toml --root 'my '\\''own'\\'' runs'") == "deft run x.toml");
     CHECK(without_root("deft run x.toml --set 'a= --root b'") == "deft run x.toml --set 'a= --root b'");

@@ -1,4 +1,4 @@
-// What deft exports can be merged again, or is not exported.
+// Every text that deft exports can be merged again.
 
 #include "base/error.h"
 #include "tests/catch.h"
@@ -26,14 +26,14 @@ TEST_CASE("a task that is asked by a path upwards goes on by its last name") {
     CHECK(Reader({{"x.jsonl", evidence.text}}).evidence("quick").text == evidence.text);
 }
 
-TEST_CASE("a text that merging would refuse is told so before it is written") {
+TEST_CASE("a text that merging would refuse is refused before it is written") {
     const MeasuredSweep measured({.seeds = {1}});
     require_mergeable({Reader(measured.file()).evidence("quick")});
     execute_in(measured, "UPDATE sweep SET scale = 'half.size'");
     const Evidence evidence = Reader(measured.file()).evidence("quick");
     CHECK_THAT(refusal(
                    ErrorKind::database, [&] { require_mergeable({evidence}); }, "could not be merged again"),
-               ContainsSubstring("its 'scale' is no name") && ContainsSubstring("help: ") &&
+               ContainsSubstring("its 'scale' is not a valid name") && ContainsSubstring("help: ") &&
                    ContainsSubstring("unchanged: the results"));
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("Parts of many rows give the table again, merged at once in any order 
 }
 
 TEST_CASE("Trials are dealt out in the order of the table, and those of one place stay together") {
-    // Each place of row a had another trial before; row b shares its first with a, and its second stands in c too.
+    // Each place of row a had another trial before; row b shares its first with a, and its second is in c too.
     const std::vector<KnownPlace> places = {a_place("a", 1, "a1 old"), a_place("a", 1, "a1"), a_place("a", 2, "a2 old"),
                                             a_place("a", 2, "a2"),     a_place("b", 1, "a1"), a_place("b", 2, "c1"),
                                             a_place("b", 3, "b3"),     a_place("c", 1, "c1"), a_place("c", 2, "c2")};
@@ -113,7 +113,7 @@ TEST_CASE("Rows of parts that are merged one after the other keep the order of t
 
 TEST_CASE("of a place with a newer trial, parts show what the database shows") {
     const MeasuredSweep measured({.seeds = {1, 2, 3}});
-    {  // All but the hash is as it was; the newest of a place stands last, and its use_order is the greatest.
+    {  // All but the hash is as it was; the newest of a place comes last, and its use_order is the greatest.
         Connection connection(measured.file(), Connection::Mode::write);
         connection.execute("UPDATE sweep_member SET axes_json = '{\"train.budget_fraction\":1.0}'");
         connection.execute("UPDATE sweep_member SET use_order = ordinal");
@@ -166,7 +166,7 @@ TEST_CASE("What is too long for one text names a number of parts that can be wri
     CHECK(advised > 2);
 }
 
-TEST_CASE("parts that do not go together are told so, with the one that does not") {
+TEST_CASE("parts that do not go together are refused, naming the one that does not") {
     const MeasuredSweep one({.seeds = {1, 2}}), other({.seeds = {1, 2}, .score = 0.5});
     std::vector<Evidence> parts = Reader(one.file()).evidence_parts("quick", 2, 0);
     CHECK_NOTHROW(require_mergeable(parts));

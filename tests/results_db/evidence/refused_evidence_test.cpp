@@ -14,7 +14,7 @@ namespace {
 // A database that has seed 1, and is not changed.
 struct Kept {
     Kept() : measured({.seeds = {1}}), before(dump_of(measured.file())) {}
-    // What the text is refused with.
+    // The refusal's message.
     std::string refuses(const std::string& text, const std::string& says) const {
         std::string message;
         {
@@ -52,7 +52,7 @@ std::string joined(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-TEST_CASE("a changed digit is refused with its line, wherever it stands") {
+TEST_CASE("a changed digit is refused with its line, anywhere in the text") {
     const Kept kept;
     const std::vector<std::string> lines = lines_in(MeasuredSweep().text());
     REQUIRE(lines.size() > 30);
@@ -84,10 +84,10 @@ TEST_CASE("a file that is cut short, or has a line more, less or elsewhere, is r
     kept.refuses(text + text, "x.jsonl");
 }
 
-TEST_CASE("what is no evidence, or of another schema, is refused with what to do") {
+TEST_CASE("a file that is not evidence, or of another schema, is refused with help") {
     const Kept kept;
-    kept.refuses("these are my notes\n", "no evidence file of deft");
-    kept.refuses("{\"a\":1}\n", "no evidence file of deft");
+    kept.refuses("these are my notes\n", "not an evidence file of deft");
+    kept.refuses("{\"a\":1}\n", "not an evidence file of deft");
     Records records(MeasuredSweep().text());
     for (const Json& schema : {Json(3), Json(0), Json("2"), Json()}) {
         records.all[0]["schema"] = schema;
@@ -202,19 +202,19 @@ TEST_CASE("evidence that is written to do harm is refused") {
         kept.refuses(records.sealed(), says);
     };
     refuses(
-        "sweep", [](Json& one) { one["name"] = "../../etc"; }, "its 'name' is no name");
+        "sweep", [](Json& one) { one["name"] = "../../etc"; }, "its 'name' is not a valid name");
     refuses(
         "sweep", [](Json& one) { one["command"] = "deft run x.toml; rm -rf ."; }, "more than the words");
     refuses(
-        "sweep", [](Json& one) { one["command"] = "rm x"; }, "no deft run");
+        "sweep", [](Json& one) { one["command"] = "rm x"; }, "not a deft run");
     refuses(
         "sweep", [](Json& one) { one["points"] = "$(reboot)"; }, "more than the words");
     refuses(
-        "sweep", [](Json& one) { one["spec_sha256"] = "x"; }, "is no sha256");
+        "sweep", [](Json& one) { one["spec_sha256"] = "x"; }, "is not a SHA-256 hash");
     refuses(
         "sweep", [](Json& one) { one["uid"] = "x"; }, "unknown key 'uid'");
     refuses(
-        "sweep", [](Json& one) { one.erase("title"), one["title"] = 5; }, "its 'title' is no text");
+        "sweep", [](Json& one) { one.erase("title"), one["title"] = 5; }, "its 'title' is not a string");
     refuses(
         "sweep", [](Json& one) { one["record"] = "sweeps"; }, "unknown kind 'sweeps'");
     refuses(
@@ -224,15 +224,15 @@ TEST_CASE("evidence that is written to do harm is refused") {
     refuses(
         "trial", [](Json& one) { one["label"] = ""; }, "its 'label' is empty");
     refuses(
-        "trial", [](Json& one) { one["seed"] = 1.5; }, "its 'seed' is no 64-bit integer");
+        "trial", [](Json& one) { one["seed"] = 1.5; }, "its 'seed' is not a 64-bit integer");
     refuses(
-        "trial", [](Json& one) { one["seed"] = 18446744073709551615u; }, "its 'seed' is no 64-bit integer");
+        "trial", [](Json& one) { one["seed"] = 18446744073709551615u; }, "its 'seed' is not a 64-bit integer");
     refuses(
         "trial", [](Json& one) { one["config"] = Json::array(); }, "no shared value");
     refuses(
         "place", [](Json& one) { one["trial"] = std::string(64, '0'); }, "does not have its trial");
     refuses(
-        "place", [](Json& one) { one["axes_json"] = Json::array(); }, "axes are no object");
+        "place", [](Json& one) { one["axes_json"] = Json::array(); }, "axes are not an object");
     refuses(
         "place", [](Json& one) { one["seeds"] = "1.x"; }, "its seeds are none");
     refuses(
@@ -250,7 +250,7 @@ TEST_CASE("evidence that is written to do harm is refused") {
     refuses(
         "attempt", [](Json& one) { one["own_seconds"] = -1.0; }, "'own_seconds' is less than 0");
     refuses(
-        "attempt", [](Json& one) { one["own_seconds"] = "1"; }, "'own_seconds' is no number");
+        "attempt", [](Json& one) { one["own_seconds"] = "1"; }, "'own_seconds' is not a number");
     refuses(
         "attempt", [](Json& one) { one.erase("setup"); }, "no shared value");
     refuses(
@@ -313,15 +313,15 @@ TEST_CASE("evidence that is written to do harm is refused") {
     shares(
         is_asked, [](Json& value) { value[0]["task"] = "/dev/zero"; }, "leads elsewhere");
     shares(
-        is_asked, [](Json& value) { value[0] = "piqa"; }, "no JSON object");
+        is_asked, [](Json& value) { value[0] = "piqa"; }, "not a JSON object");
     shares(
         is_setup, [](Json& value) { value["device"] = "tpu"; }, "CHECK");
     shares(
         is_setup, [](Json& value) { value["devices"] = 0; }, "CHECK");
     shares(
-        is_setup, [](Json& value) { value["host"]["cores"] = "many"; }, "'cores' is no count");
+        is_setup, [](Json& value) { value["host"]["cores"] = "many"; }, "'cores' is not a count");
     shares(
-        is_setup, [](Json& value) { value.erase("code"); }, "no JSON object");
+        is_setup, [](Json& value) { value.erase("code"); }, "not a JSON object");
     shares(
         is_task, [](Json& value) { value["measures"][0][2] = "sideways"; }, "'better'");
     shares(
@@ -334,16 +334,16 @@ TEST_CASE("evidence that would be deep, or is spelled otherwise, is refused befo
     std::vector<std::string> lines = lines_in(text);
     lines[1] = std::string(1'000'000, '[') + "\n";
     kept.refuses(joined(lines), "nested deeper than 32");
-    lines[1] = "{\"a\":\"" + std::string(1'000'000, '[') + "\"}\n";  // within a text it is no nesting
+    lines[1] = "{\"a\":\"" + std::string(1'000'000, '[') + "\"}\n";  // brackets within a string do not nest
     kept.refuses(joined(lines), "no 'check'");
     lines[1] = "{\"a\": 1}\n";
     kept.refuses(joined(lines), "not spelled as deft spells it");
     lines[1] = "{\"a\":1,\"a\":2}\n";
     kept.refuses(joined(lines), "not spelled as deft spells it");
     lines[1] = "{\"a\":1e999}\n";
-    kept.refuses(joined(lines), "no JSON object");
+    kept.refuses(joined(lines), "not a JSON object");
     lines[1] = "{\"a\":\"\xff\"}\n";
-    kept.refuses(joined(lines), "no JSON object");
+    kept.refuses(joined(lines), "not a JSON object");
     lines[1] = "\n";
     kept.refuses(joined(lines), "x.jsonl:2");
 }

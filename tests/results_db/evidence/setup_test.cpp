@@ -1,4 +1,4 @@
-// What an attempt ran on is kept with it, though several attempts share a machine, a program and data.
+// The setup of an attempt is kept with it, though several attempts share a machine, a program and data.
 
 #include "base/error.h"
 #include "results_db/host_key.h"
@@ -67,7 +67,7 @@ TEST_CASE("attempts before and after a driver's update keep the driver that they
 TEST_CASE("a database takes its own older text back after its machine's driver was updated") {
     const MeasuredSweep measured({.seeds = {1}});
     {
-        // As programs before left it: what the driver was stands with the host alone.
+        // As older programs left it: only the host has the driver.
         Connection connection(measured.file(), Connection::Mode::write);
         connection.execute(("UPDATE host SET extra_json = '" + a_gpu_host("13.0").extra_json + "'").c_str());
         Statement(connection, "UPDATE host SET fingerprint = ?1").bind(host_fingerprint(a_gpu_host("13.0"))).run();
@@ -98,7 +98,7 @@ TEST_CASE("an attempt that a program before merged is known, though its driver's
     CHECK_THAT(refusal(ErrorKind::database, [&] { writer.merge({{"other", other}}); }), ContainsSubstring("'setup'"));
 }
 
-TEST_CASE("one commit and program on two branches is told as each attempt was told") {
+TEST_CASE("one commit and program on two branches keeps the branch of each attempt") {
     const auto on_branch = [](const std::string& text, const char* branch) {
         return with_setup(text, [&](Json& setup) { setup["code"]["git_branch"] = branch; });
     };
@@ -111,7 +111,7 @@ TEST_CASE("one commit and program on two branches is told as each attempt was to
     CHECK_THAT(exported(file),
                ContainsSubstring(R"("git_branch":"work")") && ContainsSubstring(R"("git_branch":"main")"));
     CHECK(writer.merge({{"work", work}, {"other", other}}).at(1).is_nothing());
-    // A branch decides no result: what is known of an attempt stands.
+    // A branch decides no result: the known data of an attempt remain.
     CHECK(writer.merge({{"text", text}}).at(0).is_nothing());
     // The compiler is another matter.
     const std::string compiled = with_setup(text, [](Json& setup) { setup["code"]["compiler"] = "another"; });
@@ -139,6 +139,6 @@ TEST_CASE("data of one hash has one size") {
                            writer.merge({{"two", with_bytes(two, 999, 5)}});
                        }),
                ContainsSubstring("'setup'") && ContainsSubstring("two:"));
-    // Of images a larger patch makes fewer tokens, and a program before counted no bytes.
+    // A larger patch makes fewer tokens of an image, and an older program counted no bytes.
     CHECK(writer.merge({{"two", with_bytes(two, 0, 7)}}).at(0).attempts == 4);
 }

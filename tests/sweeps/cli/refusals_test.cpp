@@ -95,7 +95,7 @@ TEST_CASE("A file of another program is never taken for the database") {
     make_folder(sweep.root);
     const auto file = sweep.root / "results.db";
     test::write_text(file, "my notes\n");
-    CHECK_THAT(refusal_of(sweep, kExitDatabase), ContainsSubstring(file.string() + " is no deft results database"));
+    CHECK_THAT(refusal_of(sweep, kExitDatabase), ContainsSubstring(file.string() + " is not a deft results database"));
     std::filesystem::remove(file);
     {
         results_db::Connection other(file, results_db::Connection::Mode::write);

@@ -99,7 +99,7 @@ TEST_CASE("A crash is tried once more", "[surroundings]") {
     CHECK_THAT(sweep.row(2).error, ContainsSubstring("exited with 0"));
     CHECK(sweep.row(3).fail_class == "io");
     CHECK_THAT(sweep.row(3).error,
-               ContainsSubstring("journal.jsonl:1: a damaged line: it is no JSON; 1 damaged line passed "
+               ContainsSubstring("journal.jsonl:1: a damaged line: it is not valid JSON; 1 damaged line passed "
                                  "over, 3 lines taken in"));
     REQUIRE(sweep.row(3).last_point);  // what is whole is kept
     CHECK(sweep.row(3).last_point->step == 2);

@@ -120,7 +120,7 @@ TEST_CASE("The gates on stored results refuse what is no results database") {
     write_file_atomically(sweep.root / "results.db", "");
     all(kExitNothing, "no results");
     write_file_atomically(sweep.root / "results.db", "these are my notes\n");
-    all(kExitDatabase, "no deft results database");
+    all(kExitDatabase, "not a deft results database");
     std::filesystem::remove(sweep.root / "results.db");
     { const results_db::Writer writer(sweep.root / "results.db"); }
     const Ran trend = in_root(sweep, "check", {"trend"});
