@@ -1,5 +1,5 @@
 #pragma once
-// What every attempt shares, whatever it does: its journal, how it ends, what it used.
+// Shared parts of every attempt: its journal, how it ends, and the resources that it used.
 
 #include <filesystem>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace deft::experiments {
 
-// What the driver gives an attempt to compute with; of several GPUs the environment shows it one.
+// The devices that the driver gives an attempt; of several GPUs the environment shows it one.
 struct TrialSlot {
     engine::Device device = engine::Device::cpu;
     int threads = 1;                   // of each rank
@@ -32,10 +32,10 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
 // Meets the other ranks, where there are any, and adds the seconds that this one waited for them.
 void meet_ranks(const TrialSlot& slot, double& waited_seconds, const std::function<void()>& meet);
 
-// What may be promised for a checkpoint of so many bytes a parameter.
+// Promised time for a checkpoint with this many bytes per parameter.
 double saving_seconds(std::int64_t parameters, double bytes);
 
-// What may be promised for one optimizer step, or for one micro-batch that is scored.
+// Promised time for one optimizer step, or for one evaluated micro-batch.
 double longest_step_seconds(const Projection& projection, const TrialSlot& slot);
 
 }  // namespace deft::experiments

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStep = "step_", kBest = "best_";
 constexpr const char* kModelFile = "model.safetensors";
 
-// Those of most steps first; temporary folders and strangers are not among them.
+// Checkpoints by descending step, without temporary folders and unknown names.
 std::vector<fs::path> newest_first(const fs::path& folder, std::string_view prefix = kStep) {
     std::vector<std::pair<std::int64_t, fs::path>> found;
     std::error_code error;
@@ -54,8 +54,8 @@ Json about_trial(const TrialConfig& config, const Dataset& dataset) {
             {"tokenizer_sha256", engine::sha256_of(dataset.tokenizer)}};
 }
 
-// Those that are the result unless better ones follow. They may be of later steps than the checkpoint: the trial was
-// killed between the two, and will come by them again.
+// The result unless better weights follow. Their step may be later than the checkpoint's: a trial killed between the
+// two reaches it again.
 BestWeights find_best_weights(const fs::path& folder, std::int64_t least_step) {
     for (const fs::path& found : newest_first(folder, kBest)) {
         const Json manifest = engine::verify_checkpoint(found);

@@ -43,7 +43,7 @@ struct BestWeights {
     SavedCheckpoint checkpoint;
 };
 
-// What a trial went on from.
+// The checkpoint that a trial resumed from.
 struct Resumed {
     std::int64_t step = 0;  // 0: from the start
     TrialProgress progress;
@@ -66,7 +66,7 @@ void remove_best_weights(const std::filesystem::path& folder);
 // The checkpoint of most steps, whole or not; nothing where there is none.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);
 
-// What a trial is scored by: its best weights, where such are kept, or else its newest checkpoint.
+// The weights to evaluate: the best ones, where such are kept, or else its newest checkpoint.
 std::optional<std::filesystem::path> result_checkpoint(const std::filesystem::path& folder);
 
 // All but the newest go; call it when a trial has ended well.

@@ -1,5 +1,5 @@
 #pragma once
-// What training on several ranks takes of one of them: rows, memory, and bytes that it sends in a step, planned from sizes
+// Requirements of one rank in training on several: rows, memory, and bytes that it sends in a step, planned from sizes
 // alone.
 
 #include <array>
@@ -39,8 +39,8 @@ struct CommunicationPlan {
     RankTraffic traffic;
 };
 
-// Of the last rank, whose shares are the largest. Experts of a layer are divided among expert_ranks neighbouring ranks;
-// activations have room for what their capacity lets through, or else for the rows of all of these. Errors: config, for ranks
+// Plan of the last rank, whose shares are the largest. Experts of a layer are divided among expert_ranks neighbouring
+// ranks; activations have room for their capacity, or else for the rows of all these ranks. Errors: config, for ranks
 // that do not divide the rows of every step, and as engine::require_expert_ranks().
 CommunicationPlan plan_communication(const TrialConfig& config, engine::Device device, int ranks, int expert_ranks = 1);
 

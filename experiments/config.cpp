@@ -22,7 +22,7 @@ namespace deft::experiments {
 
 namespace {
 
-// Of tokenizers that are known by name.
+// Vocabulary sizes of tokenizers that are known by name.
 constexpr std::int64_t kGpt2Vocab = 50257, kBertVocab = 30522;
 
 }  // namespace
@@ -184,7 +184,7 @@ void resolve_data_if_present(TrialConfig& config) {
 
 namespace {
 
-// Of what grows: the fields that its pacing uses.
+// The fields of a growing quantity that its pacing uses.
 template <class Technique>
 Json grown_json(const Technique& technique, const Growth& growth) {
     Json json = fields_json(technique);
@@ -218,7 +218,7 @@ Json json_without_later_defaults(const Record& record, FieldPart part = FieldPar
     return json;
 }
 
-// What came later than the first release is written only where it is used, so that older trials keep their hashes.
+// Keys added after the first release are written only where they are used, so that older trials keep their hashes.
 Json data_json(const DataConfig& data) {
     Json json = fields_json(data);
     if (sample_kind(data) == SampleKind::bert) json["bert"] = fields_json(data.bert);
@@ -277,7 +277,7 @@ Json start_local_json(const StartConfig& start) {
     return json;
 }
 
-// Of [train] what an imported model is computed with; how many samples at a time decides no score.
+// Keys of [train] that affect an imported model's results; the batch size of evaluation decides no score.
 Json imported_train_json(const TrainConfig& train) {
     return {{"budget_tokens", 0}, {"dtype", train.dtype}};
 }
@@ -313,7 +313,7 @@ Json to_json(const TrialConfig& c) {
                              {"validation_tokens", c.eval.validation_tokens}};
         if (scores_under_capacity(c.eval)) json["selection"]["capacity"] = c.eval.capacity;
     }
-    // What does not decide the result: where files are, how often to log and to keep.
+    // Keys that do not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
     json["local"].update(fields_json(c, FieldPart::local));
     json["local"].update(fields_json(c.model, FieldPart::local));

@@ -1,5 +1,5 @@
 #pragma once
-// What one trial is: a typed, strict configuration, and its hashes. What each key means, its unit and what it may be:
+// The configuration of one trial, typed and strict, and its hashes. The meaning, unit and range of each key:
 // config_fields.cpp, or deft keys.
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct ModelConfig {
     bool head_bias = false;
     bool head_transform = false;
     bool order_head = false;
-    // Of images; 0: a model of tokens.
+    // For images; 0: a model of tokens.
     std::int64_t patch = 0;
     std::int64_t image_height = 0, image_width = 0, image_channels = 0, classes = 0;
     std::string pooling = "first";
@@ -97,7 +97,7 @@ struct LabelledConfig {
     std::int64_t records = 0;  // the first ones of those to train on; 0: all
     bool lower_case = true;
     bool truncate_labels = false;
-    std::int64_t whole_batches = 0;   // of so many records; 0: the last batch takes what is left
+    std::int64_t whole_batches = 0;   // records in each batch; 0: the last batch may be smaller
     std::int64_t scored_records = 0;  // the first ones of each split; 0: all
 
     bool operator==(const LabelledConfig&) const = default;
@@ -127,7 +127,7 @@ struct DataConfig {
     std::int64_t epoch_samples = 0;  // likewise: how many labelled texts there are to train on
 };
 
-// What data.samples says.
+// The sample kind of data.samples.
 SampleKind sample_kind(const DataConfig& data);
 
 struct TrainConfig {
@@ -182,7 +182,7 @@ struct CurriculumConfig {
     const CurriculumMetric* find(const std::string& metric) const;
 };
 
-// What the training of an imported model took, as its users state it; 0: not stated. Not hashed.
+// The training cost of an imported model, as its users state it; 0: not stated. Not hashed.
 struct StatedTraining {
     double tokens = 0, flops = 0;
     double hours = 0;  // from its start to its end
@@ -227,7 +227,7 @@ struct VariableBatchConfig {
     std::string learning_rate_scaling = "linear";
 };
 
-// What a trained model is asked. It decides no weight, so it is in no hash of a configuration, but for what chooses the
+// Evaluation of a trained model. It decides no weight, so it is in no configuration hash, except the keys that choose the
 // best weights.
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;
@@ -258,7 +258,7 @@ struct ScoreRequest {
     bool operator==(const ScoreRequest&) const = default;
 };
 
-// What is kept to go on from; not part of the hash.
+// Checkpoints to resume from; not part of the hash.
 struct CheckpointConfig {
     double every_seconds = 120;
     std::int64_t keep = 2;
@@ -316,7 +316,7 @@ TrialConfig from_json(const Json& json);
 std::string config_hash(const TrialConfig& config);
 std::string variant_hash(const TrialConfig& config);
 
-// What config.eval asks for: validation, then each task with each number of shots. Needs resolve_data().
+// The evaluation that config.eval asks for: validation, then each task with each number of shots. Needs resolve_data().
 std::vector<ScoreRequest> score_requests(const TrialConfig& config);
 
 }  // namespace deft::experiments

@@ -26,7 +26,7 @@ Field enabled() {
     return {"enabled", apart<bool>, "false: as if the table were absent", {.by_default = "true"}};
 }
 
-// Of what grows over the steps; `Outer` leads to its Growth.
+// Fields of a quantity that grows over the steps; `Outer` leads to its Growth.
 template <auto... Outer>
 Fields growth_fields(const char* multiple_key, const char* min, const char* max, const char* multiple) {
     return {
@@ -85,7 +85,7 @@ std::vector<KeyTable> dropping_tables() {
 }  // namespace
 
 const Fields& fields_of(const TrialConfig&) {
-    static const Fields fields = {{"log_every", at<&TrialConfig::log_every>, "every so many steps one is logged",
+    static const Fields fields = {{"log_every", at<&TrialConfig::log_every>, "logging interval",
                                    {.unit = "steps", .at_least = 1, .role = FieldRole::local}}};
     return fields;
 }
@@ -115,7 +115,7 @@ const Fields& fields_of(const ModelConfig&) {
          {.one_of = {"layer", "rms"}}},
         {"norm_eps", at<&ModelConfig::norm_eps>, "added to the variance, or mean square", {.above = 0}},
         {"norm_placement", at<&ModelConfig::norm_placement>,
-         "pre: of what attention and feed-forward parts take, with one more norm behind the last block; post: of their sum "
+         "pre: norm of the input of attention and feed-forward parts, and after the last block; post: norm of their sum "
          "with the stream",
          {.one_of = {"pre", "post"}}},
         {"heads", at<&ModelConfig::heads>, "attention heads of a layer", {.at_least = 1}},
@@ -134,7 +134,7 @@ const Fields& fields_of(const ModelConfig&) {
         {"head_transform", at<&ModelConfig::head_transform>,
          "a linear layer of the model's width, the activation and a norm before the head", {.came_later = true}},
         {"order_head", at<&ModelConfig::order_head>,
-         "a second head tells from the first token whether the two segments of a sample were swapped; its loss is added",
+         "a second head predicts from the first token whether a sample's two segments were swapped; its loss is added",
          {.by_default = "true of kind bert and samples in pairs", .came_later = true}},
         {"patch", at<&ModelConfig::patch>, "side of the square patches that images are cut into; 0: a model of tokens",
          {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "4 of kind vit", .came_later = true}},
@@ -144,16 +144,16 @@ const Fields& fields_of(const ModelConfig&) {
          {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide, .by_default = "the data's", .came_later = true}},
         {"image_channels", at<&ModelConfig::image_channels>, "likewise",
          {.at_least = 0, .at_most = kMostImageChannels, .by_default = "the data's", .came_later = true}},
-        {"classes", at<&ModelConfig::classes>, "of images, or of labelled texts, that the model tells apart",
+        {"classes", at<&ModelConfig::classes>, "classes of images, or of labelled texts",
          {.at_least = 0, .at_most = kMostVocab, .by_default = "the data's", .came_later = true}},
         {"pooling", at<&ModelConfig::pooling>,
-         "what the class is told from: first, the token of the class; mean, of that and all patches",
+         "input of the classification head: first, the token of the class; mean, of that and all patches",
          {.one_of = {"first", "mean"}, .came_later = true}},
         {"value_head", at<&ModelConfig::value_head>,
-         "of labelled texts whose labels are numbers: the model tells one, by its squared error",
+         "regression head for labelled texts whose labels are numbers, trained with squared error",
          {.by_default = "the data's", .came_later = true}},
         {"head_dropout", at<&ModelConfig::head_dropout>,
-         "of labelled texts: share of what the class is told from that is dropped in training",
+         "for labelled texts: dropout probability of the head's input",
          {.at_least = 0, .below = 1, .by_default = "model.dropout", .came_later = true}},
         {"dropout", at<&ModelConfig::dropout>, "share of what attention and feed-forward parts add that is dropped in training",
          {.at_least = 0, .below = 1}},
@@ -179,7 +179,7 @@ const Fields& fields_of(const ExpertLayersConfig&) {
          "while training, an expert takes this many times an equal share of a micro-batch's choices, and what more choose "
          "it passes the experts by; 0: nothing is dropped",
          {.at_least = 0}},
-        {"min_capacity", at<&ExpertLayersConfig::min_capacity>, "an expert takes so many at least",
+        {"min_capacity", at<&ExpertLayersConfig::min_capacity>, "lower bound of an expert's capacity",
          {.unit = "rows", .at_least = 0}},
         {"random_token_selection", at<&ExpertLayersConfig::random_token_selection>,
          "an expert that too many choose keeps random ones, not the first ones"},
@@ -253,7 +253,7 @@ const Fields& fields_of(const BertSamplesConfig&) {
 const Fields& fields_of(const ImageSamplesConfig&) {
     static const Fields fields = {
         {"test_every", at<&ImageSamplesConfig::test_every>,
-         "every so many images one is for testing, where the data set does not say which are", {.at_least = 2}},
+         "one of this many images is for testing, where the data set has no test images", {.at_least = 2}},
         {"crop_padding", at<&ImageSamplesConfig::crop_padding>,
          "black laid around a training image before a crop of its size is taken at random",
          {.unit = "pixels", .at_least = 0, .at_most = kMostImageSide}},
@@ -271,7 +271,7 @@ const Fields& fields_of(const LabelledConfig&) {
          {.unit = "records", .at_least = 0}},
         {"lower_case", at<&LabelledConfig::lower_case>, "an uncased vocabulary: text loses case and accents"},
         {"truncate_labels", at<&LabelledConfig::truncate_labels>,
-         "labels that are numbers lose what is behind the point, in training and scoring: only to compare with scores that "
+         "numeric labels are truncated to integers, in training and evaluation: only to compare with scores that "
          "were published so"},
         {"whole_batches", at<&LabelledConfig::whole_batches>,
          "the batch_size, where records that fill no batch of it are left out at the end of each epoch and of each split that is "
@@ -301,7 +301,7 @@ const Fields& fields_of(const TrainConfig&) {
          "1: each of several ranks keeps the optimizer's moments of its share of the weights alone (ZeRO-1), to the same bits",
          {.at_least = 0, .at_most = 1, .came_later = true, .role = FieldRole::local}},
         {"expert_ranks", at<&TrainConfig::expert_ranks>,
-         "of several ranks so many divide the experts of each layer; the next as many have the same experts again",
+         "number of ranks that divide the experts of each layer (expert parallelism); the next ranks replicate them",
          {.at_least = 1, .at_most = kMostExperts, .came_later = true, .role = FieldRole::local}},
         {"budget_tokens", at<&TrainConfig::budget_tokens>,
          "layer-averaged tokens at which the baseline stops, at 100%; 0: the model of start.from is taken as it is",
@@ -437,12 +437,12 @@ const Fields& fields_of(const EvalConfig&) {
         {"select", at<&EvalConfig::select>, "which weights are the result: those at the end, or the best validated ones",
          {.one_of = {"last", "best"}, .came_later = true}},
         {"metric", at<&EvalConfig::metric>,
-         "of validation: what the best weights have least of; of acc, the share that is told right, and of the other metrics "
+         "validation metric of the best weights: the lowest value, or for acc (accuracy) and the other metrics "
          "of a task of labelled texts, most; of several splits that of all records together",
          {.one_of = {"loss", "bits_per_byte", "acc", "mcc", "f1", "pearson", "spearman"}, .came_later = true}},
         {"tasks", at<&EvalConfig::tasks>,
          "what is scored: names in experiments/tasks, or task files beside the sweep file"},
-        {"shots", at<&EvalConfig::shots>, "worked examples in front of each prompt, once for each number of them",
+        {"shots", at<&EvalConfig::shots>, "few-shot examples in front of each prompt, once for each number of them",
          {.by_default = "as each task's file says", .takes = "numbers from 0 on",
           .schema = R"({"type": "array", "items": {"type": "integer", "minimum": 0}})"}},
         {"documents", at<&EvalConfig::documents>, "documents of each task, the first ones of its order; 0: all",
@@ -477,7 +477,7 @@ std::vector<KeyTable> trial_tables() {
     std::vector<KeyTable> tables = {
         key_table<TrialConfig>("", "a trial"),
         key_table<ModelConfig>("model", "the model"),
-        key_table<ExpertLayersConfig>("model.experts", "layers whose feed-forward part is several experts, of which a row takes few"),
+        key_table<ExpertLayersConfig>("model.experts", "mixture-of-experts layers: each token is routed to a few experts"),
         key_table<DataConfig>("data", "the corpus, its tokens and samples"),
         key_table<BertSamplesConfig>("data.bert", "how BERT's samples are cut from text and masked"),
         key_table<ImageSamplesConfig>("data.images", "how images are divided, and shown in training"),

@@ -16,7 +16,7 @@ engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialC
     const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
     if (sha256_file(file) != metric.column_sha256)
         throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
-                    "run the sweep again: it will be planned anew");
+                    "run the sweep again: it will be planned again");
     return open_difficulty(samples, file);
 }
 

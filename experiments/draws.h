@@ -1,5 +1,5 @@
 #pragma once
-// What a trial would draw from its corpus, step by step, without training.
+// The samples that a trial would draw from its corpus, step by step, without training.
 
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace deft::experiments {
 
-// Of all steps. A step's packed samples fill its rows but for what reshaping leaves over; BERT's lie one a row, padded
-// to the length of the step.
+// Totals of all steps. A step's packed samples fill its rows except for the rest of reshaping; BERT's have a row each,
+// padded to the length of the step.
 struct DrawTotals {
     std::int64_t steps = 0;
     std::int64_t tokens = 0;  // real ones, repeats counted; of BERT's samples with their special tokens

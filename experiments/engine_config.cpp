@@ -38,7 +38,7 @@ engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
     return result;
 }
 
-// Of the metrics that order samples.
+// The index of a metric that orders samples.
 engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples,
                                  double& waited_seconds) {
     return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric), {}, &waited_seconds)
@@ -50,7 +50,7 @@ std::int64_t baseline_steps_of(const TrialConfig& config) {
     return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
 }
 
-// Of layer-averaged tokens; of a warm-up in steps those that its steps have, whatever the techniques make of them.
+// In layer-averaged tokens; a warm-up in steps takes the tokens of its steps, with techniques applied.
 std::int64_t warmup_tokens_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
     if (train.warmup_steps > 0) return engine::layer_tokens_after(trainer, train.warmup_steps);
     if (train.warmup_share > 0)

@@ -21,7 +21,7 @@ engine::OptimizerConfig optimizer_config(const TrainConfig& train);
 // Where the trial computes: on that device, in its dtype.
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads);
 
-// By metric, how the difficulty grows up to which samples are admitted; its clock shows step + 1.
+// For each metric, the growing difficulty up to which samples are admitted; its clock shows step + 1.
 std::map<std::string, engine::Pacing> difficulty_pacings(const TrialConfig& config);
 
 // Adds what needs the corpus: the order of its samples by difficulty. Returns the seconds in which another process was

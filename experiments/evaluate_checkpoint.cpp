@@ -36,7 +36,7 @@ TrialConfig config_of(const Json& manifest, const fs::path& folder) {
     const Json& about = manifest.at("about");
     if (about.is_object() && about.contains("imported") && !about.contains("config"))
         throw Error(ErrorKind::config,
-                    fmt::format("checkpoint {} was imported, and is no model of text with a tokenizer", folder.string()),
+                    fmt::format("checkpoint {} was imported, and is not a text model with a tokenizer", folder.string()),
                     "import a GPT-2 or Llama with its tokenizer to score it; this one can be exported");
     try {
         return from_json(about.at("config"));

@@ -36,15 +36,15 @@ struct TrainedModel {
 TrainedModel load_trained_model(const std::filesystem::path& folder, const engine::Backend& backend,
                                 bool under_capacity = false);
 
-// Likewise, with memory to generate so many texts at once and no more, its experts dropping nothing. Errors: as above, and
+// With memory to generate at most this many texts at once, its experts dropping nothing. Errors: as above, and
 // config, for a model that cannot continue a text (engine::require_generates).
 TrainedModel load_generator(const std::filesystem::path& folder, const engine::Backend& backend, std::int64_t samples);
 
 // The tokenizer of a model that continues text. Errors: config, for a model of BERT samples, which fills gaps in it.
 const engine::Tokenizer& text_tokenizer(const TrainedModel& trained);
 
-// What the trial of a checkpoint was, by its checkpoint.json alone. Errors: io, where that is damaged; config, for one of
-// another program.
+// The configuration of a checkpoint's trial, from its checkpoint.json alone. Errors: io, where that is damaged; config,
+// for one of another program.
 TrialConfig checkpoint_config(const std::filesystem::path& folder);
 
 struct CheckpointEvaluation {

@@ -42,7 +42,7 @@ void require_place(const fs::path& to, bool replace) {
 void write_folder(const fs::path& to, bool replace, const std::function<void(const fs::path&)>& write) {
     require_place(to, replace);
     const fs::path place = fs::absolute(to).lexically_normal();
-    const fs::path whole = place.has_filename() ? place : place.parent_path();  // without a slash behind it
+    const fs::path whole = place.has_filename() ? place : place.parent_path();  // without a trailing slash
     // Beside it are a user's own files: no other program has this name.
     const std::string unfinished = fmt::format(".{}.unfinished-{}", whole.filename().string(), ::getpid());
     write_whole_folder(whole, whole.parent_path() / unfinished, write);
@@ -128,7 +128,7 @@ Json about_import(const engine::ImportedModel& from, const engine::AnyTokenizer&
         note = fmt::format("deft eval cannot score it: it has no tokenizer that deft reads (name one with --tokenizer){}",
                            from.tokenizer.problem.empty() ? "" : ": " + from.tokenizer.problem);
     else if (engine::huggingface_counterpart(from.config).names == engine::WeightNames::own)
-        note = "deft eval cannot score it: it is no GPT-2 or Llama";
+        note = "deft eval cannot score it: it is not a GPT-2 or Llama model";
     else
         about["config"] = to_json(trial_of_import(from, *text));
     if (text != nullptr && text->vocab() < from.config.vocab && note.empty())

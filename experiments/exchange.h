@@ -11,7 +11,7 @@
 
 namespace deft::experiments {
 
-// What was made, for people.
+// Summary of the result, for people.
 struct Exchanged {
     std::string format;  // of what was read
     engine::TransformerConfig model;

@@ -48,7 +48,7 @@ std::vector<GrowthPoint> parse_points(TableReader& table) {
 void require_duration(TableReader& table, const Growth& growth) {
     if (growth.pacing == "constant") {
         for (const char* key : {"duration", "steps"})
-            if (table.optional_node(key) != nullptr) table.refuse(key, "means nothing to what is constant", "drop the key");
+            if (table.optional_node(key) != nullptr) table.refuse(key, "has no effect with a constant value", "drop the key");
         return;
     }
     const bool given = table.optional_node("duration") != nullptr || table.optional_node("steps") != nullptr;
@@ -90,7 +90,7 @@ void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range) 
         table.refuse("points", fmt::format("is needed by pacing = \"{}\"", growth.pacing),
                      "points = [[0, 64], [0.5, 128], [1, 512]]: fractions of the duration, and values");
     if (!through_points(growth) && !growth.points.empty())
-        table.refuse("points", fmt::format("means nothing to pacing = \"{}\"", growth.pacing),
+        table.refuse("points", fmt::format("has no effect with pacing = \"{}\"", growth.pacing),
                      "set pacing = \"points\" or \"discrete\", or drop the key");
     parse_bounds(table, growth, range);
     require_duration(table, growth);
@@ -122,7 +122,7 @@ engine::Pacing pacing_of(const Growth& g, std::int64_t baseline_steps) {
     }
     if (through_points(g)) {
         pacing.kind = g.pacing == "points" ? engine::PacingKind::points : engine::PacingKind::discrete;
-        // Of points that fall on one step the last counts.
+        // The last of several points on one step counts.
         for (const engine::PacingPoint& point : points_at(g.points, duration)) {
             if (!pacing.points.empty() && pacing.points.back().step == point.step) pacing.points.pop_back();
             pacing.points.push_back(point);

@@ -1,5 +1,5 @@
 #pragma once
-// What grows over the steps of a trial: a difficulty, a length, a number of kept tokens.
+// A quantity that grows over the steps of a trial: a difficulty, a length, a number of kept tokens.
 
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ struct Growth {
     std::int64_t steps = 0;           // or a number of steps; neither: constant
 };
 
-// What the defaults of `growth` leave open, and how messages name it.
+// Values for the open defaults of `growth`, and its name in messages.
 struct GrowthRange {
     std::int64_t most = 0;       // of max, and its default where max is 0
     std::string most_name;       // "model.seqlen"

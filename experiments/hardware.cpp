@@ -22,7 +22,7 @@ DevicePeak read_peak(TableReader table) {
     peak.flops = table.required<double>("flops");
     table.finish();
     if (std::find(dtypes.begin(), dtypes.end(), peak.dtype) == dtypes.end())
-        table.refuse("dtype", fmt::format("is \"{}\", which is no number format", peak.dtype),
+        table.refuse("dtype", fmt::format("is \"{}\", which is not a number format", peak.dtype),
                      suggestion(peak.dtype, dtypes));
     if (!(peak.flops > 0 && peak.flops < 1e18)) table.refuse("flops", "must be above 0 and below 1e18 FLOP/s");
     return peak;
@@ -61,7 +61,7 @@ DevicePrice read_price(TableReader table) {
     table.finish();
     if (!(price.usd_per_hour >= 0 && price.usd_per_hour < 1e6)) table.refuse("usd_per_hour", "must be 0 or more");
     const auto date = parse_date(price.date);
-    if (!date) table.refuse("date", "is no date", "write it as \"2025-01-31\"");
+    if (!date) table.refuse("date", "is not a date", "write it as \"2025-01-31\"");
     if (is_future(*date))
         table.refuse("date", fmt::format("is {}, which is in the future", price.date),
                      "write the day on which somebody read the price");

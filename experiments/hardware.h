@@ -16,7 +16,7 @@ struct DevicePeak {
     double flops = 0;   // FLOP/s, dense
 };
 
-// What joins a device to others.
+// The interconnect of a device.
 struct DeviceLink {
     std::string name;             // "NVLink"
     double bytes_per_second = 0;  // of one device, in one direction
@@ -32,7 +32,7 @@ struct DeviceMachine {
     std::string source;
 };
 
-// What somebody published, an hour of one device.
+// A published price per hour of one device.
 struct DevicePrice {
     double usd_per_hour = 0;
     std::string date;  // "2025-01-31"
@@ -60,7 +60,7 @@ std::vector<Device> parse_devices(const std::filesystem::path& file);
 // The device of that name. `place`: where the name stood. Errors: config, with the nearest name.
 Device device_named(const std::string& name, const Place& place);
 
-// What a number of FLOPs takes on a number of devices.
+// Time for a number of FLOPs on a number of devices.
 
 // The devices that a plan is made for.
 struct DeviceUse {

@@ -1,5 +1,5 @@
 #pragma once
-// What a trial promises its driver, in its journal: the next line comes within a time. A trial that breaks its promise
+// A trial's promise to its driver, in its journal: the next line comes within a time. A trial that breaks its promise
 // has hung.
 
 #include <functional>
@@ -19,14 +19,14 @@ class Heartbeat {
     // `stop`: whether somebody wants the trial to end. `ranks`: that do it together.
     Heartbeat(journal::Writer& journal, std::function<bool()> stop, int ranks = 1);
 
-    // What is done from now on, for whoever waits for it, and the longest that may take until the next beat or begin.
+    // Announces the activity from now on, for messages, and the longest time until the next beat or begin.
     void begin(const std::string& doing, double seconds);
     // The same of computing alone, in pieces of which none is more than `growth` times as much work as another. Where a
     // rank may keep others waiting, how long the first pieces took is promised for the next ones.
     void begin_pieces(const std::string& doing, double seconds, double growth);
     // A piece of the work is done: a step, a batch. A piece that took unexpectedly long makes later promises longer.
     void beat();
-    // Likewise. Throws StopAsked once somebody wants the trial to end.
+    // A beat that throws StopAsked once somebody wants the trial to end.
     void beat_or_stop();
     // The first time that it is true the journal answers: the trial has heard.
     bool stopping();

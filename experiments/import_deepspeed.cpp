@@ -21,7 +21,7 @@ namespace {
 using What = ImportNote::What;
 using Notes = std::vector<ImportNote>;
 
-// What says at the top of a DeepSpeed file what ours says elsewhere.
+// Top-level keys of a DeepSpeed file whose equivalents are elsewhere in ours.
 const std::map<std::string, std::string>& keys_outside() {
     static const std::map<std::string, std::string> kOutside = {
         {"train_batch_size", "train.batch_size"},
@@ -191,7 +191,7 @@ std::string random_ltd_toml(JsonReader section, bool enabled, Notes& notes) {
     if (step < 1) config.refuse("seq_per_step", "must be at least 1");
     if (least % step != 0 || most % step != 0)
         notes.push_back({schedule->name(least % step != 0 ? "min_value" : "max_value"), What::changed,
-                         fmt::format("is no multiple of {}: theirs goes below min_value and reaches max_value late; ours "
+                         fmt::format("is not a multiple of {}: theirs goes below min_value and reaches max_value late; ours "
                                      "begins at min and is at max at require_steps", step)});
     for (const JsonReader* read : {&section, &*schedule, &config}) note_unread(*read, notes);
     return fmt::format(

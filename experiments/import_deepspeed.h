@@ -10,9 +10,9 @@ namespace deft::experiments {
 // A key whose meaning did not go over as it stood.
 struct ImportNote {
     enum class What {
-        ignored,        // it means nothing here
-        not_converted,  // it meant something, and nothing here stands for it
-        changed,        // what stands for it here is written or works otherwise
+        ignored,        // it has no effect here
+        not_converted,  // it had an effect, and nothing here corresponds to it
+        changed,        // its equivalent here is written or works differently
         defect,         // what theirs does with it is known to be wrong
         unknown,        // no key of DeepSpeed's, which ignores it silently
         outside,        // of another section

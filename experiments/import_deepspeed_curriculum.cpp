@@ -79,11 +79,11 @@ Schedule read_schedule(JsonReader& section, std::vector<ImportNote>& notes) {
         if (!(s.root_degree >= 1)) config.refuse("root_degree", "must be at least 1");
         if (s.min % s.step != 0)
             notes.push_back({section.name("min_difficulty"), What::defect,
-                             fmt::format("theirs cuts {} to a multiple of {}, below the minimum (mended upstream in "
+                             fmt::format("theirs cuts {} to a multiple of {}, below the minimum (fixed upstream in "
                                          "#8334); ours stays at the minimum", s.min, s.step)});
         if (s.max % s.step != 0)
             notes.push_back({section.name("max_difficulty"), What::changed,
-                             fmt::format("is no multiple of {}: theirs stays below it until the root runs on past "
+                             fmt::format("is not a multiple of {}: theirs stays below it until the root runs on past "
                                          "total_curriculum_step; ours is there at that step", s.step)});
     }
     note_unread(config, notes);
@@ -118,7 +118,7 @@ std::string discrete_toml(const std::vector<Stair>& stairs) {
     return fmt::format("pacing = \"discrete\"\npoints = [{}]\nsteps = {}\n", fmt::join(points, ", "), steps);
 }
 
-// Of a table; nothing, and a note, where ours has no such growth.
+// The growth of a table; nothing, and a note, where ours has no such growth.
 std::optional<std::string> growth_toml(Schedule s, const JsonReader& section, std::vector<ImportNote>& notes,
                                        bool percentile) {
     const auto refuse = [&](const char* key, const std::string& why) {
@@ -130,7 +130,7 @@ std::optional<std::string> growth_toml(Schedule s, const JsonReader& section, st
     if (percentile && s.max != kHundredth) {
         // Theirs cuts the samples into max_difficulty parts, whatever it is called.
         if (s.max < 1 || kHundredth % s.max != 0)
-            return refuse("max_difficulty", fmt::format("theirs cuts the samples into {} parts, which are no whole "
+            return refuse("max_difficulty", fmt::format("theirs cuts the samples into {} parts, which are not whole "
                                                         "percentiles", s.max));
         const std::int64_t scale = kHundredth / s.max;
         notes.push_back({section.name("max_difficulty"), What::changed,
@@ -201,7 +201,7 @@ void note_paths(JsonReader& section, const std::string& why, std::vector<ImportN
 }
 
 // The papers' recipes name what Megatron-DeepSpeed's data_post_process does with a length: seqlen_truncate cuts,
-// seqlen_reshape lays out anew.
+// seqlen_reshape splits it into shorter rows.
 bool is_cut(const std::string& letters) {
     return is_one_of(letters, {"seqtru", "seqlentruncate"});
 }
@@ -210,7 +210,7 @@ bool is_reshaped(const std::string& letters) {
     return is_one_of(letters, {"seqres", "seqlenreshape"});
 }
 
-// Those whose difficulty is the step's length, or nothing at all.
+// Tables whose difficulty is the step's length, or has no effect.
 void import_single_cluster(JsonReader& section, const std::string& name, const std::string& type,
                            ImportedCurriculum& curriculum, std::vector<ImportNote>& notes) {
     const Schedule schedule = read_schedule(section, notes);
@@ -221,7 +221,7 @@ void import_single_cluster(JsonReader& section, const std::string& name, const s
     const bool length = says_how || is_one_of(letters, {"seqlen", "sequencelength"});
     if (type != "value" || !length) {
         notes.push_back({key, What::defect,
-                         length ? "single_cluster admits all samples at once, and a length is no percentile: theirs "
+                         length ? "single_cluster admits all samples at once, and a length is not a percentile: theirs "
                                   "neither cuts nor orders; schedule_based was meant, which orders by real length, and "
                                   "packed samples are all full"
                                 : "single_cluster admits all samples at once: theirs orders nothing; schedule_based was "
@@ -233,7 +233,7 @@ void import_single_cluster(JsonReader& section, const std::string& name, const s
     if (!says_how)
         notes.push_back({key, What::changed,
                          "theirs leaves to the user's program whether samples are cut (seqtru) or laid out in shorter "
-                         "rows (seqres), and this file cannot tell: seqtru was taken; rename the table for seqres"});
+                         "rows (seqres), and this file does not say: seqtru was taken; rename the table for seqres"});
     add(curriculum, ours, name, length_toml(schedule, section, notes), section.name("schedule_type"), notes);
 }
 
@@ -251,7 +251,7 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
     if (percentile && schedule.step == 8)
         notes.push_back({section.name("schedule_config.difficulty_step"), What::defect,
                          "8 suits lengths; of percentiles it admits samples in twelve leaps, as one of their scripts "
-                         "does unmeant; converted as it stands"});
+                         "does unintentionally; converted unchanged"});
     const std::string key = section.name("clustering_type");
     if (is_one_of(letters, {"seqlen", "sequencelength", "seqreo", "seqlenvocabularyrarity", "seqlenvocabrarity", "seqreovoc"})) {
         note_paths(section, "the metric was not converted", notes);
@@ -279,7 +279,7 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
     }
     notes.push_back({section.name("index_to_sample_path"), What::changed,
                      "ours reads one value a sample: deft analyze --from-deepspeed FOLDER --metric NAME --column-out "
-                     "COLUMN.npy, with --corpus and --seqlen, converts their index; NAME is what stands before "
+                     "COLUMN.npy, with --corpus and --seqlen, converts their index; NAME is the text before "
                      "_index_to_sample"});
     if (!values.empty())
         notes.push_back({section.name("index_to_metric_path"), What::ignored, "the column holds the values"});
@@ -321,7 +321,7 @@ ImportedCurriculum import_curriculum(JsonReader section, std::vector<ImportNote>
     if (std::optional<JsonReader> metrics = section.section("curriculum_metrics")) {
         for (const std::string& name : metrics->keys()) {
             if (name.empty() || metrics->name(name) != metrics->name("") + name)
-                metrics->refuse(name, "is no name for a metric");
+                metrics->refuse(name, "is not a name for a metric");
             std::optional<JsonReader> metric = metrics->section(name);
             if (!metric) metrics->refuse(name, "must be an object");
             import_metric(*metric, name, curriculum, notes);
@@ -345,7 +345,7 @@ void import_legacy_curriculum(JsonReader section, ImportedCurriculum& curriculum
         add(curriculum, type, "curriculum_learning", {}, section.name("curriculum_type"), notes);
     } else if (enabled || section.has("schedule_type")) {
         const Schedule schedule = read_schedule(section, notes);
-        // Of two, the one that is enabled decides.
+        // Where both are present, the enabled one decides.
         if (enabled && !curriculum.enabled) curriculum.metrics.clear();
         if (enabled || curriculum.metrics.empty()) {
             curriculum.enabled = curriculum.enabled || enabled;

@@ -1,5 +1,5 @@
 #pragma once
-// What a stored trial would be made of today: the hashes of its data, of its columns of difficulties, of the model that
+// Current inputs of a stored trial: the hashes of its data, of its columns of difficulties, of the model that
 // it starts from, and of the tasks that it was scored by.
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace deft::experiments {
 
 struct InputNow {
     std::string sha256;   // as to_json() has it in the configuration
-    std::string unknown;  // why nobody can tell; empty: it is known
+    std::string unknown;  // why the hash is unknown; empty: it is known
 };
 
-// Of a configuration as to_json() gave it, "eval" aside, by the keys that lead to the hash in it: "data.sha256",
+// For a configuration as to_json() gave it, "eval" aside, by the keys that lead to the hash in it: "data.sha256",
 // "start.sha256", "curriculum.voc.column_sha256". Those of [start] and of columns only where it has any.
 std::map<std::string, InputNow> inputs_now(const Json& config, SeenFiles& seen);
 

@@ -37,7 +37,7 @@ class JsonReader {
     std::optional<JsonReader> section(const std::string& key);
     JsonReader required_section(const char* key);
 
-    // Those that are there, and of those the ones never asked for, sorted.
+    // Keys that are present, and the unread subset of those, sorted.
     std::vector<std::string> keys() const;
     std::vector<std::string> unread() const;
     // All that was asked for: what an unread key may have been meant to be.

@@ -89,7 +89,7 @@ ModelConfig defaults_of_kind(const std::string& name) {
         model.kind = name;
         return model;
     }
-    throw std::logic_error("there is no kind of model called " + name);
+    throw std::logic_error("unknown kind of model: " + name);
 }
 
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab) {

@@ -13,7 +13,7 @@ std::vector<std::string> model_kinds();
 // Errors: std::logic_error, for a kind that is not one of those.
 ModelConfig defaults_of_kind(const std::string& kind);
 
-// Of all layers alike, for a vocabulary of so many entries; of images, which have none, whatever it is.
+// A model with equal layers, for a vocabulary of this many entries, which has no effect on images.
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab);
 
 // The other way. Errors: config, listing what no [model] has.

@@ -18,7 +18,7 @@ namespace deft::experiments {
 
 namespace {
 
-constexpr const char* kTraining = "training";  // the table of a preset's file that is no part of [model]
+constexpr const char* kTraining = "training";  // the table of a preset's file that is not part of [model]
 
 std::filesystem::path presets_folder() {
     return installed_file("experiments/presets");
@@ -42,7 +42,7 @@ std::vector<std::string> model_presets() {
 ConfigNode load_model_preset(const std::string& name) {
     const std::vector<std::string> known = model_presets();
     if (std::find(known.begin(), known.end(), name) == known.end())
-        throw std::logic_error("there is no model preset called " + name);
+        throw std::logic_error("unknown model preset: " + name);
     ConfigNode preset = parse_preset_file(name);
     preset.erase(kTraining);
     return preset;
@@ -51,7 +51,7 @@ ConfigNode load_model_preset(const std::string& name) {
 PresetTraining preset_training(const std::string& name) {
     const std::vector<std::string> known = model_presets();
     if (std::find(known.begin(), known.end(), name) == known.end())
-        throw Error(ErrorKind::config, fmt::format("there is no model preset called \"{}\"", name),
+        throw Error(ErrorKind::config, fmt::format("unknown model preset \"{}\"", name),
                     suggestion(name, known));
     const ConfigNode file = parse_preset_file(name);
     const ConfigNode* node = file.find(kTraining);

@@ -17,7 +17,7 @@ std::vector<std::string> model_presets();
 // The keys of [model] in a preset's file. Errors: std::logic_error, for a name that is not one of those.
 ConfigNode load_model_preset(const std::string& name);
 
-// What a paper says of a preset's training: [training] of its file, which may state less.
+// A paper's description of a preset's training: [training] of its file, which may state less.
 struct PresetTraining {
     std::int64_t vocab = 0;   // entries of its vocabulary; 0: not stated
     std::int64_t tokens = 0;  // of the whole training, repeats and padding counted; 0: not stated
@@ -26,7 +26,7 @@ struct PresetTraining {
 // Errors: config, for a name that is not one of those, with the nearest one, or a damaged table.
 PresetTraining preset_training(const std::string& name);
 
-// A preset as it stands, without dropout, for a vocabulary of so many entries; of samples that it can take.
+// A preset without changes, without dropout, for a vocabulary of this many entries; for samples that it can take.
 // Errors: config, for a name that is not one of those, with the nearest one.
 engine::TransformerConfig preset_model(const std::string& name, std::int64_t vocab);
 

@@ -75,10 +75,10 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
         table.refuse("train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
         if (!has_files && !files->empty())
-            table.refuse(key, fmt::format("means nothing to corpus = \"{}\"", data.corpus),
+            table.refuse(key, fmt::format("has no effect with corpus = \"{}\"", data.corpus),
                          "set data.corpus = \"text\" or drop the files");
     if (data.corpus == "indexed" && data.max_bytes != 0)
-        table.refuse("max_bytes", "means nothing to corpus = \"indexed\", which is used as it is", "drop the key");
+        table.refuse("max_bytes", "has no effect with corpus = \"indexed\", which is used as it is", "drop the key");
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
         if (data.corpus == "indexed" && files->size() > 1 &&
             !std::all_of(files->begin(), files->end(), [](const std::string& file) { return file.ends_with(".bin"); }))
@@ -107,7 +107,7 @@ void require_used(TableReader& table, const TrainConfig& train) {
             table.refuse(unused.key, fmt::format("is of train.{} = \"{}\" alone", unused.chooser, unused.value),
                          fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser, unused.value));
     if (train.decay == "step" && train.min_learning_rate > 0)
-        table.refuse("min_learning_rate", "means nothing to train.decay = \"step\", which ends with its last stage",
+        table.refuse("min_learning_rate", "has no effect with train.decay = \"step\", which ends with its last stage",
                      "set it to 0: the last stage's rate follows from train.decay_factor and train.decay_stages");
 }
 
@@ -149,7 +149,7 @@ std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const 
     }
 }
 
-// What is dropped of an epoch is counted in batches of a step.
+// The dropped rest of an epoch is counted in batches of a step.
 void require_batches_of_a_step(const TableReader& table, const DataConfig& data, const TrainConfig& train) {
     if (data.labelled.whole_batches == 0 || data.labelled.whole_batches == train.batch_size) return;
     table.refuse("batch_size",
@@ -183,7 +183,7 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
 
 void require_model_to_import(const TableReader& table, const TrainConfig& train, bool has_start) {
     if (train.budget_tokens != 0 || has_start) return;
-    table.refuse("budget_tokens", "is 0, and there is no model to take as it is",
+    table.refuse("budget_tokens", "is 0, and no model to import is named",
                  "name one, as in start.from = \"my-gpt2\", or give the tokens to train on");
 }
 
@@ -213,7 +213,7 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
-// A model that tells the labels of one task is scored by that task.
+// A model that predicts the labels of one task is evaluated on that task.
 void require_questions_of_labels(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                  const EvalConfig& eval) {
     if (!eval.tasks.empty())
@@ -227,12 +227,12 @@ void require_questions_of_labels(const TableReader& table, const DataConfig& dat
         table.refuse("validation_tokens", "is of a corpus: the records of each split are all scored", "drop the key");
 }
 
-// A model that fills gaps or tells images apart continues no text, and its loss is not that of all bytes.
+// A masked language model or an image classifier cannot continue text, and its loss is not that of all bytes.
 void require_fitting_questions(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                const EvalConfig& eval) {
     if (sample_kind(data) == SampleKind::packed) {
         if (eval.metric == "acc")
-            table.refuse("metric", "is the share of samples that are told right, and packed samples are continued",
+            table.refuse("metric", "is an accuracy of classification, and packed samples train a language model",
                          "set eval.metric = \"loss\"");
         if (eval.metric != "loss" && eval.metric != "bits_per_byte")
             table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\"");
@@ -244,7 +244,7 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
         table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\" or \"acc\"");
     if (!eval.tasks.empty())
         table.refuse("tasks",
-                     is_images ? "ask a model to continue text, and one of images tells their classes"
+                     is_images ? "ask a model to continue text, and an image model predicts classes"
                                : "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
                      "drop the key, or set data.samples = \"packed\"");
     if (eval.metric == "bits_per_byte")
@@ -279,7 +279,7 @@ void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersCon
     if (eval.select == "best" && eval.every.empty())
         table.refuse("select", "is \"best\" of validations that never happen", "set eval.every, as in \"20 times\"");
     if (eval.select == "last" && eval.metric != EvalConfig{}.metric)
-        table.refuse("metric", "means nothing to eval.select = \"last\"", "set eval.select = \"best\" or drop the key");
+        table.refuse("metric", "has no effect with eval.select = \"last\"", "set eval.select = \"best\" or drop the key");
     for (std::size_t i = 0; i < eval.shots.size(); ++i)
         if (eval.shots[i] < 0 || std::find(eval.shots.begin(), eval.shots.begin() + static_cast<std::ptrdiff_t>(i),
                                            eval.shots[i]) != eval.shots.begin() + static_cast<std::ptrdiff_t>(i))
@@ -322,8 +322,8 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(model.seqlen);
     const auto width = static_cast<double>(model.width), layers = static_cast<double>(model.layers);
     const auto hidden = static_cast<double>(model.hidden);
-    // At least: a layer saves so many numbers a token, and a weight has a gradient and its moments, which any number of
-    // ranks may share.
+    // Lower bound: a layer saves this many numbers per token, and a weight has a gradient and its moments, which ranks
+    // may share.
     const std::string& recompute = config.train.recompute;
     const double saved = recompute == "block"        ? width
                          : recompute == "activation" ? 4 * width + hidden
@@ -355,7 +355,7 @@ StartConfig parse_start(TableReader table) {
     return start;
 }
 
-// What a model's training took is stated of one that stands in a table for itself.
+// A stated training cost applies only to a model that is imported without training.
 void refuse_stated(TableReader table) {
     for (const char* key : {"tokens", "flops", "hours", "usd", "source"})
         if (table.optional_node(key) != nullptr)
@@ -363,10 +363,10 @@ void refuse_stated(TableReader table) {
                          "drop the key, or set train.budget_tokens = 0");
 }
 
-// There is no training that a technique could change, nor one to validate on the way.
+// An imported model has no training that a technique could change, nor one to validate on the way.
 void finish_imported(const TableReader& root, TrialConfig& config) {
     const auto refuse = [&](const std::string& key) {
-        root.refuse(key.c_str(), "means nothing to a model that is taken as it is (train.budget_tokens = 0)",
+        root.refuse(key.c_str(), "has no effect with an imported model (train.budget_tokens = 0)",
                     "drop the table, or set enabled = false in it for this case");
     };
     if (config.curriculum) refuse("curriculum");

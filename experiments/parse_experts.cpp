@@ -14,7 +14,7 @@ namespace deft::experiments {
 
 namespace {
 
-// N of "every N"; nothing where the text is no such.
+// N of "every N"; nothing for any other text.
 std::optional<std::int64_t> interval_of(const std::string& text) {
     constexpr std::string_view kEvery = "every ";
     if (!text.starts_with(kEvery)) return {};
@@ -25,7 +25,7 @@ std::optional<std::int64_t> interval_of(const std::string& text) {
     return interval;
 }
 
-// The last layer of each run of so many.
+// The last layer of each run of `interval` layers.
 std::vector<std::int64_t> every(std::int64_t interval, std::int64_t layers_of_model) {
     std::vector<std::int64_t> layers;
     for (std::int64_t layer = interval - 1; layer < layers_of_model; layer += interval) layers.push_back(layer);
@@ -49,7 +49,7 @@ void read_layers(TableReader& table, std::int64_t layers_of_model, std::vector<s
     require_layers(table, layers, layers_of_model);
 }
 
-// is_of_all: whether it is a number, which stands for one of each expert layer.
+// is_of_all: whether it is a number, which applies to each expert layer.
 void read_count(TableReader& table, std::vector<std::int64_t>& count, bool& is_of_all) {
     const ConfigNode* const node = table.optional_node("count");
     if (node == nullptr) return;
@@ -74,7 +74,7 @@ void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConf
     read_table(table, experts);
 }
 
-// Of one number as many as there are layers.
+// Repeats a single number for each expert layer.
 void spread_count(const TableReader& table, bool count_is_of_all, ExpertLayersConfig& experts) {
     if (experts.count.empty()) table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
     if (count_is_of_all) experts.count.resize(experts.layers.size(), experts.count.front());

@@ -14,7 +14,7 @@ struct ExpertTables {
     const ConfigNode* own = nullptr;  // laid over it
 };
 
-// None where there is no such table, or enabled = false. name: of the table, for messages. Errors: config, with the place.
+// None where the table is absent, or enabled = false. name: of the table, for messages. Errors: config, with the place.
 ExpertLayersConfig parse_experts(const ExpertTables& tables, const std::string& name, std::int64_t layers_of_model);
 
 }  // namespace deft::experiments

@@ -40,7 +40,7 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
                      "set it to 0, or lower model.heads or model.seqlen");
 }
 
-// Masked samples are guessed from both sides, and packed ones from what stands before.
+// Masked tokens are predicted from both sides, and packed ones from the preceding tokens.
 void require_samples(const TableReader& table, const ModelConfig& model, const DataConfig& data) {
     if (sample_kind(data) == SampleKind::bert) {
         const std::int64_t shortest = engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut();
@@ -67,7 +67,7 @@ void refuse_parts_of_tokens(const TableReader& table, const ModelConfig& model) 
     const auto refuse = [&](const char* key, bool is_set, const char* why) {
         if (is_set) table.refuse(key, why, "drop the key, or train on text");
     };
-    refuse("causal", model.causal, "is true, and the class of an image is told from all of its patches");
+    refuse("causal", model.causal, "is true, and the class of an image is predicted from all of its patches");
     refuse("segments", model.segments != 0, "are parts of a text, and images have none");
     refuse("input_norm", model.input_norm, "is of tokens: patches have none");
     refuse("order_head", model.order_head, "needs two segments of text");
@@ -76,7 +76,7 @@ void refuse_parts_of_tokens(const TableReader& table, const ModelConfig& model) 
     refuse("tied_head", model.tied_head != plain.tied_head, "is of a head of tokens, and images have a head of classes");
 }
 
-// What of the images is not said is the data's; what is said must be the data's.
+// Image sizes default to the data's; stated ones must equal the data's.
 void take_images_of(const TableReader& table, const DataConfig& data, ModelConfig& model) {
     const std::optional<CatalogueEntry> entry = image_entry(data);
     const auto take = [&](const char* key, std::int64_t& own, std::int64_t of_data) {
@@ -136,7 +136,7 @@ void fill_labelled(TableReader& table, const DataConfig& data, const std::string
                    ModelConfig& model) {
     if (model.causal)
         table.refuse("causal",
-                     "is true, and labels are told from the first token, which must see all others: models of kind bert do",
+                     "is true, and labels are predicted from the first token, which must see all others, as in kind bert",
                      "set model.kind = \"bert\"");
     if (model.segments == 1)
         table.refuse("segments", "is 1, and two texts have one each", "set it to 2, or to 0 for none");
@@ -226,7 +226,7 @@ ModelConfig parse_model(TableReader table, const DataConfig& data, const std::st
         refuse_label_keys(table, model);
     require_heads(table, model);
     if (model.positions != "rope" && model.rope_theta != ModelConfig{}.rope_theta)
-        table.refuse("rope_theta", fmt::format("means nothing to positions = \"{}\"", model.positions),
+        table.refuse("rope_theta", fmt::format("has no effect with positions = \"{}\"", model.positions),
                      "set model.positions = \"rope\", or drop the key");
     if (sample_kind(data) != SampleKind::images && !is_labelled) require_samples(table, model, data);
     if (model.order_head && !has_pairs)

@@ -25,7 +25,7 @@ namespace {
 
 void refuse_table(const TableReader& table, const char* key, const ConfigNode* node, const std::string& samples) {
     if (node != nullptr)
-        table.refuse(key, fmt::format("means nothing to data.samples = \"{}\"", samples),
+        table.refuse(key, fmt::format("has no effect with data.samples = \"{}\"", samples),
                      fmt::format("set data.samples = \"{}\", or drop the table", key));
 }
 

@@ -32,7 +32,7 @@ std::vector<std::string> known_metrics(const DataConfig& data) {
     return {"seqtru", "seqres", "voc", "voc_per_token"};
 }
 
-// What cannot be a metric of packed samples, and why.
+// Refuses metrics that do not apply to packed samples.
 void refuse_for_packed(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (name == "seqreo" || name == "seqlen" || name == "seqreo_voc")
@@ -46,14 +46,14 @@ void refuse_for_bert(const TableReader& curriculum, const char* key) {
     if (name == "seqres" || name == "seqres_voc")
         curriculum.refuse(
             key,
-            "lays samples end to end and cuts them anew, and a BERT sample cannot be cut across its special"
+            "lays samples end to end and splits them again, and a BERT sample cannot be cut across its special"
             " tokens",
             "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
     if (name == "seqlen")
         curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
 }
 
-// Of images only a column tells which are hard.
+// For images, only a column can define difficulty.
 void refuse_for_images(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (by_length(name) || name == "seqreo" || name == "seqreo_voc" || name == "seqlen")

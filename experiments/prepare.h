@@ -1,5 +1,5 @@
 #pragma once
-// What trials of one configuration share, made before they start: the tokenised corpus and its difficulty indexes.
+// Inputs that trials of one configuration share, made before they start: the tokenised corpus and difficulty indexes.
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What training a preset takes on which device, counted from its sizes: nothing of the model is allocated.
+// Requirements of training a preset on a device, counted from its sizes: nothing of the model is allocated.
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,7 @@ PresetPlan plan_preset(const PresetPlanSettings& settings);
 // of fp32, since the engine uses no TF32.
 DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation);
 
-// One device, or so many of it side by side, for that plan.
+// The plan on one device, or on this many in parallel.
 struct PresetOnDevice {
     DeviceUse use;
     std::optional<bool> holds_memory;      // of one of them; nothing where its memory is not stated

@@ -28,7 +28,7 @@ engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device
     return {arena.total_bytes(), arena.table()};
 }
 
-// Of training; an imported model is held, and no more.
+// Memory of training; an imported model is only held.
 engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device, const engine::RankOf& rank = {}) {
     if (is_imported(config)) return plan_scoring(config, device);
     return engine::plan_memory(trainer_config(config), backend_of(config, device, 1), rank);

@@ -1,5 +1,5 @@
 #pragma once
-// What a trial will consume, from its schedules run step by step, before anything is trained.
+// Projected consumption of a trial, from its schedules run step by step, before anything is trained.
 
 #include <cstdint>
 
@@ -25,10 +25,10 @@ struct Projection {
 
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
 
-// Errors: config, where so many ranks cannot train it together: rows of a step that they do not divide, or experts.
+// Errors: config, where this many ranks cannot train it together: rows of a step that they do not divide, or experts.
 void require_ranks(const TrialConfig& config, int ranks);
 
-// Bytes of planned buffers alone, without running the schedules, where so many ranks train the trial together.
+// Bytes of planned buffers alone, without running the schedules, where this many ranks train the trial together.
 struct PlannedBytes {
     std::int64_t largest = 0;  // of the last rank, whose shares are the largest
     std::int64_t all = 0;      // of all ranks, each taken for that one: they differ by how shares are rounded

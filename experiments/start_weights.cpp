@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the manifest of a trial's checkpoint says of it.
+// The trial's identity in its checkpoint's manifest.
 struct TrialOrigin {
     std::string trial, data_sha256;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a step of several devices takes beside its products: bytes between them and in their memory, over the rates that
+// Time of a step on several devices beside its products: bytes between them and in their memory, over the rates that
 // experiments/hardware.toml states. Nothing is assumed to overlap, and no message to have a latency.
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct NetworkPath {
     std::string source;
 };
 
-// Between so many neighbouring devices: the first link where one machine holds them, otherwise the network of machines.
+// The link between this many neighbouring devices: the first link within one machine, otherwise the machines' network.
 // Nothing where the device states neither.
 std::optional<NetworkPath> path_between(const Device& device, std::int64_t devices);
 
@@ -31,7 +31,7 @@ struct BesideCompute {
     double seconds() const { return rows + gradients + update; }
 };
 
-// Why beside_compute() has no number for so many devices; empty: it has one.
+// Why beside_compute() has no number for this many devices; empty: it has one.
 std::string lacks_bandwidth(const Device& device, std::int64_t devices, std::int64_t expert_ranks);
 
 // All bytes that leave a rank take the slowest part of the way. The update reads gradients, weights and moments, and

@@ -17,7 +17,7 @@ struct TrainKeyUse {
 // All of them.
 const std::vector<TrainKeyUse>& train_key_uses();
 
-// Those whose choice is another one: they are refused in a file, and no part of the configuration's JSON and hashes.
+// Keys of another choice: they are refused in a file, and excluded from the configuration's JSON and hashes.
 std::vector<TrainKeyUse> unused_train_keys(const TrainConfig& train);
 
 }  // namespace deft::experiments

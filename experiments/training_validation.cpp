@@ -49,7 +49,7 @@ bool higher_is_better(const std::string& metric) {
 
 }  // namespace
 
-// Of equal ones the first stays, so that what was kept before a kill is kept again. NaN is never best.
+// The first of equal values stays, so that the weights kept before a kill are kept again. NaN is never best.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
     if (std::isnan(value)) return;
     const bool is_better = !best_ || (higher_is_better(config_.eval.metric) ? value > best_->value : value < best_->value);
@@ -58,7 +58,7 @@ void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
         best_.reset();
         return;
     }
-    // Of all ranks: where they divide the experts, rank 0 has a part of the weights and writes them all.
+    // Collects the weights of all ranks: where ranks divide the experts, rank 0 has only a part and writes them all.
     const std::int64_t parameters = engine::model_size(trainer_.config().model).parameters;
     heartbeat.begin("saving the best weights", saving_seconds(parameters, 4));
     best_ = save_best_weights(config_, dataset_, trainer_, folder_, value);

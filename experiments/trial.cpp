@@ -114,7 +114,7 @@ bool validate(const Run& run, double longest_batch) {
     return true;
 }
 
-// What the ranks sent each other in a step: measured around it.
+// Bytes that the ranks sent each other in a step: measured around it.
 struct Traffic {
     std::int64_t all = 0, experts = 0;
 

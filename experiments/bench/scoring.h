@@ -8,10 +8,10 @@
 
 namespace deft::experiments {
 
-// Under each of these models, untrained: random requests of an eighth to all of its length, as many as so many batches
-// hold. Of one choice each: its last one to eight tokens are scored. Of four choices: they share three quarters of
-// their tokens, which are computed once, and the rest is scored. Each stands beside a forward pass of at least as many
-// tokens in full batches without padding, of which the same share is scored.
+// Benchmarks for each of these untrained models: random requests of an eighth to all of its length, enough to fill the
+// number of batches. One choice each: its last one to eight tokens are scored. Four choices: they share three quarters of
+// their tokens, which are computed once, and the rest is scored. Each is compared with a forward pass of at least as
+// many tokens in full batches without padding, where the same share is scored.
 std::vector<kernels::BenchCase> scoring_benches(const std::vector<engine::StepBench>& models, std::int64_t batches);
 
 }  // namespace deft::experiments

@@ -38,7 +38,7 @@ Json write_bert_corpus(const CorpusSource& source, const DataConfig& data, const
     return {{"name", data.tokenizer}, {"sha256", wordpiece->sha256()}, {"vocab", wordpiece->vocab()}};
 }
 
-// What is stored was written whole: where it cannot be read, it was damaged since.
+// Stored files were written completely: an unreadable one was damaged since.
 std::shared_ptr<const engine::WordPiece> stored_wordpiece(const fs::path& folder, bool lower_case) {
     try {
         return read_wordpiece(folder / "tokenizer", lower_case);

@@ -18,7 +18,7 @@ struct BertDataset {
     std::shared_ptr<const engine::WordPiece> wordpiece;
     engine::SentenceCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
-    std::string note;              // for people: that it was damaged, and made anew
+    std::string note;              // for people: that it was damaged, and recreated
     double waited_seconds = 0;     // while another process made it
 };
 
@@ -26,7 +26,7 @@ struct BertDataset {
 std::shared_ptr<const engine::WordPiece> named_wordpiece(const std::string& name, bool lower_case,
                                                          const std::string& base_folder);
 
-// What a folder holds as vocab.txt. Errors: as read_vocab_txt.
+// The vocabulary in a folder's vocab.txt. Errors: as read_vocab_txt.
 std::shared_ptr<const engine::WordPiece> read_wordpiece(const std::filesystem::path& folder, bool lower_case);
 
 DatasetIdentity bert_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr);

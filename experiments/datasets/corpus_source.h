@@ -15,7 +15,7 @@ namespace deft::experiments {
 
 enum class Split { divided, train, valid, test };  // divided: by the shares of [data] split
 
-// What a document of a file is.
+// The unit of a document in a file.
 enum class DocumentReader {
     text,        // the whole file
     jsonl,       // the "text" of a line's JSON object
@@ -51,7 +51,7 @@ CorpusSource training_source(const DataConfig& data, const std::filesystem::path
 
 // A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust:
 // for_each_document() verifies them. `seen`: hashes of files that need not be read again; null: all are read. Errors: as
-// text_files(); config, for what is no text or empty.
+// text_files(); config, for content that is not text, or empty.
 std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFiles* seen = nullptr);
 
 // A document, or a part of a long one: parts are cut where no byte-pair encoding joins what they cut.

@@ -47,7 +47,7 @@ Dataset dataset_of(const BertDataset& corpus, const BertSamplesConfig& config, s
 
 namespace {
 
-// What asks for the tokens of an image has not been told that there are none.
+// Images have no tokens; asking for them is an error of the caller.
 engine::TokenSpan no_tokens(std::int64_t, std::vector<std::int32_t>&) {
     throw Error(ErrorKind::config, "images have no tokens to measure", "order them by a column of your own");
 }

@@ -22,14 +22,14 @@ struct Dataset {
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();  // of images none
     std::int64_t seqlen = 0;
     engine::TrainingData train, valid;
-    // Of labelled texts all that a trained model is scored by; `valid` is the first of its splits.
+    // For labelled texts, all splits that a trained model is evaluated on; `valid` is the first.
     std::shared_ptr<const LabelledDataset> labelled;
     engine::SampleSource source;  // the training samples, unmasked
-    // Of the training text, without special tokens and marks; or of the training images; or, with special tokens, of the
+    // Count in the training text, without special tokens and marks; or of training images; or, with special tokens, of the
     // labelled texts.
     std::int64_t train_bytes = 0, train_tokens = 0;
     std::filesystem::path folder;  // of the corpus, for what is derived from it
-    std::string note = {};         // for people: that the corpus was damaged, and made anew
+    std::string note = {};         // for people: that the corpus was damaged, and recreated
     double waited_seconds = 0;     // while another process made it
 };
 
@@ -43,11 +43,11 @@ Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int6
 // folder: for what is derived from the texts.
 Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesystem::path& folder);
 
-// What names the corpus and its tokenizer, without opening it. `seen`: hashes of text files that need not be read again;
+// The identity of the corpus and its tokenizer, without opening it. `seen`: hashes of text files not to be read again;
 // null: all are read. Errors: as load_dataset().
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen = nullptr);
 
-// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and the like; config,
+// Tokenises the corpus where that is not done yet. Errors: as load_packed_dataset() and similar functions; config,
 // for a corpus without a training sample, or of BERT samples without one to validate on.
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress = {});

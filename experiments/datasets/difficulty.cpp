@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What values belong to, whatever the metric.
+// Fingerprint of the data that values belong to, whatever the metric.
 Json samples_fingerprint(const Dataset& samples) {
     return {{"schema", "deft-difficulty/2"},
             {"corpus", samples.sha256},
@@ -51,7 +51,7 @@ Json take_hashes(Json& json) {
     return hashes;
 }
 
-// What of an index is not as it was written.
+// Describes damage of an index; nothing where it is as it was written.
 std::optional<std::string> damage_of(const fs::path& folder, const std::string& name, const Json& hashes) {
     if (hashes.is_null()) return {};
     const std::array<fs::path, 2> files = index_files(folder, name);
@@ -66,7 +66,7 @@ std::optional<std::string> damage_of(const fs::path& folder, const std::string& 
     return {};
 }
 
-// What tells apart the indexes of a metric that lie in one folder.
+// Suffix that distinguishes the indexes of a metric in one folder.
 std::string suffix_of(const Dataset& samples) {
     if (std::holds_alternative<engine::TokenCorpus>(samples.train)) return fmt::format("{}", samples.seqlen);
     return fmt::format("{}-{}", samples.seqlen, sha256(samples.source.packing).substr(0, 8));
@@ -108,7 +108,7 @@ struct Analysis {
         if (found != fingerprint(metric)) return false;
         const auto damage = damage_of(folder, name(metric), hashes);
         if (damage && options.progress)
-            options.progress(fmt::format("the index {} is damaged and is made anew: {}", name(metric), *damage), 0);
+            options.progress(fmt::format("the index {} is damaged and is recreated: {}", name(metric), *damage), 0);
         return !damage;
     }
 
@@ -128,7 +128,7 @@ struct Analysis {
     void reduce(std::span<const std::string> metrics) const {
         for (const std::string& metric : metrics) {
             std::error_code absent;
-            fs::remove(file(metric), absent);  // it would tell of files that are replaced now
+            fs::remove(file(metric), absent);  // it would describe files that are replaced now
             engine::reduce_parts(source.samples, engine::built_in_metric(metric), part_samples, options, folder,
                                  name(metric));
             Json json = fingerprint(metric);

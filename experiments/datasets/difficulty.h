@@ -2,7 +2,7 @@
 // The difficulty of a data set's training samples under a metric, analysed once and kept beside the corpus:
 //
 //   DATASET_FOLDER/difficulty/
-//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index, its fingerprint, which tells what it belongs to, and the
+//     METRIC-SEQLEN.{json,value.npy,order.npy}    an index, its fingerprint, which identifies its data, and the
 //                                                 hashes that its files are held to; of BERT's samples
 //                                                 METRIC-SEQLEN-<8 digits of a hash of how they are cut>
 //     parts-<16 digits>/                          what an analysis has finished, see engine's analyzer.h; its name is a

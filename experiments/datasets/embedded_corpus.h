@@ -15,7 +15,7 @@ struct EmbeddedCorpus {
 };
 
 // About `bytes` bytes of training text and a tenth of that for validation. shuffled_facts draws the value of every fact
-// anew at each mention: nothing to learn, the control for the questions.
+// at each mention: nothing to learn, the control for the questions.
 EmbeddedCorpus make_embedded_corpus(std::uint64_t seed, std::int64_t bytes, bool shuffled_facts);
 
 // "the color of Bolan is" + " amber": four values of the same relation, one right.

@@ -72,7 +72,7 @@ Json read_hashes(const fs::path& folder) {
         for (const auto& [name, sha256] : hashes.items()) whole = whole && sha256.is_string();
     if (!whole)
         throw Error(ErrorKind::io, fmt::format("{} is damaged", file.string()),
-                    "delete it: hashes are recorded anew, of the files as they are then");
+                    "delete it: hashes of the files are then recorded again");
     return hashes;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 of a file block by block, on all cores: tells cheaply that a file is as it was written.
+// SHA-256 of a file block by block, on all cores: a fast check that a file is as it was written.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,19 +14,19 @@ inline constexpr std::int64_t kHashedBlockBytes = 16 << 20;
 // (blocks of `block_bytes`, the last one shorter). Errors: io.
 std::vector<std::string> block_hashes(const std::filesystem::path& file, std::int64_t block_bytes = kHashedBlockBytes);
 
-// What differs, for people, as in "block 3 of 7 of tokens.bin is not what was written"; nothing where the file has
+// The first difference, for people: "block 3 of 7 of tokens.bin is not what was written"; nothing where the file has
 // these hashes. Errors: io.
 std::optional<std::string> difference_from(const std::filesystem::path& file, const std::vector<std::string>& hashes,
                                            std::int64_t block_bytes = kHashedBlockBytes);
 
-// What identifies a data file, however it is packed: the hash and the size of its text.
+// Identity of a data file, however it is packed: the hash and the size of its text.
 
 struct TextDigest {
     std::string sha256;
     std::int64_t bytes = 0;
 };
 
-// Of a plain, .gz or .zst file, unpacked. Errors: io, for truncated or damaged data too.
+// Hash of a plain, .gz or .zst file, unpacked. Errors: io, for truncated or damaged data too.
 TextDigest text_digest(const std::filesystem::path& file);
 
 // FOLDER/datasets.sha256.json: the hashes of files whose hash the catalogue does not know, as they were when they first

@@ -20,7 +20,7 @@ std::vector<std::filesystem::path> data_folders(const std::filesystem::path& bas
 // FOLDER/NAME, or the same as .gz or .zst.
 std::optional<std::filesystem::path> look_in_folder(const std::filesystem::path& folder, const std::string& name);
 
-// Looked for in the data_folders(), each also as .gz and .zst; an absolute path stands for itself.
+// Searched in the data_folders(), each also as .gz and .zst; an absolute path is used as it is.
 std::optional<std::filesystem::path> look_for_data_file(const std::string& name,
                                                         const std::filesystem::path& base_folder);
 

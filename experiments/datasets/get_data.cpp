@@ -30,7 +30,7 @@ std::string packing(const std::string& name) {
     return extension == ".gz" || extension == ".zst" ? extension : "";
 }
 
-// A file while it is not whole; what it is packed with is still told by its name.
+// A partial file, whose name still ends with the extension of its packing.
 fs::path part_file(const fs::path& folder, const CatalogueFile& file, const std::string& packed) {
     return (folder / file.path).string() + ".part" + packed;
 }
@@ -152,7 +152,7 @@ std::vector<GotFile> get_data(const CatalogueEntry& entry, const GetOptions& giv
     GetOptions options = given;
     if (options.to.empty()) options.to = download_folder();
     if (options.to.empty())
-        throw Error(ErrorKind::usage, "there is no folder for data: neither DEFT_DATA nor HOME is set",
+        throw Error(ErrorKind::usage, "no folder for data: neither DEFT_DATA nor HOME is set",
                     "name one with --to FOLDER");
     const CatalogueForm& form = obtainable_form(entry, options);
     make_folder(options.to);
@@ -166,7 +166,7 @@ namespace {
 
 constexpr long kMostRedirects = 10;
 constexpr long kConnectSeconds = 30;
-// Below so many bytes a second for so long, a transfer has stalled.
+// A transfer that is slower than this rate for this time has stalled.
 constexpr long kStallBytes = 100, kStallSeconds = 60;
 constexpr long kRangeNotSatisfiable = 416;
 

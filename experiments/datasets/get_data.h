@@ -12,15 +12,15 @@
 namespace deft::experiments {
 
 struct DownloadOptions {
-    bool resume = false;          // go on where `file` ends; where the server cannot, begin anew
+    bool resume = false;          // go on where `file` ends; where the server cannot, restart
     std::int64_t most_bytes = 0;  // a longer answer is refused; 0: any length
     std::string ca_file;          // certificates to trust in place of the system's
     // Bytes here, and of all (0: not known); false stops the download.
     std::function<bool(std::int64_t here, std::int64_t all)> progress;
 };
 
-// What was downloaded stays in `file` when it fails, for a later call to resume. Only https is spoken, redirects
-// included. Errors: data, for an address that is not https; io, for a failed or stopped transfer, with how to mend it.
+// A failed download leaves its part in `file`, for a later call to resume. Only https is supported, redirects
+// included. Errors: data, for an address that is not https; io, for a failed or stopped transfer, with help.
 void download(const std::string& url, const std::filesystem::path& file, const DownloadOptions& options);
 
 // Brings the files of a data set into a folder, from a mirror folder or by download, each verified before it gets its
@@ -43,7 +43,7 @@ struct GotFile {
 };
 
 // All files of the first form that can be had whole. A file that is here already is verified. Partial downloads stay as
-// NAME.part and are gone on with where a known hash will tell whether the parts belong together.
+// NAME.part and are resumed where a known hash can verify the parts together.
 // Errors: data, with how to supply it, for what cannot be had; io, for a file whose hash is not the expected one.
 std::vector<GotFile> get_data(const CatalogueEntry& entry, const GetOptions& options);
 

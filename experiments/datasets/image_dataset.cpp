@@ -45,7 +45,7 @@ struct ImageFiles {
         return content;
     }
 
-    // Of file f, and of the file of labels behind it where its format has one.
+    // Images of file f, and of the next file of labels where its format has one.
     engine::ImageSet read_images(const CatalogueForm& form, std::size_t f) {
         const Content images = read(form.files[f]);
         if (form.reader != "idx")
@@ -58,7 +58,7 @@ struct ImageFiles {
     }
 };
 
-// What is tested must be what is trained on.
+// Test images must have the training images' size.
 void require_one_kind(const CatalogueEntry& entry, const ImageDataset& dataset) {
     const engine::ImageSet &a = dataset.training, &b = dataset.testing;
     if (a.channels != b.channels || a.height != b.height || a.width != b.width)

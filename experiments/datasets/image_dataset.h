@@ -19,13 +19,13 @@ struct ImageDataset {
     engine::ImageSet training, testing;
 };
 
-// The entry of data.corpus; nothing where that is no set of images.
+// The entry of data.corpus; nothing where it is not a set of images.
 std::optional<CatalogueEntry> image_entry(const DataConfig& data);
 
 // How many images of the form at hand are to train on, without reading them. data.corpus is a set of images.
 std::int64_t training_images(const DataConfig& data, const std::filesystem::path& base_folder);
 
-// What names the images and their division; their vocabulary is 0. Errors: as read_image_dataset().
+// The identity of the images and their division; their vocabulary is 0. Errors: as read_image_dataset().
 DatasetIdentity image_identity(const DataConfig& data, const std::string& base_folder);
 
 // Errors: as read_image_dataset(); config, where the images are not those of data.sha256 any more.

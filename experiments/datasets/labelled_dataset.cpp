@@ -40,7 +40,7 @@ void keep_first(Records& records, std::size_t count) {
         records.items.erase(records.items.begin() + static_cast<std::ptrdiff_t>(count), records.items.end());
 }
 
-// Those of a split to score by. Errors: config, where none are left.
+// Records of a split to evaluate on. Errors: config, where none are left.
 Records scored_records_of(const RecordSource& source, const Task& task, const DataConfig& data) {
     Records records = load_records(source, context_of(task));
     if (data.labelled.scored_records > 0) keep_first(records, static_cast<std::size_t>(data.labelled.scored_records));
@@ -55,7 +55,7 @@ Records scored_records_of(const RecordSource& source, const Task& task, const Da
     return records;
 }
 
-// Those to train on. Errors: config, where there are fewer than data.labelled.records.
+// Records to train on. Errors: config, where there are fewer than data.labelled.records.
 Records training_records_of(const Task& task, const DataConfig& data) {
     Records records = load_records(task.train, context_of(task));
     const auto wanted = static_cast<std::size_t>(data.labelled.records);

@@ -34,13 +34,13 @@ struct LabelledDataset {
 // The task that data.corpus names. Errors: config, for one that has no records to train on: a task of prompts.
 Task labelled_task(const DataConfig& data, const std::string& base_folder);
 
-// Of classification its labels, else 0.
+// For classification its labels, else 0.
 std::int64_t classes_of(const Task& task);
 
-// Of so many records those that fill whole batches; all where data.labelled.whole_batches is 0.
+// The number of these records that fill whole batches; all where data.labelled.whole_batches is 0.
 std::int64_t whole_batches_of(std::int64_t records, const LabelledConfig& labelled);
 
-// What names the records, their labels and the tokenizer; with how many there are to train on. Errors: data, for files
+// The identity of the records, their labels and the tokenizer; with the number to train on. Errors: data, for files
 // that are not here; as labelled_task() and read_vocab_txt().
 DatasetIdentity labelled_identity(const DataConfig& data, const std::string& base_folder);
 

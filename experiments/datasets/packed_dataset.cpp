@@ -58,7 +58,7 @@ Json write_corpus(const CorpusSource& source, const DataConfig& data, const std:
     return {{"name", tokenizer.name()}, {"sha256", tokenizer.sha256()}, {"vocab", tokenizer.vocab()}};
 }
 
-// What is stored was written whole: where it cannot be read, it was damaged since.
+// Stored files were written completely: an unreadable one was damaged since.
 engine::Tokenizer stored_tokenizer(const fs::path& folder, const std::string& name) {
     try {
         return engine::read_stored_tokenizer(folder / "tokenizer", name);
@@ -98,12 +98,12 @@ std::optional<fs::path> find_shard(const std::string& name, const std::string& b
     if (!name.ends_with(".bin")) return {};
     const fs::path file = find_data_file(name, base_folder);
     if (!engine::is_llmc_shard(file))
-        throw Error(ErrorKind::config, fmt::format("{} is no token shard of llm.c", file.string()),
+        throw Error(ErrorKind::config, fmt::format("{} is not a token shard of llm.c", file.string()),
                     "name a Megatron dataset by its prefix, without .bin");
     return file;
 }
 
-// Those that a list names; none where its names are no shards. Errors: config, for both in one list.
+// Shards in a list; none where its names are not shards. Errors: config, for both in one list.
 std::vector<fs::path> find_shards(const std::vector<std::string>& names, const std::string& base_folder) {
     std::vector<fs::path> shards;
     for (const std::string& name : names)
@@ -161,7 +161,7 @@ PackedDataset open_indexed(const DataConfig& data, const std::string& base_folde
     const std::vector<fs::path> valid = find_shards(data.valid_files, base_folder);
     if (!data.valid_files.empty() && train.empty() != valid.empty())
         throw Error(ErrorKind::config,
-                    fmt::format("{} is no token shard of llm.c, and {} is",
+                    fmt::format("{} is not a token shard of llm.c, and {} is",
                                 train.empty() ? data.train_files.front() : data.valid_files.front(),
                                 train.empty() ? data.valid_files.front() : data.train_files.front()),
                     "name two datasets of one kind");

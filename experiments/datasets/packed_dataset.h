@@ -1,6 +1,6 @@
 #pragma once
 // The packed corpus that a configuration names, tokenised and ready to train on; kept as prepared_corpus.h says, with
-// vocab.json and merges.txt where the tokenizer is no byte tokenizer.
+// vocab.json and merges.txt unless the tokenizer is a byte tokenizer.
 
 #include <filesystem>
 #include <string>
@@ -18,7 +18,7 @@ struct PackedDataset {
     engine::Tokenizer tokenizer;
     engine::TokenCorpus train, valid;
     std::filesystem::path folder;  // of this corpus, for what is derived from it
-    std::string note = {};         // for people: that it was damaged, and made anew
+    std::string note = {};         // for people: that it was damaged, and recreated
     double waited_seconds = 0;     // while another process made it
 };
 

@@ -137,7 +137,7 @@ std::shared_ptr<const engine::IndexedDataset> open_tokens(const fs::path& folder
 
 PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                                const CorpusRecipe& recipe) {
-    // What a plan has hashed and prepared need not be read again.
+    // A corpus that a plan has hashed and prepared need not be read again.
     const fs::path planned = prepared_folder(data_folder, data.sha256);
     if (!data.sha256.empty() && is_prepared(planned)) return {planned, data.sha256, {}};
     CorpusSource source = training_source(data, base_folder);
@@ -154,14 +154,14 @@ PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_f
 }
 
 // From its texts. What was derived from the damaged tokens goes with them.
-void make_anew(const DataConfig& data, const std::string& base_folder, PreparedFolder& folder,
+void recreate(const DataConfig& data, const std::string& base_folder, PreparedFolder& folder,
                const CorpusRecipe& recipe, const std::string& damage) {
     try {
         const FileLock lock(folder.path.string() + ".lock");
         folder.waited_seconds += lock.waited_seconds();
         try {
             recipe.open(folder);
-            return;  // another process has made it anew meanwhile
+            return;  // another process has recreated it meanwhile
         } catch (const DamagedCorpus&) {
         }
         CorpusSource source = training_source(data, base_folder);
@@ -169,7 +169,7 @@ void make_anew(const DataConfig& data, const std::string& base_folder, PreparedF
             throw Error(ErrorKind::config, "the texts have changed since it was made");
         prepare_whole(source, data, folder.sha256, folder.path, recipe.write);
     } catch (const Error& error) {
-        throw Error(ErrorKind::io, fmt::format("{}; making it anew failed: {}", damage, first_line(error.what())),
+        throw Error(ErrorKind::io, fmt::format("{}; recreating it failed: {}", damage, first_line(error.what())),
                     fmt::format("supply its texts as they were, or delete the folder {} and run the sweep again",
                                 folder.path.string()),
                     "the damaged folder");
@@ -217,9 +217,9 @@ PreparedFolder open_or_prepare(const DataConfig& data, const std::string& base_f
     } catch (const DamagedCorpus& error) {
         damage = first_line(error.what());
     }
-    folder.note = fmt::format("the tokenised corpus is damaged and is made anew from its texts: {}", damage);
+    folder.note = fmt::format("the tokenised corpus is damaged and is recreated from its texts: {}", damage);
     if (progress) progress(folder.note, 0);
-    make_anew(data, base_folder, folder, recipe, damage);
+    recreate(data, base_folder, folder, recipe, damage);
     recipe.open(folder);
     return folder;
 }

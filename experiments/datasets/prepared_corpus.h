@@ -47,7 +47,7 @@ DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::i
 std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer,
                           SeenFiles* seen = nullptr);
 
-// Writes FOLDER/tokens and FOLDER/tokenizer, and tells `each` of every document: its split and its bytes of text. Gives
+// Writes FOLDER/tokens and FOLDER/tokenizer, and calls `each` for every document: its split and its bytes of text. Gives
 // the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.
 using WriteCorpus = std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
                                        const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
@@ -55,18 +55,18 @@ using WriteCorpus = std::function<Json(const CorpusSource& source, const std::fi
 struct PreparedFolder {
     std::filesystem::path path;
     std::string sha256;  // of the corpus
-    std::string note;    // for people: that it was damaged, and made anew
+    std::string note;    // for people: that it was damaged, and recreated
     double waited_seconds = 0;  // while another process made it
 };
 
-// What a kind of samples does with such a folder.
+// Operations of a kind of samples on such a folder.
 struct CorpusRecipe {
     std::function<std::string(CorpusSource&)> identity;  // the corpus's sha256
     WriteCorpus write;
     std::function<void(const PreparedFolder&)> open;  // Errors: DamagedCorpus
 };
 
-// Opens the folder of the corpus, made where it is not there, and made anew from its texts where it is damaged; several
+// Opens the folder of the corpus, made where it is absent, and recreated from its texts where it is damaged; several
 // processes may ask at once. What data.sha256 names is found without reading the texts. Errors: config, where the texts
 // are not those of data.sha256 any more, and for a corpus without training or validation text; io, for a damaged folder
 // whose texts are not here; those of the recipe.
@@ -87,7 +87,7 @@ class DamagedCorpus : public Error {
     DamagedCorpus(const std::filesystem::path& folder, const std::string& what);
 };
 
-// What is stored, verified: every block of the tokens is as it was written, at about 1 GB/s a core with SHA
+// Verifies the stored files: every block of the tokens is as it was written, at about 1 GB/s a core with SHA
 // instructions; the documents by split are there. Errors: DamagedCorpus.
 struct PreparedCorpus {
     std::string name;

@@ -13,15 +13,15 @@ class SeenFiles {
  public:
     // Remembers nothing beyond its life.
     SeenFiles() = default;
-    // What `store` holds is known; a store that is not there or is damaged holds nothing.
+    // Reads the known hashes in `store`; an absent or damaged store holds nothing.
     explicit SeenFiles(std::filesystem::path store);
 
-    // The hash that `compute` gave or gives of this file. `what` tells several hashes of one file apart. Errors: those
+    // The hash that `compute` gave or gives of this file. `what` names one of several hashes of a file. Errors: those
     // of `compute`.
     std::string sha256(const std::string& what, const std::filesystem::path& file,
                        const std::function<std::string()>& compute);
 
-    // Writes the store, where there is anything new. One that cannot be written costs time alone, and is no error.
+    // Writes the store, where there is anything new. A store that cannot be written costs only time: not an error.
     void save() const;
 
  private:

@@ -84,7 +84,7 @@ bool is_pattern(const std::string& name) {
     return name.find_first_of("*?[") != std::string::npos;
 }
 
-// So that it stands for itself in a pattern.
+// Escapes a path for a pattern.
 std::string literal(const std::string& path) {
     std::string text;
     for (const char c : path) {
@@ -141,7 +141,7 @@ void require_text(const fs::path& file) {
     if (count == 0) return;
     throw Error(ErrorKind::config,
                 fmt::format("{} {}", file.string(),
-                            wide ? "is text in UTF-16 or UTF-32" : "is no text: a quarter of it are zero bytes"),
+                            wide ? "is text in UTF-16 or UTF-32" : "is not text: a quarter of it are zero bytes"),
                 "convert it, as in iconv -f UTF-16 -t UTF-8", "nothing was made of it");
 }
 

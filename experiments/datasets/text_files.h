@@ -22,7 +22,7 @@ std::vector<TextFile> text_files(const std::string& name, const std::filesystem:
 // file holds is not known.
 bool is_json_lines(const std::string& name);
 
-// Looks at the beginning of a file, unpacked. Errors: config, for UTF-16, UTF-32 and what is no text at all; io.
+// Checks the beginning of a file, unpacked. Errors: config, for UTF-16, UTF-32 and content that is not text; io.
 void require_text(const std::filesystem::path& file);
 
 }  // namespace deft::experiments

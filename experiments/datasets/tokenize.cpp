@@ -17,7 +17,7 @@ namespace deft::experiments {
 
 namespace {
 
-// The text's beginning, of so many bytes at most: up to the end of a line, or of a character where a line is longer.
+// The text's beginning, of at most this many bytes: up to the end of a line, or of a character where a line is longer.
 std::string_view beginning_of(std::string_view text, std::size_t bytes) {
     if (text.size() <= bytes) return text;
     if (bytes == 0) return {};

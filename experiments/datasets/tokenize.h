@@ -17,7 +17,7 @@
 
 namespace deft::experiments {
 
-// What a preparation says while it works: a sentence, and the fraction done.
+// Progress of a preparation: a sentence, and the fraction done.
 using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
 
 // Calls `take` with the parts of every document that is not empty, until it returns false. data.max_bytes ends a corpus
@@ -44,7 +44,7 @@ Tokenized write_sentences(const CorpusSource& source, const DataConfig& data,
                           const std::filesystem::path& prefix, const PrepareProgress& progress,
                           const std::function<void(Split, std::int64_t)>& each = {});
 
-// Of text for a tokenizer to learn from, from its start: enough for the vocabularies that are trained here. All of it
+// Bytes at a text's start for a tokenizer to learn from: enough for the vocabularies that are trained here. All of it
 // is held in memory.
 inline constexpr std::size_t kTokenizerTrainingBytes = 16'000'000;
 

@@ -25,7 +25,7 @@ std::u32string lower_without_punctuation(std::string_view text) {
     return result;
 }
 
-// What Python's \w is once punctuation is gone.
+// Python's \w after punctuation is removed.
 bool is_word_character(char32_t code) {
     const engine::CharacterClass of = engine::character_class(code);
     return of == engine::CharacterClass::letter || of == engine::CharacterClass::number;

@@ -7,7 +7,7 @@
 
 namespace deft::experiments {
 
-// By code point, without those that begin with the last one kept: the model that prints "Onion rings" has printed
+// Sorted by code point, without those that begin with the last one kept: the model that prints "Onion rings" has printed
 // "Onion" first.
 std::vector<std::string> without_prefixed(std::vector<std::string> answers);
 

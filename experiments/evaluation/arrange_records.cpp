@@ -1,4 +1,4 @@
-// What is done with a file's records before prompts are made of them.
+// Changes to a file's records before prompts are made of them.
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ Records unnested(Records&& records, const std::string& path, const Place& place)
     return result;
 }
 
-// Only the records of which a field has one of the wanted values.
+// Keeps only the records in which a field has one of the wanted values.
 void keep_where(const RecordSource& source, Records& records) {
     std::erase_if(records.items, [&](const Record& record) {
         const std::string value = value_text(field_at(records, record, source.where, source.where_place));

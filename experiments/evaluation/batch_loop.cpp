@@ -9,7 +9,7 @@ namespace deft::experiments {
 namespace {
 
 // The outcome that `owner` has, on every rank.
-void tell(const engine::Communicator& ranks, int owner, BatchOutcome& outcome) {
+void broadcast_outcome(const engine::Communicator& ranks, int owner, BatchOutcome& outcome) {
     const auto each = [&](const auto& what) {
         what(outcome.loss, 0);
         what(outcome.greedy, 1);
@@ -49,7 +49,7 @@ void for_each_batch(const BatchLoop& loop, std::int64_t count, const std::functi
         const BatchOutcome computed = compute(std::min(own, count - 1));
         for (std::int64_t batch = first; batch < std::min(count, first + ranks); ++batch) {
             BatchOutcome outcome = batch == own ? computed : BatchOutcome{};
-            if (ranks > 1) tell(loop.ranks, static_cast<int>(batch - first), outcome);
+            if (ranks > 1) broadcast_outcome(loop.ranks, static_cast<int>(batch - first), outcome);
             take(batch, outcome);
             if (loop.between_batches) loop.between_batches();
         }

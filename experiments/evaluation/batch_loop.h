@@ -18,7 +18,7 @@ struct BatchLoop {
     engine::Communicator ranks = {};  // that share the batches out; all have the same model and samples
 };
 
-// What the heads of a model make of one batch of B rows; empty for a head that it has not.
+// Outputs of a model's heads for one batch of B rows; empty for a head that it lacks.
 struct BatchOutcome {
     std::vector<float> loss;                 // as the target was loaded
     std::vector<std::int32_t> greedy;        // of the same shape: 1 where the target is held likeliest
@@ -26,7 +26,7 @@ struct BatchOutcome {
     std::vector<std::int32_t> class_greedy;  // (B)
     std::vector<float> value;                // (B)
 };
-// Of the last batch that was loaded and evaluated.
+// For the last batch that was loaded and evaluated.
 BatchOutcome outcome_of(engine::Exec& exec, const engine::Transformer& model, std::int64_t B);
 
 // Batches 0 to count - 1: each is computed on one rank, by turns, and its outcome is taken on all of them, in the order of

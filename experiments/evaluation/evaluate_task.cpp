@@ -24,7 +24,7 @@ RecordContext record_context(const Task& task, const TaskRun& run) {
     return {task.file.parent_path(), run.base_folder, run.embedded_seed, run.documents};
 }
 
-// Scores in the requests' order; `windowed` tells whether any continuation had to be cut into windows.
+// Scores in the requests' order; `windowed` is set where any continuation had to be cut into windows.
 std::vector<Score> score_long(const std::vector<Request>& requests, const TaskRun& run, bool& windowed) {
     std::vector<Request> parts;
     std::vector<std::size_t> request_of;
@@ -44,7 +44,7 @@ std::vector<Score> score_long(const std::vector<Request>& requests, const TaskRu
     return scores;
 }
 
-// What a task gives before it is written down.
+// Results of a task before they are written.
 struct Measured {
     std::vector<Metric> metrics;
     std::vector<Item> items;

@@ -30,7 +30,7 @@ std::vector<double> time_generation(const Task& task, engine::Transformer& model
     const std::int64_t tokens = tokens_drawn(task, model.config()), texts = task.generation.texts;
     if (tokens < 2)
         throw Error(ErrorKind::config,
-                    fmt::format("task {} times tokens behind a text's first one, and the model has {}", task.name,
+                    fmt::format("task {} times tokens after a text's first one, and the model has {}", task.name,
                                 counted(model.config().max_seqlen, "position")),
                     "score a model of 3 positions or more");
     if (engine::planned_batch(model.config(), texts) > planned_batch)

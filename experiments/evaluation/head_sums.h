@@ -1,5 +1,5 @@
 #pragma once
-// What the heads of a model make of samples that it has not trained on, one after the other.
+// Results of a model's heads on samples that it has not trained on, one after the other.
 
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace deft::experiments {
 
-// What a head has lost over its targets, and how many of them it holds likeliest.
+// Loss of a head over its targets, and the number of them that it predicts.
 struct HeadSums {
     double nats = 0;
     std::int64_t hits = 0, targets = 0;
@@ -27,8 +27,8 @@ struct HeadSums {
     double target_entropy() const;
 };
 
-// Evaluates the first `count` samples whole, with every token in every layer, at most `batch` at once, and tells `each` of
-// every batch: what was loaded, and what became of it. A sample's number is that of its draw.
+// Evaluates the first `count` samples, with every token in every layer, at most `batch` at once, and calls `each` for
+// every batch, with its input and outcome. A sample's number is that of its draw.
 void evaluate_samples(engine::Transformer& model, engine::Exec& exec, const engine::TrainingData& samples,
                       std::int64_t count, std::int64_t batch,
                       const std::function<void(const engine::ModelInput&, const BatchOutcome&)>& each,

@@ -1,5 +1,5 @@
 #pragma once
-// What became of each document of a task, and of its prompt under a model too short for it.
+// Results of each document of a task, and of its prompt under a model too short for it.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ struct Item {
     double chosen_log_likelihood = 0, gold_log_likelihood = 0;
 };
 
-// What the model sees of a document's contexts, by the choice that leaves least room for it.
+// The part of a document's contexts that the model sees, for the choice that leaves least room for it.
 struct PromptCut {
     bool cut = false;
     std::int64_t shots = 0;  // whole ones that are left

@@ -19,9 +19,9 @@ void LabelSums::add(const LabelSums& others) {
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     lost += others.lost;
     append(classes, others.classes);
-    append(told, others.told);
+    append(predicted, others.predicted);
     append(values, others.values);
-    append(told_values, others.told_values);
+    append(predicted_values, others.predicted_values);
 }
 
 LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
@@ -32,13 +32,13 @@ LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer&
         for (const float loss : outcome.class_loss) sums.lost += static_cast<double>(loss);
         if (samples->has_values()) {
             sums.values.insert(sums.values.end(), input.value_target, input.value_target + B);
-            sums.told_values.insert(sums.told_values.end(), outcome.value.begin(), outcome.value.end());
+            sums.predicted_values.insert(sums.predicted_values.end(), outcome.value.begin(), outcome.value.end());
             return;
         }
         for (std::size_t b = 0; b < B; ++b) {
             const std::int32_t label = input.class_target[b], another = samples->classes() == 2 ? 1 - label : -1;
             sums.classes.push_back(label);
-            sums.told.push_back(outcome.class_greedy[b] != 0 ? label : another);
+            sums.predicted.push_back(outcome.class_greedy[b] != 0 ? label : another);
         }
     };
     evaluate_samples(model, exec, samples, samples->size(), batch, add, loop);
@@ -49,13 +49,13 @@ namespace {
 
 BinaryCounts binary_counts(const LabelSums& sums) {
     BinaryCounts counts;
-    for (std::size_t i = 0; i < sums.classes.size(); ++i) counts.add(sums.classes[i] == 1, sums.told[i] == 1);
+    for (std::size_t i = 0; i < sums.classes.size(); ++i) counts.add(sums.classes[i] == 1, sums.predicted[i] == 1);
     return counts;
 }
 
 std::vector<double> hits(const LabelSums& sums) {
     std::vector<double> hits;
-    for (std::size_t i = 0; i < sums.classes.size(); ++i) hits.push_back(sums.classes[i] == sums.told[i] ? 1 : 0);
+    for (std::size_t i = 0; i < sums.classes.size(); ++i) hits.push_back(sums.classes[i] == sums.predicted[i] ? 1 : 0);
     return hits;
 }
 
@@ -75,8 +75,8 @@ std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums) {
         if (name == "mcc" && has_matthews(binary_counts(sums)))
             metric.value = matthews_correlation(binary_counts(sums));
         if (name == "f1") metric.value = binary_f1(binary_counts(sums));
-        if (name == "pearson") metric.value = pearson_correlation(sums.told_values, sums.values);
-        if (name == "spearman") metric.value = spearman_correlation(sums.told_values, sums.values);
+        if (name == "pearson") metric.value = pearson_correlation(sums.predicted_values, sums.values);
+        if (name == "spearman") metric.value = spearman_correlation(sums.predicted_values, sums.values);
         metrics.push_back(metric);
     }
     return metrics;

@@ -1,5 +1,5 @@
 #pragma once
-// What a model tells of labelled texts that it has not trained on, and how well: classes or values.
+// Predictions of a model on labelled texts that it has not trained on: classes or values.
 
 #include <cstdint>
 #include <vector>
@@ -14,9 +14,9 @@ namespace deft::experiments {
 
 struct LabelSums {
     double lost = 0;                           // nats, or squared errors
-    std::vector<std::int32_t> classes, told;   // of each text its class, and that class where it is held likeliest, else
+    std::vector<std::int32_t> classes, predicted;  // class of each text, and that class where it is predicted, else
                                                // another one: of two classes the other, of more -1
-    std::vector<double> values, told_values;   // or its value, and the one that was told
+    std::vector<double> values, predicted_values;  // or its value, and the predicted one
 
     bool has_values() const { return !values.empty(); }
     std::int64_t count() const;
@@ -24,7 +24,7 @@ struct LabelSums {
     void add(const LabelSums& others);
 };
 
-// Of all samples, at most `batch` at once.
+// Predictions for all samples, at most `batch` at once.
 LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
                      std::int64_t batch, const BatchLoop& loop);
 

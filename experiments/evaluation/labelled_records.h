@@ -17,9 +17,9 @@ struct LabelledRecord {
     double value = 0;        // of regression
 };
 
-// Texts are cleaned. truncates: of regression, numbers lose what is behind the point, as in the published code of
+// Texts are cleaned. truncates: for regression, numbers lose their fraction, as in the published code of
 // DeepSpeed's Data Efficiency. Errors: config, with task file and record: a field that is missing or of another type, a
-// label that the task does not name, what is no number.
+// label that the task does not name, or a value that is not a number.
 LabelledRecord labelled_record(const Task& task, const Records& records, const Record& record, bool truncates = false);
 
 // As Megatron-DeepSpeed cleans the texts of GLUE: white space at both ends goes, a run of it becomes one space, and

@@ -1,5 +1,5 @@
 #pragma once
-// How well a model fills gaps, and tells the order of two segments: BERT samples that it has not trained on.
+// Losses of masked language modelling and sentence order, on BERT samples that a model has not trained on.
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@ struct MaskedLoss {
     double target_entropy = 0;  // nats, of their own frequencies
     std::int64_t targets = 0;  // masked tokens
     std::int64_t tokens = 0;   // that the model read, padding counted
-    // Of the samples with two segments, by a model with a head for their order: mean nats a sample, share of them told
-    // right, and how many there are; else 0.
+    // For the samples with two segments, by a model with a head for their order: mean nats a sample, accuracy,
+    // and how many there are; else 0.
     double order_loss = 0, order_accuracy = 0;
     std::int64_t orders = 0;
 };

@@ -45,7 +45,7 @@ Metric mean_metric(const std::string& name, const char* unit, const char* better
     return {name, unit, better, mean(values), static_cast<std::int64_t>(values.size()), standard_error(values), chance};
 }
 
-// What guessing among the choices gives on average.
+// The average score of guessing among the choices.
 double chance_of(const Document& document, const std::function<double(std::size_t choice)>& value) {
     double sum = 0;
     for (std::size_t c = 0; c < document.choices.size(); ++c) sum += value(c);
@@ -83,7 +83,7 @@ Metric group_accuracy(const std::string& name, const Task& task, const std::vect
     return mean_metric(name, "", "higher", right, mean(chances));
 }
 
-// Of em and f1.
+// Metrics em and f1.
 Metric answer_metric(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     const auto value = [&](const Document& document, std::size_t choice) {
         const std::string& answer = document.choice_answers[choice];

@@ -10,7 +10,7 @@
 //   generation        ms_per_token, tokens_per_second: generation_time.h
 //   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
 
-// Those of classification and regression: label_metrics.h.
+// Metrics of classification and regression: label_metrics.h.
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ struct Metric {
     double chance = 0;          // NaN: none
 };
 
-// What a task of that kind may ask for.
+// The metrics that a task of that kind may ask for.
 std::vector<const char*> metric_names(TaskKind kind);
 
 // Index of the largest value: the first of equal ones; NaN counts as the largest (numpy's argmax).
@@ -45,7 +45,7 @@ std::size_t argmax(std::span<const double> values);
 // The predicted choice. lengths divide the log-likelihoods (-1 / 0 = -infinity, 0 / 0 = NaN); empty: they are not.
 std::size_t predict(Prediction rule, std::span<const double> log_likelihoods, std::span<const std::int64_t> lengths);
 
-// What a document's scores say by one metric; of what is no accuracy: by acc.
+// Outcome of a document by one metric; for metrics other than accuracies, by acc.
 struct Outcome {
     std::size_t chosen = 0;  // of short_answer: the first accepted answer that would be printed, else the likeliest
     bool right = false;

@@ -41,7 +41,7 @@ struct FieldsOf {
 
     std::size_t index(const std::string& path) const {
         const Json& value = at(path);
-        if (!value.is_number_integer() || value.get<std::int64_t>() < 0) refuse(path, "is no index");
+        if (!value.is_number_integer() || value.get<std::int64_t>() < 0) refuse(path, "is not an index");
         return value.get<std::size_t>();
     }
 };
@@ -58,7 +58,7 @@ std::vector<std::size_t> character_starts(std::string_view text) {
 std::string answered_option(const FieldsOf& fields, std::size_t question) {
     const std::string path = fmt::format("answers.{}", question);
     const std::string& letter = fields.text(path);
-    if (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z') fields.refuse(path, "is no letter of an option");
+    if (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z') fields.refuse(path, "is not a letter of an option");
     return fields.text(fmt::format("options.{}.{}", question, letter[0] - 'A'));
 }
 
@@ -105,7 +105,7 @@ void prepare_record(const Records& records, Record& record, const Place& place) 
     for (std::size_t e = 0; e < fields.items("passage.entities"); ++e) {
         const std::string path = fmt::format("passage.entities.{}", e);
         const std::size_t first = fields.index(path + ".start"), last = fields.index(path + ".end");
-        if (first > last || last + 1 >= starts.size()) fields.refuse(path, "is no part of passage.text");
+        if (first > last || last + 1 >= starts.size()) fields.refuse(path, "is not within passage.text");
         entities.insert(passage.substr(starts[first], starts[last + 1] - starts[first]));
     }
     for (std::size_t a = 0; a < fields.items("qas.answers"); ++a)

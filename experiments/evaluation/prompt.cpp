@@ -29,7 +29,7 @@ std::size_t index_of(const Json& value, const TaskPrompt& prompt, const Records&
         const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
         if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) index = -1;
     }
-    if (index < 0) refuse_gold(prompt, records, record, "is no index",
+    if (index < 0) refuse_gold(prompt, records, record, "is not an index",
                                "name its values in their choices' order, as in prompt.gold_values = [false, true]");
     return static_cast<std::size_t>(index);
 }
@@ -60,7 +60,7 @@ std::vector<std::string> choices_of(const TaskPrompt& prompt, const Records& rec
     const Json& list = field_at(records, record, prompt.choice_list, prompt.choice->place);
     if (!list.is_array() || list.empty())
         throw Error(ErrorKind::config, prompt.choice->place,
-                    fmt::format("field '{}' of the record at {}:{} is no list of choices", prompt.choice_list,
+                    fmt::format("field '{}' of the record at {}:{} is not a list of choices", prompt.choice_list,
                                 records.file, record.line));
     for (const Json& item : list) choices.push_back(render(*prompt.choice, records, record, &item));
     return choices;
@@ -78,7 +78,7 @@ std::vector<std::string> answers_of(const TaskPrompt& prompt, const Records& rec
     if (!list.is_array() || list.empty()) refuse("lists no answer");
     std::vector<std::string> answers;
     for (const Json& item : list) {
-        if (!item.is_string()) refuse("lists what is no text");
+        if (!item.is_string()) refuse("lists a value that is not a string");
         answers.push_back(item.get<std::string>());
     }
     return answers;
@@ -88,10 +88,10 @@ std::vector<std::string> answers_of(const TaskPrompt& prompt, const Records& rec
                                 const std::string& answer, const char* what) {
     throw Error(ErrorKind::config, prompt.answers_place,
                 fmt::format("the right answer '{}' of the record at {}:{} {}", answer, records.file, record.line, what),
-                "mend the record, or name another field as prompt.answers");
+                "fix the record, or name another field as prompt.answers");
 }
 
-// What each choice of the list answers, and which is the first right one.
+// The answer of each choice in the list, and the first right one.
 void find_right_choice(const TaskPrompt& task, const Records& records, const Record& record, Prompt& prompt) {
     prompt.answers = answers_of(task, records, record);
     for (const Json& item : field_at(records, record, task.choice_list, task.choice->place))

@@ -1,5 +1,5 @@
 #pragma once
-// What a record's prompt is made of, and the worked examples in front of it.
+// The prompt of a record, and the few-shot examples in front of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Prompt {
     std::size_t gold = 0;              // of short_answer: the choice that `shown` begins with
     std::string shown;                 // what a shot gives for the right answer
 
-    // Of multiple_choice with a list of right answers: these, and what each choice answers.
+    // For multiple_choice with a list of right answers: these, and the answer of each choice.
     std::vector<std::string> answers, choice_answers;
     std::string group;  // whose documents acc_all takes together
 

@@ -15,11 +15,11 @@ struct RecordSource {
     std::string file;                  // as find_data_file takes it; empty: generated
     std::string format = "jsonl";      // jsonl | json (one array) | tsv | lines | wikitext
     std::vector<std::string> columns;  // tsv: a name for each column
-    bool header = false;               // tsv: the first line names the columns and is no record
+    bool header = false;               // tsv: the first line names the columns and is not a record
     std::string generator;             // embedded_questions | embedded_last_words
     std::int64_t count = 0;            // generator: how many, where the run sets no limit
 
-    // What is done with the records of a file, in this order: see arrange_records().
+    // Changes to the records of a file, in this order: see arrange_records().
     std::vector<std::string> unnest;
     std::string prepare;
     std::string where;
@@ -45,10 +45,10 @@ struct RecordContext {
     std::filesystem::path task_folder;  // of the task's file
     std::filesystem::path base_folder;
     std::int64_t embedded_seed = 1;
-    std::int64_t limit = 0;  // generators make so many; 0: the source's count
+    std::int64_t limit = 0;  // number of records from generators; 0: the source's count
 };
 
-// Errors: config, for a missing file and for a record that is no object, no UTF-8 or not of the format, with its place.
+// Errors: config, with place, for a missing file and for a record that is not an object, not UTF-8 or malformed.
 Records load_records(const RecordSource& source, const RecordContext& context);
 
 // The file of a source that has one. Errors: config, naming the places that were looked at.
@@ -62,9 +62,9 @@ bool records_are_here(const RecordSource& source, const RecordContext& context);
 Records parse_records(const RecordSource& source, const std::string& text, const std::string& file);
 
 // unnest: the dotted names of lists, outer ones first. Each item of the list becomes a record of its own, in which the
-// item stands where the list stood, with all other fields around it. prepare: fields added by prepared_fields.h.
-// where: only records of which that field is one of `equals`. sort_by: by the text of that field.
-// Errors: config, for a field that is missing, or to be unnested and no list.
+// item replaces the list, with all other fields around it. prepare: fields added by prepared_fields.h.
+// where: only records in which that field is one of `equals`. sort_by: by the text of that field.
+// Errors: config, for a field that is missing, or to be unnested and not a list.
 void arrange_records(const RecordSource& source, Records& records);
 
 }  // namespace deft::experiments

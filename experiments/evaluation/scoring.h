@@ -59,7 +59,7 @@ std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::sp
 
 struct CorpusLoss {
     double loss = 0;           // mean nats a token
-    double bits_per_byte = 0;  // total nats / ln 2 / bytes of text that the targets stand for
+    double bits_per_byte = 0;  // total nats / ln 2 / bytes of text that the targets encode
     double unigram_entropy = 0;  // of the targets' own frequencies, nats: no predictor without context does better
     std::int64_t tokens = 0;
 };
@@ -71,7 +71,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
 
 // Long texts scored window by window.
 
-// Windows that predict every token exactly once, as lm-evaluation-harness cuts them (its form of 0.3.0, which mends a
+// Windows that predict every token exactly once, as lm-evaluation-harness cuts them (its form of 0.3.0, which fixes a
 // window of one token): each predicts at most max_length tokens; the first has the prefix as its context, each later
 // one the tokens before it, as many as fit: max_length + 1 less those it predicts. Only the last has a long context.
 std::vector<Request> rolling_windows(std::span<const std::int32_t> tokens, std::int32_t prefix,

@@ -1,6 +1,6 @@
 #pragma once
-// What an evaluation task is: a TOML file that names the records, the prompt, the choices or target, and the metrics.
-// experiments/tasks/ holds those of the suite; a user's own lies beside the sweep file. What each key means:
+// An evaluation task: a TOML file that names the records, the prompt, the choices or target, and the metrics.
+// experiments/tasks/ holds those of the suite; a user's own is beside the sweep file. The meaning of each key:
 // task_keys.cpp, or deft keys task; templates: text_template.h, metrics: metrics.h, records: records.h.
 
 #include <filesystem>
@@ -16,12 +16,12 @@ namespace deft::experiments {
 // In the order of the words of task_keys.cpp, as Prediction below.
 enum class TaskKind { multiple_choice, short_answer, last_word, perplexity, classification, regression, generation };
 
-// Whether a model that was trained on the task's own records tells its labels: [train] and [texts], and no prompt.
+// Whether a model trained on the task's own records predicts its labels: [train] and [texts], and no prompt.
 inline bool is_labelled(TaskKind kind) {
     return kind == TaskKind::classification || kind == TaskKind::regression;
 }
 
-// Whether worked examples may stand in front of its prompts.
+// Whether few-shot examples may precede its prompts.
 inline bool takes_shots(TaskKind kind) {
     return kind != TaskKind::perplexity && kind != TaskKind::generation;
 }
@@ -53,14 +53,14 @@ struct TaskPerplexity {
     std::string tokenizer;           // folder of vocab.json and merges.txt
 };
 
-// Of generation, which reads no records: how fast the model continues texts.
+// Settings of generation, which reads no records: how fast the model continues texts.
 struct TaskGeneration {
     std::int64_t texts = 1;    // at once
     std::int64_t tokens = 64;  // of each; fewer where the model's positions end
     std::int64_t rounds = 20;  // that are timed
 };
 
-// Of labelled tasks: what of a record the model reads, and what it is to tell.
+// Settings of labelled tasks: the record's texts that the model reads, and the label that it predicts.
 struct TaskTexts {
     TextTemplate first;
     std::optional<TextTemplate> second;
@@ -69,7 +69,7 @@ struct TaskTexts {
     Place place, label_place;
 };
 
-// Of labelled tasks: records that are scored beside [records].
+// For labelled tasks: records that are evaluated beside [records].
 struct FurtherSplit {
     std::string name;
     RecordSource records;
@@ -87,7 +87,7 @@ struct Task {
     TaskPrompt prompt;
     TaskPerplexity perplexity;
     TaskGeneration generation;
-    // Of labelled tasks.
+    // For labelled tasks.
     RecordSource train;
     TaskTexts texts;
     std::vector<FurtherSplit> further_splits;
@@ -114,7 +114,7 @@ Task with_shots(Task task, std::optional<std::int64_t> shots);
 // Errors: config, for a labelled task, which asks no prompts.
 void require_prompts(const Task& task);
 
-// What a score of it is called: few_shot_version goes behind the version where there are shots.
+// The version in its scores: few_shot_version is appended to the version where there are shots.
 std::string scored_version(const Task& task);
 
 // Where to look for its records.

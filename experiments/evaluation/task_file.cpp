@@ -72,7 +72,7 @@ std::vector<std::string> optional_values(TableReader& table, const char* key) {
     return values;
 }
 
-// What is done with the records of the file.
+// Changes to the records of the file.
 void read_arrangement(TableReader& table, RecordSource& source) {
     table.optional("unnest", source.unnest);
     source.unnest_place = table.place("unnest");
@@ -254,7 +254,7 @@ void require_for_metrics(const TableReader& root, const Task& task) {
     }
 }
 
-// Those that tell one class from the other.
+// Metrics of binary classification.
 void require_two_labels(const TableReader& root, const Task& task) {
     for (const std::string& name : task.metrics)
         if ((name == "f1" || name == "mcc") && task.texts.labels.size() != 2)

@@ -97,7 +97,7 @@ const Json* step_into(const Json& value, std::string_view key) {
     const std::string what = fmt::format("{} has no field '{}'", whose, path);
     if (value.is_array())
         throw Error(ErrorKind::config, place,
-                    fmt::format("{}: '{}' is no index of a list of {}", what, key, value.size()),
+                    fmt::format("{}: '{}' is not an index of a list of {}", what, key, value.size()),
                     "write an index, counted from 0, as in {options.0}");
     if (!value.is_object())
         throw Error(ErrorKind::config, place, fmt::format("{}: '{}' is asked of {}", what, key, value.type_name()),
@@ -124,7 +124,7 @@ const Json& value_at(const Json& root, const std::string& path, const std::strin
     }
 }
 
-// What {choice}, or {choice.text} of a list of objects, means; null where the field is another.
+// The value of {choice}, or {choice.text} of a list of objects; null where the field is another.
 const Json* item_field(const Json* item, const std::string& field, const std::string& whose, const Place& place) {
     if (item == nullptr) return nullptr;
     if (field == kItem) return item;

@@ -18,7 +18,7 @@ namespace deft::experiments {
 struct Filter {
     const char* name;
     std::string (*apply)(std::string_view text);
-    const char* needs = "";  // must stand in the text
+    const char* needs = "";  // must occur in the text
 };
 
 // Null where no filter has that name.
@@ -38,20 +38,20 @@ struct TextTemplate {
 // Errors: config at `place`, for unbalanced braces and unknown filters.
 TextTemplate parse_template(const std::string& text, const Place& place);
 
-// Strings stand as they are, integers in decimal, booleans as true or false. `item`, where there is one, is what
-// {choice} means, and {choice.text} a field of it. Errors: config, naming task file and record, for a field that is
+// Strings are inserted as they are, integers in decimal, booleans as true or false. `item`, if given, is the value of
+// {choice}, and {choice.text} is a field of it. Errors: config, naming task file and record, for a field that is
 // missing or of another type.
 std::string render(const TextTemplate& text, const Records& records, const Record& record, const Json* item = nullptr);
 
 // The field at a dotted path. Errors as above; `place` is where the task names the field.
 const Json& field_at(const Records& records, const Record& record, const std::string& path, const Place& place);
 
-// Text as it stands, everything else as JSON writes it: how a field is compared with the words of a task file.
+// A string as it is, everything else as JSON writes it: how a field is compared with the words of a task file.
 std::string value_text(const Json& value);
 
 // White space and words as Python counts them.
 
-// What str.isspace and \s mean by white space.
+// White space as in str.isspace and \s.
 bool is_whitespace(char32_t c);
 
 // Without white space at both ends.

@@ -16,7 +16,7 @@ namespace {
 using BertSamplesPointer = std::shared_ptr<const engine::BertSamples>;
 using ImageSamplesPointer = std::shared_ptr<const engine::ImageSamples>;
 
-// Of all the images.
+// Accuracy over all the images.
 HeadSums class_sums(const ImageSamplesPointer& images, engine::Transformer& model, engine::Exec& exec, std::int64_t batch,
                     const BatchLoop& loop) {
     HeadSums sums;
@@ -33,7 +33,7 @@ CorpusLoss packed_loss(const Dataset& dataset, engine::Transformer& model, engin
                        std::get<engine::Tokenizer>(dataset.tokenizer), tokens, batch, loop);
 }
 
-// Of one split or all of them.
+// Scores of one split or all of them.
 struct LabelledScores {
     std::string split;
     LabelSums sums;

@@ -15,7 +15,7 @@ namespace {
 constexpr double kMostTimes = 100'000;
 
 [[noreturn]] void refuse(const std::string& text) {
-    throw Error(ErrorKind::config, "\"" + text + "\" is no schedule of validations",
+    throw Error(ErrorKind::config, "\"" + text + "\" is not a schedule of validations",
                 "write \"20 times\", \"500 steps\" or \"5%\"");
 }
 

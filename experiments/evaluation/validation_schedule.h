@@ -23,7 +23,7 @@ ValidationSchedule parse_validation_schedule(const std::string& text);
 std::int64_t validations_due(const ValidationSchedule& schedule, const engine::Counts& counts,
                              std::int64_t budget_layer_tokens);
 
-// Whether a trial of so many steps is validated before its end.
+// Whether a trial of this many steps is validated before its end.
 bool validates_on_the_way(const ValidationSchedule& schedule, std::int64_t steps);
 
 }  // namespace deft::experiments

@@ -15,7 +15,7 @@ namespace deft::experiments {
 
 namespace {
 
-// Of a forward pass alone, which takes a third of a step's, with every token in every layer.
+// FLOPs of a forward pass alone, which takes a third of a step's, with every token in every layer.
 double evaluation_flops_a_token(const engine::TrainerConfig& trainer) {
     const engine::StepPlan whole = engine::plan_step(trainer.model.extents(), {}, 0);
     const double step = engine::sample_flops(engine::model_size(trainer.model).flops, {}, whole);
@@ -67,7 +67,7 @@ struct ProbeRun {
     void to_the_end() {
         if (!watched() || !evaluate(0)) return;
         const int marks = settings.rule.warmups * settings.rule.evaluations;
-        // A step longer than a mark leaves marks behind: they are evaluated as one.
+        // A step longer than a mark passes several marks: they are evaluated as one.
         for (int mark = 1; mark <= marks && !trainer.done(); ++mark) {
             const auto position = [&](int m) { return static_cast<double>(m) / settings.rule.evaluations; };
             if (!train_until(position(mark))) return;

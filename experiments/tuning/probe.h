@@ -30,7 +30,7 @@ struct LossPoint {
 struct Fluctuation {
     std::size_t point = 0;  // of the curve
     double minimum = 0;     // the smallest loss before it
-    double excess = 0;      // loss / minimum - 1; infinite where the loss is no number
+    double excess = 0;      // loss / minimum - 1; infinite where the loss is NaN
 };
 
 // The first point of the curve, at most rule.warmups in, that lies more than rule.threshold above the smallest loss
@@ -52,7 +52,7 @@ struct Probe {
     std::optional<Fluctuation> fluctuation;
     bool stopped = false;  // by whoever watched: what it would have shown is unknown
 
-    // What it cost.
+    // The probe's cost.
     std::int64_t steps = 0;
     std::int64_t input_tokens = 0;
     std::int64_t evaluated_tokens = 0;
@@ -65,7 +65,7 @@ struct Probe {
 
 // Trains `config` from its start, its schedules untouched, until rule.warmups are consumed or its budget is: the step
 // that reaches the end is the last. Ends at the first fluctuation; a loss or gradient that is not finite is one.
-// `go_on` is told the share that is done, before the first step and after each; false stops.
+// `go_on` gets the fraction done, before the first step and after each; false stops.
 // Errors: config, where the trial or its corpus refuses to train, and for a warm-up of no tokens; memory, missing: as
 // engine::Trainer.
 Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSettings& settings,

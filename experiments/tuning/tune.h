@@ -71,7 +71,7 @@ struct Tuning {
     bool found() const;
 };
 
-// What a long search is doing: that probe, the share of it that is done. False stops all.
+// Progress of a long search: the probe, and the fraction of it that is done. False stops all.
 using TuneWatch = std::function<bool(const std::string& what, double fraction)>;
 
 // Each technique alone, its start at the trial's own duration and then its duration at that start; all together once;

@@ -19,7 +19,7 @@ namespace {
 const std::string kHead = "[model]\nseqlen = 64\n[train]\nbatch_size = 8\nbudget_tokens = 102_400\n";
 const std::string kBert = "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\n";
 
-// Of a curriculum of BERT's samples; the first line of it is line 9.
+// A curriculum of BERT's samples; its first line is line 9.
 std::string refused_curriculum(const std::string& toml) {
     return wrong_trial(kHead + kBert + toml);
 }
@@ -106,7 +106,7 @@ TEST_CASE("settings of BERT's samples that make no sense are refused with their 
     CHECK_THAT(wrong_trial(kHead + "[data]\ntokenizer = \"bert-base-uncased\"\n"),
                ContainsSubstring("packed samples need"));
     CHECK_THAT(wrong_trial(kHead + "[data]\nbert = { pairs = true }\n"),
-               ContainsSubstring("t.toml:7:") && ContainsSubstring("means nothing to data.samples = \"packed\""));
+               ContainsSubstring("t.toml:7:") && ContainsSubstring("has no effect with data.samples = \"packed\""));
     CHECK_THAT(wrong_trial(kHead + kBert + "vocab = 300\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("has its own"));
     CHECK_THAT(wrong_trial(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),

@@ -32,7 +32,7 @@ using Values = std::vector<std::int64_t>;
 //   1: [CLS] a a a a a [SEP] [SEP]       8
 //   2: [CLS] d [SEP]                     3
 //   3: [CLS] a b c a b c [SEP] [SEP]     9
-// as tokens; where the first [SEP] stands differs by epoch.
+// as tokens; the position of the first [SEP] differs by epoch.
 struct SmallCorpus {
     TemporaryFolder folder;
     SmallCorpus() {
@@ -66,7 +66,7 @@ bool is_of_pairs(const fs::path& file) {
 
 }  // namespace
 
-// Of 29 tokens a is nine, b four, c three, d two, [CLS] four, [SEP] seven; [PAD], [UNK], [MASK] and the stop count as
+// The 29 tokens: a is nine, b four, c three, d two, [CLS] four, [SEP] seven; [PAD], [UNK], [MASK] and the stop count as
 // one each: 33 in all. -ln p: a 1.2993, b and [CLS] 2.1102, c 2.3979, d 2.8034, [SEP] 1.5506. Sums: 17.23, 11.71, 6.46,
 // 16.83. The weight of the length: 12 x ln 33 = 42, the next power of ten is 100, ten times that.
 TEST_CASE("the difficulty of BERT's samples, by hand") {
@@ -95,7 +95,7 @@ TEST_CASE("single segments, cased text: other samples of the same words") {
     CHECK(tokens == std::vector<std::int32_t>{2, 5, 6, 7, 1, 1, 1, 3});
 }
 
-TEST_CASE("BERT's corpus and indexes are made once, told apart by how samples are cut") {
+TEST_CASE("BERT's corpus and indexes are made once, separately for each way of cutting samples") {
     const SmallCorpus corpus;
     const TrialConfig pairs = corpus.config("");
     int tokenised = 0;
@@ -132,14 +132,14 @@ TEST_CASE("BERT's corpus and indexes are made once, told apart by how samples ar
     CHECK_THROWS_WITH(open_difficulty(single, index), ContainsSubstring("packing is \"bert, pairs"));
 }
 
-TEST_CASE("a damaged corpus of sentences is made anew, and says so") {
+TEST_CASE("a damaged corpus of sentences is recreated, and its note says so") {
     const SmallCorpus corpus;
     const TrialConfig config = corpus.config("");
     const fs::path folder = corpus.samples(config).folder;
     const auto damage = [&](const char* name, const std::function<std::string(std::string)>& change, const char* what) {
         const std::string whole = read_file(folder / name);
         write_file_atomically(folder / name, change(whole));
-        CHECK_THAT(corpus.samples(config).note, ContainsSubstring(what) && ContainsSubstring("made anew"));
+        CHECK_THAT(corpus.samples(config).note, ContainsSubstring(what) && ContainsSubstring("recreated"));
         CHECK(read_file(folder / name) == whole);
         CHECK(corpus.samples(config).note.empty());
     };
@@ -157,7 +157,7 @@ TEST_CASE("a damaged corpus of sentences is made anew, and says so") {
         "is not the one that made its tokens");
     fs::remove(folder / "tokenizer" / "vocab.txt");
     CHECK_THAT(corpus.samples(config).note, ContainsSubstring("vocab.txt"));
-    // Of an older deft, which stored no hashes.
+    // A corpus of an older deft, which stored no hashes.
     Json manifest = Json::parse(read_file(folder / "manifest.json"));
     manifest.erase("block_sha256");
     write_file_atomically(folder / "manifest.json", manifest.dump());

@@ -103,12 +103,12 @@ TEST_CASE("a trial on BERT's samples trains, validates and is scored") {
     CHECK(scores["order_loss"].back() < 1);
     CHECK(scores["order_acc"].back() <= 1);
     REQUIRE(loss.size() >= 3);
-    CHECK(loss.back() < 1.7);  // of eight words, of which any is as frequent: 2.08
+    CHECK(loss.back() < 1.7);  // eight equally frequent words: 2.08
     CHECK(loss.back() < loss.front());
     CHECK(accuracy.back() > 0.3);
     const Json last = trial.lines(folder, "train").back();
     CHECK(last.at("layer_tokens") >= 38400);
-    CHECK(last.at("input_tokens") < last.at("layer_tokens"));  // padding is no input
+    CHECK(last.at("input_tokens") < last.at("layer_tokens"));  // padding does not count as input
     CHECK(last.at("head_names") == Json({"masked tokens", "order"}));
     const double masked = last.at("head_losses").at(0), order = last.at("head_losses").at(1);
     CHECK(masked > 0);

@@ -27,7 +27,7 @@ std::string entry_with(const std::string& file, const std::string& form = "", co
 
 const std::string kHash(64, 'a');
 
-// What the parser says of the text.
+// The parser's message about the text.
 std::string wrong_entry(const std::string& text) {
     const TemporaryFolder folder;
     write_text(folder / "c.toml", text);

@@ -1,4 +1,4 @@
-// What training on several ranks takes of one: memory and bytes by hand, and what is refused.
+// Requirements of one rank in training on several: memory and bytes by hand, and refusals.
 
 #include "experiments/communication.h"
 
@@ -21,7 +21,7 @@ TrialConfig small_trial(const std::string& more = "") {
                                 "train = { batch_size = 8, micro_batch_size = 3, budget_tokens = 1280 }\n");
 }
 
-// Four experts in the middle layer, of which a row takes two.
+// Four experts in the middle layer, top-2 routing.
 TrialConfig trial_with_experts() {
     return small_trial(", experts = { count = 4, top = 2, capacity_factor = 0.0, layers = [1] }");
 }
@@ -38,7 +38,7 @@ std::int64_t vocab(const TrialConfig& config) {
     return trainer_config(config).model.vocab;
 }
 
-// Of a layer without experts, and of the rest of the model.
+// Parameters of a layer without experts, and of the rest of the model.
 constexpr std::int64_t kLayerDecayed = 12 * C * C, kLayerOthers = 13 * C;
 std::int64_t rest_decayed(const TrialConfig& config) {
     return (vocab(config) + T) * C;

@@ -30,7 +30,7 @@ TEST_CASE("what makes no sense is refused with its place", "[surroundings]") {
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 1000\nbudget_fraction = 0.5\n"),
                ContainsSubstring("less than one step"));
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 0\n"),
-               ContainsSubstring("t.toml:2:") && ContainsSubstring("no model to take as it is"));
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("no model to import is named"));
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = -1\n"), ContainsSubstring("less than one step"));
     CHECK_THAT(wrong_trial("[train]\nepochs = 0\n"), ContainsSubstring("set start.from and budget_tokens = 0"));
     CHECK_THAT(wrong_trial(kPlain + "decay = \"cosin\"\n"), ContainsSubstring("did you mean \"cosine\"?"));

@@ -90,7 +90,7 @@ TEST_CASE("corpus files: what Python writes beside a text leaves the text as it 
               std::vector<std::string>{"NaN \xF0\x9F\x98\x80"});
 }
 
-TEST_CASE("corpus files: a byte order mark is no text, and UTF-16 is refused") {
+TEST_CASE("corpus files: a byte order mark is not text, and UTF-16 is refused") {
     const std::string mark = "\xEF\xBB\xBF";
     for (const DocumentReader reader :
          {DocumentReader::text, DocumentReader::lines, DocumentReader::paragraphs, DocumentReader::wikitext}) {

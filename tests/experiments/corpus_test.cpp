@@ -87,7 +87,7 @@ TEST_CASE(
         CHECK(alone[0].log_likelihood == Approx(together[i].log_likelihood).epsilon(1e-5));
         CHECK(alone[0].greedy == together[i].greedy);
     }
-    CHECK(together[3].log_likelihood == Approx(together[4].log_likelihood));  // cut from the left to 17 tokens
+    CHECK(together[3].log_likelihood == Approx(together[4].log_likelihood));  // truncated on the left to 17 tokens
     // The chain rule: p(kl | c) = p(k | c) p(l | c k).
     const auto parts = score(trainer.model(), trainer.exec(),
                              std::vector<Request>{request("ab", "cd"), request("ab", "c"), request("abc", "d")}, 3);

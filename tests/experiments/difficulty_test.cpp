@@ -1,4 +1,4 @@
-// Indexes beside their corpus: when they are made anew, when refused; columns; perplexity under a checkpoint.
+// Indexes beside their corpus: when they are recreated, when refused; columns; perplexity under a checkpoint.
 
 #include "experiments/datasets/difficulty.h"
 
@@ -38,7 +38,7 @@ PackedDataset dataset_of(const TemporaryFolder& folder, const std::string& word 
 
 }  // namespace
 
-TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is of something else") {
+TEST_CASE("difficulty: an index is made once, and again where its fingerprint differs") {
     const TemporaryFolder folder;
     const PackedDataset dataset = dataset_of(folder);
     int analyses = 0;
@@ -71,7 +71,7 @@ TEST_CASE("difficulty: an index is made once, and anew where its fingerprint is 
     for (const auto& entry : fs::directory_iterator(dataset.folder / "difficulty")) CHECK_FALSE(entry.is_directory());
 }
 
-TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
+TEST_CASE("difficulty: an index that was altered is recreated, and reports it") {
     const TemporaryFolder folder;
     const PackedDataset dataset = dataset_of(folder);
     std::string said;
@@ -92,7 +92,7 @@ TEST_CASE("difficulty: an index that was altered is made anew, and says so") {
                        [&] { open_difficulty(dataset_of(dataset, 8), dataset.folder / "difficulty" / "voc-8.json"); }),
                    ContainsSubstring("is damaged") && ContainsSubstring(name));
         CHECK(all(load().order) == order);
-        CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is made anew") && ContainsSubstring(name));
+        CHECK_THAT(said, ContainsSubstring("voc-8 is damaged and is recreated") && ContainsSubstring(name));
         CHECK(read_text(file) == whole);
         load();
         CHECK(said.empty());

@@ -63,7 +63,7 @@ void check_equal_scores(const TinyTrial& trial, int threads) {
         load_trained_model(trial.checkpoint, {deft::engine::Device::cpu, deft::engine::DType::f32, threads});
     CHECK(trained.step == 32);
     const CheckpointEvaluation evaluation = evaluate_checkpoint(trained, {}, {}, {});
-    // What the model's length cut off may be told, but nothing has changed.
+    // The count of truncated prompts may be reported, but nothing has changed.
     for (const std::string& note : evaluation.notes) CHECK(note.find("changed since the trial") == std::string::npos);
     const std::vector<Json> expected = trial.scores();
     REQUIRE(expected.size() > 2);
@@ -149,7 +149,7 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused", "[surroun
     CHECK_THAT(wrong_checkpoint(ErrorKind::io, checkpoint), ContainsSubstring("merges.txt"));
 }
 
-TEST_CASE("Weights stand under Hugging Face's names, linear ones as (in, out)", "[surroundings]") {
+TEST_CASE("Weights have Hugging Face's names, linear ones as (in, out)", "[surroundings]") {
     const TinyTrial trial;
     const engine::SafetensorsFile file = engine::read_safetensors(trial.checkpoint / "model.safetensors");
     const auto shape = [&](const char* name) { return file.tensors.at(name).shape_text(); };

@@ -236,7 +236,7 @@ TEST_CASE("another number of shots than the task's; prompts that lose their begi
     CHECK(none.scores[0].task_version == "7");
     CHECK(none.mean_shots == 0);
 
-    // Of 48 + 1 tokens the continuation takes 2 and the document's text 2: 45 are left, which hold seven of six each.
+    // 49 tokens: the continuation takes 2 and the document's text 2: 45 are left, which hold seven of six each.
     run.shots = 10;
     const TaskResult ten = evaluate_task(task, run);
     CHECK(ten.scores[0].shots == 10);
@@ -255,7 +255,7 @@ TEST_CASE("another number of shots than the task's; prompts that lose their begi
     CHECK_THAT(test::refusal([&] { evaluate_task(task, run); }), ContainsSubstring("-1 shots are asked of task mine"));
 }
 
-TEST_CASE("a prompt's cut is told to the token, by the choice that leaves least room", "[surroundings]") {
+TEST_CASE("a prompt's truncation is reported to the token, by the choice that leaves least room", "[surroundings]") {
     const engine::Tokenizer bytes = engine::Tokenizer::bytes();
     Document document;
     document.requests = {{"aaaa\n\nbbbb\n\ncc", " y"}, {"aaaa\n\nbbbb\n\ncc", " yes"}};
@@ -285,7 +285,7 @@ TEST_CASE("short answers: right where the model would print any accepted one", "
                           "metrics = [\"acc\", \"gold_bits_per_byte\"]\n"
                           "[records]\nfile = \"short.jsonl\"\nformat = \"jsonl\"\norder = \"file\"\n"
                           "[prompt]\ntext = \"{q}\"\nanswers = \"a\"\ndelimiter = \"\"\n");
-    // What the model prints is right though it stands behind another; a letter that it does not print is wrong.
+    // The model's answer is right though another follows; a letter that it does not print is wrong.
     std::string context, printed, other;
     for (char last = ' '; last <= '~' && printed.empty(); ++last) {
         context = std::string("a") + last;

@@ -48,7 +48,7 @@ TEST_CASE("expert layers that make no sense are refused with their place") {
     CHECK_THAT(wrong("count = 4\nlayers = [3, 1]\n"), ContainsSubstring("names 1 after 3"));
     CHECK_THAT(wrong("count = 4\nlayers = []\n"), ContainsSubstring("is empty"));
     CHECK_THAT(wrong("count = 4\nlayers = \"every 5\"\n"), ContainsSubstring("names none of model.layers = 4"));
-    CHECK_THAT(wrong("count = 4\nlayers = \"every\"\n"), ContainsSubstring("is no range"));
+    CHECK_THAT(wrong("count = 4\nlayers = \"every\"\n"), ContainsSubstring("is not a range"));
     CHECK_THAT(wrong("count = [4]\nlayers = [1, 2, 3]\ntop = 1\nlayer = 1\n"), ContainsSubstring("layers"));
     CHECK_THAT(wrong("count = [4, 8, 8]\n"), ContainsSubstring("lists 3, and there are 2 expert layers"));
     CHECK_THAT(wrong("count = [4]\n"), ContainsSubstring("lists 1, and there are 2 expert layers"));
@@ -83,7 +83,7 @@ TEST_CASE("experts go into the model, its hash and through JSON, and models with
                                                             .residual = true});
     CHECK(model_config(model).experts == config.model.experts);
     const Projection projection = project(config);
-    // Of width 64 and hidden 256: 2 of 4 and 4 of 6 experts of a layer are not met.
+    // Width 64 and hidden 256: a token does not use 2 of 4 and 4 of 6 experts of a layer.
     CHECK(projection.parameters - projection.active_parameters == (2 + 4) * (2 * 64 * 256 + 256 + 64));
 }
 

@@ -44,7 +44,7 @@ struct Writer {
 
 }  // namespace
 
-TEST_CASE("generated text is what its tokens stand for, streamed as it is made", "[surroundings]") {
+TEST_CASE("generated text is the decoding of its tokens, streamed as it is made", "[surroundings]") {
     for (const Writer& writer : {Writer(), Writer("tokenizer = \"bpe\"\nvocab = 300\n"), Writer("", "kind = \"llama\"\nkv_heads = 2\n")}) {
         TrainedModel trained = writer.load(3);
         std::string streamed;

@@ -59,10 +59,10 @@ TEST_CASE("texts of more tokens than the model has positions end with them") {
     CHECK(planned.time(timed_task(60, 11, 1)).size() == 1);  // as many texts as the memory of 5 samples of 12 holds
 }
 
-TEST_CASE("a model of too few positions for a token behind the first is refused") {
+TEST_CASE("a model of too few positions for a token after the first is refused") {
     CHECK(Planned(3).time(timed_task(1, 64, 1)).size() == 1);
     CHECK_THAT(test::refusal([] { Planned(2).time(timed_task(1, 64, 1)); }),
-               ContainsSubstring("times tokens behind a text's first one, and the model has 2 positions"));
+               ContainsSubstring("times tokens after a text's first one, and the model has 2 positions"));
 }
 
 TEST_CASE("more texts than memory is planned for are refused before one is drawn") {

@@ -106,7 +106,7 @@ class HttpsServer {
     void serve(const std::string& name, const std::string& text) const { write_text(folder_ / "served" / name, text); }
     std::string url(const std::string& path) const { return "https://localhost:" + std::to_string(port_) + "/" + path; }
     std::string cert() const { return (folder_ / "cert.pem").string(); }
-    // What was asked for: "/way/name range" a line.
+    // The requests: "/way/name range" a line.
     std::string log() const { return read_text(folder_ / "log"); }
 
  private:
@@ -117,7 +117,7 @@ class HttpsServer {
 
 constexpr const char* kNoServer = "no local https server: it takes openssl and /usr/bin/python3";
 
-// Text whose places can be told apart.
+// Text whose positions are distinguishable.
 std::string numbered_text() {
     std::string text;
     for (int i = 0; i < 20'000; ++i) text += "line " + std::to_string(i) + "\n";
@@ -282,7 +282,7 @@ TEST_CASE("download: goes on where it broke off", "[surroundings]") {
         get_data(broken, options);
         CHECK(server.log() == log);
     }
-    SECTION("with a part of something else: refused, and begun anew the next time") {
+    SECTION("with a part of something else: refused, and restarted the next time") {
         write_text(folder / "to/a.txt.part", std::string(1000, 'x'));
         const CatalogueEntry good = entry_of({file_of("a.txt", text, server.url("ranges/a.txt"))});
         CHECK_THAT(refusal(ErrorKind::io, [&] { get_data(good, options); }), ContainsSubstring("is expected of a.txt"));

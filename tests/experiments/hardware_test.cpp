@@ -62,7 +62,7 @@ TEST_CASE("A file of devices is read strictly, with places") {
     CHECK_THAT(wrong_device(kDevice + "[[X.link]]\nname = \"L\"\nbytes_per_second = 0.0\nsource = \"s\"\n"),
                ContainsSubstring("h.toml:7:"));
     CHECK_THAT(wrong_device(kDevice + "price = { usd_per_hour = 1.0, date = \"2025-13-01\", source = \"s\" }\n"),
-               ContainsSubstring("is no date"));
+               ContainsSubstring("is not a date"));
     CHECK_THAT(wrong_device(kDevice + "price = { usd_per_hour = 1.0, source = \"s\" }\n"),
                ContainsSubstring("date is missing"));
 }
@@ -121,5 +121,5 @@ TEST_CASE("A price is refused where it is of the future, or no price") {
     CHECK_THAT(price("-0.5", "2025-01-31"), ContainsSubstring("h.toml:6:16") && ContainsSubstring("must be 0 or more"));
     CHECK_THAT(price("nan", "2025-01-31"), ContainsSubstring("h.toml:6:16"));
     CHECK_THAT(price("\"1.5\"", "2025-01-31"), ContainsSubstring("h.toml:6:16"));
-    CHECK_THAT(price("1.5", "31.1.2025"), ContainsSubstring("h.toml:7:8") && ContainsSubstring("is no date"));
+    CHECK_THAT(price("1.5", "31.1.2025"), ContainsSubstring("h.toml:7:8") && ContainsSubstring("is not a date"));
 }

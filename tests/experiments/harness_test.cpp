@@ -132,7 +132,7 @@ TEST_CASE("contexts end in no space, and continuations begin with one unless the
     }
 }
 
-TEST_CASE("ten shots are drawn for every task, and told where they are not the published ones", "[surroundings]") {
+TEST_CASE("ten shots are drawn for every task, and reported where they are not the published ones", "[surroundings]") {
     if (golden::mirror().empty()) DEFT_SKIP("no records: set DEFT_DATA_MIRROR");
     for (const SuiteTask& of : project_suite("data_efficiency").tasks) {
         INFO(of.name);

@@ -1,4 +1,4 @@
-// What a trial promises in its journal: how long, and when a promise is made longer or shorter.
+// A trial's promises in its journal: how long, and when a promise is made longer or shorter.
 
 #include "experiments/heartbeat.h"
 
@@ -34,7 +34,7 @@ struct PromisingTrial {
         }
         return seconds;
     }
-    // The promise as it is now, which whoever stops the trial is told.
+    // The current promise, as reported to the process that stops the trial.
     double promised() {
         stop = true;
         CHECK(heartbeat.stopping());

@@ -16,7 +16,7 @@ folder, losses = sys.argv[1:]
 ours = load_file(losses)
 model, info = GPT2LMHeadModel.from_pretrained(folder, use_safetensors=True, output_loading_info=True)
 model.eval()
-# The head is tied to the embedding, and the causal mask is no weight.
+# The head is tied to the embedding, and the causal mask is not a weight.
 missing = [k for k in info["missing_keys"] if k != "lm_head.weight" and not k.endswith((".attn.bias", ".masked_bias"))]
 assert not missing and not info["unexpected_keys"] and not info["mismatched_keys"], info
 with torch.no_grad():

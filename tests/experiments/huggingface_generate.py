@@ -15,9 +15,9 @@ except ImportError as error:
 
 folder, count, prompt = sys.argv[1], int(sys.argv[2]), [int(token) for token in sys.argv[3:]]
 answer = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what the library says is no answer
+os.dup2(2, 1)  # messages of the library are not part of the answer
 model = GPT2LMHeadModel.from_pretrained(folder, use_safetensors=True).eval()
-# The mark that ends a document is no special token to it: the texts are compared up to there.
+# The end-of-document mark is not a special token to it: the texts are compared up to there.
 model.generation_config.eos_token_id = None
 with torch.no_grad():
     tokens = model.generate(torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt), dtype=torch.long),

@@ -139,14 +139,14 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
     const auto of_data = [](const std::string& data) { return wrong_trial(kData + data + kTrain + kModel); };
     CHECK_THAT(of_data("tokenizer = \"gpt2\"\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("is of text"));
     CHECK_THAT(of_data("max_bytes = 9\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("is of text"));
-    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("means nothing"));
+    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("has no effect"));
     CHECK_THAT(of_data("images = { test_every = 1 }\n"), ContainsSubstring("t.toml:4:"));
     CHECK_THAT(wrong_trial("[data]\ncorpus = \"books\"\nsamples = \"images\"\n" + kTrain),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("mnist"));
     CHECK_THAT(wrong_trial("[data]\ncorpus = \"mnist\"\n" + kTrain),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("set data.samples = \"images\""));
     CHECK_THAT(wrong_trial("[data]\nimages = { flip = true }\n" + kTrain),
-               ContainsSubstring("t.toml:2:") && ContainsSubstring("means nothing to data.samples = \"packed\""));
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("has no effect with data.samples = \"packed\""));
     for (const char* key : {"patch = 4\n", "classes = 10\n", "pooling = \"mean\"\n", "image_width = 3\n"})
         CHECK_THAT(wrong_trial(kTrain + "[model]\n" + key), ContainsSubstring("t.toml:5:") && ContainsSubstring("of images"));
 }
@@ -170,7 +170,7 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     CHECK(trial_of(kData + kTrain + kModel + "pooling = \"mean\"\n[random_ltd]\nmin = 16\nstep = 1\nsteps = 40\n")
               .token_dropping->keep_first == 0);
 
-    CHECK_THAT(refused("[eval]\ntasks = [\"embedded_questions\"]\n"), ContainsSubstring("tells their classes"));
+    CHECK_THAT(refused("[eval]\ntasks = [\"embedded_questions\"]\n"), ContainsSubstring("predicts classes"));
     CHECK_THAT(refused("[eval]\nvalidation_tokens = 100\n"), ContainsSubstring("all scored"));
     const std::string best = "[eval]\nevery = \"2 times\"\nselect = \"best\"\nmetric = ";
     CHECK(refused(best + "\"acc\"\n") == "accepted");

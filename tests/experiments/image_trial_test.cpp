@@ -146,7 +146,7 @@ TEST_CASE("the images of a trial are divided and normalised as its configuration
     CHECK(train->augmentation.crop_padding == 1);
     CHECK(valid->augmentation.crop_padding == 0);  // shown as they are
     CHECK_FALSE(valid->augmentation.flip);
-    // By the statistics of the training images.
+    // Normalised by the statistics of the training images.
     CHECK(valid->augmentation.channels.mean == engine::channel_statistics(train->images).mean);
     CHECK(valid->augmentation.channels.mean == train->augmentation.channels.mean);
     CHECK(dataset.sha256 == trial.config.data.sha256);

@@ -126,7 +126,7 @@ TEST_CASE("DeepSpeed's 1.3B GPT recipe becomes seqtru, voc and random-LTD") {
     check_note(imported, "train_batch_size", What::outside, "train.batch_size");
 }
 
-TEST_CASE("the papers' names for lengths say whether samples are cut or laid out anew, and nothing is guessed") {
+TEST_CASE("the papers' names for lengths say whether samples are cut or reshaped, and nothing is guessed") {
     Json metric = scheduled("fixed_linear", 80, 2048, {{"total_curriculum_step", 110000}, {"difficulty_step", 8}});
     metric["difficulty_type"] = "value";
     metric["clustering_type"] = "single_cluster";
@@ -147,7 +147,7 @@ TEST_CASE("the papers' names for lengths say whether samples are cut or laid out
 }
 
 TEST_CASE("every key of a DeepSpeed configuration is converted or named") {
-    // What was converted, in the recipe above; all other leaves must be in a note's path.
+    // The converted part is in the recipe above; all other leaves must be in a note's path.
     const std::vector<std::string> converted = {
         "data_routing.random_ltd.enabled", "random_ltd_layer_id", "total_layer_num", "random_ltd_layer_num", "min_value",
         "max_value", "schedule_type", "require_steps", "seq_per_step", "curriculum_learning.enabled", "difficulty_type",

@@ -1,4 +1,4 @@
-// What a stored trial would be made of today.
+// Current inputs of a stored trial.
 
 #include "experiments/inputs_now.h"
 
@@ -99,7 +99,7 @@ TEST_CASE("A stored trial's inputs today are those that it stored, until a file 
           stored_at(stored.config, "/curriculum/mine/column_sha256"));
 }
 
-TEST_CASE("Of what is not here any more nobody can tell, and the rest is told") {
+TEST_CASE("Inputs that are gone are reported as unknown, and the rest by their hashes") {
     Stored stored;
     std::filesystem::remove(stored.folder / "a.txt");
     auto now = stored.now();
@@ -107,7 +107,7 @@ TEST_CASE("Of what is not here any more nobody can tell, and the rest is told") 
     CHECK_THAT(now["data.sha256"].unknown, ContainsSubstring("a.txt"));
     CHECK_THAT(now["data.sha256"].unknown, !ContainsSubstring("\n"));
     CHECK(now["curriculum.mine.column_sha256"].unknown.empty());
-    // What stored it is of another epoch, which does not matter to where its data is.
+    // The program that stored it has another epoch, which does not matter to where its data is.
     stored.config["result_epoch"] = kResultEpoch - 1;
     CHECK(stored.now()["curriculum.mine.column_sha256"].unknown.empty());
     for (const Json& config : {Json(), Json(3), Json::object(), Json{{"data", 1}}}) {
@@ -118,7 +118,7 @@ TEST_CASE("Of what is not here any more nobody can tell, and the rest is told") 
     }
 }
 
-TEST_CASE("A task's file and its records are told apart, and a comment in it is nothing") {
+TEST_CASE("A task's file and its records have separate hashes, and a comment in it has no effect") {
     const TemporaryFolder folder;
     write_text(folder / "mine.toml", kTask);
     write_text(folder / "records.jsonl", "{\"q\": \"1?\", \"gold\": 0}\n");
@@ -194,7 +194,7 @@ TEST_CASE("A file that looks as it did is read once, and again once it was writt
     CHECK(read == 0);
     CHECK(hash(again, "bytes") == "hash of one");  // another hash of the same file
     CHECK(read == 1);
-    // Of the same size, and with the time that it had.
+    // With the same size and modification time.
     struct stat before {};
     REQUIRE(::stat(file.c_str(), &before) == 0);
     std::ofstream(file) << "two";

@@ -36,7 +36,7 @@ TEST_CASE("a model of labelled texts follows from its task", "[surroundings]") {
     CHECK(trainer_config(test::trial_of(head, classes.folder.path())).model.class_head->dropout == 0.1);
     CHECK(trainer_config(test::trial_of(head + "dropout = 0.3\n", classes.folder.path())).model.class_head->dropout == 0.3);
     CHECK(trainer_config(test::trial_of(head + "head_dropout = 0\n", classes.folder.path())).model.class_head->dropout == 0);
-    // A preset of pretraining leaves its heads behind.
+    // A preset of pretraining drops its heads.
     const TrialConfig mini = test::trial_of(head + "preset = \"bert_mini\"\n", classes.folder.path());
     CHECK_FALSE(mini.model.order_head);
     CHECK_FALSE(mini.model.head_transform);
@@ -143,10 +143,10 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK_THAT(of_data("train_files = [\"x.txt\"]\n"), ContainsSubstring("t.toml:5:"));
     CHECK_THAT(of_data("split = [8, 1, 1]\n"), ContainsSubstring("t.toml:5:"));
     CHECK_THAT(of_data("vocab = 300\n"), ContainsSubstring("t.toml:5:"));
-    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("means nothing"));
+    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("has no effect"));
     CHECK_THAT(of_data("labelled = { lower = true }\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("lower_case"));
     CHECK_THAT(test::wrong_trial("[data]\nlabelled = { lower_case = true }\n[train]\nbudget_tokens = 9000\n"),
-               ContainsSubstring("t.toml:2:") && ContainsSubstring("means nothing"));
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("has no effect"));
     const auto data_of = [&](const std::string& corpus, const std::string& tokenizer) {
         return toy.wrong("[data]\nsamples = \"labelled\"\n" + corpus + "\n" + tokenizer + "\n[train]\nepochs = 1\n");
     };

@@ -104,14 +104,14 @@ TEST_CASE("every record of the GLUE tasks that is here can be read, as many as t
     CHECK_FALSE(records_are_here(load_task("glue_mnli", ".").further_splits.at(0).records, {".", "."}));
 }
 
-TEST_CASE("where all are told the same, or have the same label, Matthews has no value", "[surroundings]") {
+TEST_CASE("where all predictions or all labels are equal, Matthews has no value", "[surroundings]") {
     const auto of = [](std::int64_t tp, std::int64_t tn, std::int64_t fp, std::int64_t fn) {
         return has_matthews(BinaryCounts{tp, tn, fp, fn});
     };
     CHECK(of(1, 1, 0, 0));
     CHECK(of(0, 0, 1, 1));  // all wrong is a value
     CHECK(of(2, 0, 1, 1));
-    CHECK_FALSE(of(3, 0, 2, 0));  // told positive alone
+    CHECK_FALSE(of(3, 0, 2, 0));  // predicted positive only
     CHECK_FALSE(of(0, 3, 0, 2));  // negative alone
     CHECK_FALSE(of(3, 0, 0, 2));  // all are positive
     CHECK_FALSE(of(0, 3, 2, 0));  // all are negative
@@ -121,11 +121,11 @@ TEST_CASE("where all are told the same, or have the same label, Matthews has no 
     task.metrics = {"mcc", "acc"};
     LabelSums sums;
     sums.classes = {0, 1, 1, 0};
-    sums.told = {1, 1, 1, 1};
+    sums.predicted = {1, 1, 1, 1};
     const std::vector<Metric> metrics = label_metrics(task, sums);
     CHECK(std::isnan(metrics.at(0).value));
     CHECK(metrics.at(1).value == 0.5);
-    sums.told = {0, 1, 1, 0};
+    sums.predicted = {0, 1, 1, 0};
     CHECK(label_metrics(task, sums).at(0).value == 1);
 }
 
@@ -133,13 +133,13 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
     golden::for_group("metrics.json", "binary", [](const Json& c) {
         BinaryCounts counts;
         std::int64_t right = 0;
-        const auto gold = c.at("gold").get<std::vector<int>>(), told = c.at("pred").get<std::vector<int>>();
+        const auto gold = c.at("gold").get<std::vector<int>>(), predicted = c.at("pred").get<std::vector<int>>();
         LabelSums sums;
         for (std::size_t i = 0; i < gold.size(); ++i) {
-            counts.add(gold[i] == 1, told[i] == 1);
-            right += gold[i] == told[i];
+            counts.add(gold[i] == 1, predicted[i] == 1);
+            right += gold[i] == predicted[i];
             sums.classes.push_back(gold[i]);
-            sums.told.push_back(told[i]);
+            sums.predicted.push_back(predicted[i]);
         }
         CHECK(matthews_correlation(counts) == Approx(c.at("mcc").get<double>()).epsilon(1e-12));
         CHECK(binary_f1(counts) == Approx(c.at("f1").get<double>()).epsilon(1e-12));
@@ -158,8 +158,8 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
         CHECK(metrics.at(2).n == static_cast<std::int64_t>(gold.size()));
     });
     golden::for_group("metrics.json", "correlation", [](const Json& c) {
-        const auto told = golden::numbers(c.at("pred")), gold = golden::numbers(c.at("gold"));
-        CHECK(average_ranks(told) == golden::numbers(c.at("pred_ranks")));
+        const auto predicted = golden::numbers(c.at("pred")), gold = golden::numbers(c.at("gold"));
+        CHECK(average_ranks(predicted) == golden::numbers(c.at("pred_ranks")));
         CHECK(average_ranks(gold) == golden::numbers(c.at("gold_ranks")));
         const auto check = [&](double value, const char* key) {
             const double expected = golden::number(c.at(key));
@@ -168,11 +168,11 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
             else
                 CHECK(value == Approx(expected).epsilon(1e-12));
         };
-        check(pearson_correlation(told, gold), "pearson");
-        check(spearman_correlation(told, gold), "spearman");
+        check(pearson_correlation(predicted, gold), "pearson");
+        check(spearman_correlation(predicted, gold), "spearman");
         LabelSums sums;
         sums.values = gold;
-        sums.told_values = told;
+        sums.predicted_values = predicted;
         Task task;
         task.kind = TaskKind::regression;
         task.metrics = {"spearman", "pearson"};

@@ -101,7 +101,7 @@ TEST_CASE("the pooled scores of labelled texts are those of all records, in what
               Approx((ToyTask::kNear * score_of(scores, "near", metric) + ToyTask::kFar * score_of(scores, "far", metric)) / kAll));
     const auto one_by_one = validation_scores(dataset, *trained.model, trained.exec, 1, 1, 0);
     for (std::size_t i = 0; i < scores.size(); ++i) {
-        CHECK(std::isnan(one_by_one[i].value) == std::isnan(scores[i].value));  // Matthews, where all were told the same
+        CHECK(std::isnan(one_by_one[i].value) == std::isnan(scores[i].value));  // Matthews, where all predictions are equal
         if (!std::isnan(scores[i].value)) CHECK(one_by_one[i].value == Approx(scores[i].value).epsilon(1e-4));
     }
 }

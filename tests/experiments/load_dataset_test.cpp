@@ -140,7 +140,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
                ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
     CHECK_THAT(refused("be.txt", std::string("\xFE\xFF\0h\0i", 6)), ContainsSubstring("UTF-16"));
     CHECK_THAT(refused("packed.txt.gz", test::gzip(std::string("\xFF\xFEh\0i\0", 6))), ContainsSubstring("UTF-16"));
-    CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is no text"));
+    CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is not text"));
 }
 
 TEST_CASE("a limit of text is of the training text where files say what to validate on", "[surroundings]") {
@@ -202,7 +202,7 @@ TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at 
     std::tie(train, valid) = parts();
     CHECK(train.size() == 15);
     CHECK(train + valid == text);
-    // Of several documents each stays whole; tokenising alone divides nothing.
+    // Several documents stay separate; tokenising alone divides nothing.
     write_text(folder / "b.txt", "b");
     CHECK(load_packed_dataset(text_data({"a.txt", "b.txt"}), folder.path(), folder / "data").train.tokens.size == 31);
     const CorpusSource source = corpus_source(data, folder.path());
@@ -279,7 +279,7 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
     CHECK_THAT(test::refusal([&] { load_packed_dataset(data, folder.path(), folder / "new"); }),
                ContainsSubstring("has changed"));
     CHECK_FALSE(fs::exists(folder / "new"));
-    // What is prepared is opened without its text.
+    // A prepared corpus is opened without its text.
     fs::remove(folder / "a.jsonl");
     const PackedDataset planned = load_packed_dataset(data, folder.path(), folder / "data");
     CHECK(planned.sha256 == data.sha256);
@@ -339,7 +339,7 @@ TEST_CASE("data sets: two processes prepare one folder", "[surroundings]") {
     CHECK(prepared == 1);
 }
 
-TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says so", "[surroundings]") {
+TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its note says so", "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     DataConfig data = text_data({"a.jsonl"});
@@ -357,7 +357,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     const std::string text = decoded(first.train, first.tokenizer) + decoded(first.valid, first.tokenizer);
     const auto check_made_anew = [&] {
         const PackedDataset dataset = load();
-        CHECK_THAT(dataset.note, ContainsSubstring("damaged") && ContainsSubstring("made anew"));
+        CHECK_THAT(dataset.note, ContainsSubstring("damaged") && ContainsSubstring("recreated"));
         CHECK_THAT(said, ContainsSubstring(dataset.note));
         CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == text);
         CHECK(load().note.empty());
@@ -372,7 +372,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is made anew, and says s
     }
     fs::remove(first.folder / "tokens.bin");
     check_made_anew();
-    // What was derived from the tokens is derived again.
+    // Files derived from the tokens are derived again.
     load_difficulty(dataset_of(load(), 8), "voc");
     write_text(first.folder / "tokens.idx", "");
     check_made_anew();
@@ -522,7 +522,7 @@ TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside 
     DataConfig other = list;
     std::swap(other.train_files[0], other.train_files[1]);
     CHECK(packed_identity(other, folder.path()).sha256 != longer.sha256);
-    // What is trained on and what is validated on are told apart, though the files are the same in the same order.
+    // Training and validation data have separate hashes, though the files are the same in the same order.
     other = data;
     other.valid_files = {"more.bin", "valid.bin"};
     CHECK(packed_identity(other, folder.path()).sha256 != longer.sha256);
@@ -538,9 +538,9 @@ TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside 
 
     write_text(folder / "valid.bin", "no shard");
     CHECK_THAT(test::refusal([&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
-               ContainsSubstring("valid.bin is no token shard of llm.c"));
+               ContainsSubstring("valid.bin is not a token shard of llm.c"));
     write_shard("valid.bin", "|x");
     fs::resize_file(folder / "train.bin", 1030);
     CHECK_THAT(test::refusal(ErrorKind::io, [&] { load_packed_dataset(data, folder.path(), folder / "data"); }),
-               ContainsSubstring("1030 bytes where its header tells of"));
+               ContainsSubstring("1030 bytes where its header"));
 }

@@ -163,7 +163,7 @@ TEST_CASE("acc_all counts a group where all its documents are right", "[surround
     });
 }
 
-TEST_CASE("items stand in the order of the file and say what was chosen", "[surroundings]") {
+TEST_CASE("items keep the order of the file and say what was chosen", "[surroundings]") {
     Task task;
     task.metrics = {"acc", "acc_norm"};
     task.headline = "acc_norm";
@@ -250,7 +250,7 @@ TEST_CASE("perplexities of texts divide sums, not the texts' own values", "[surr
     });
 }
 
-TEST_CASE("gold bits per byte leave the delimiter out", "[surroundings]") {
+TEST_CASE("bits per byte of the correct answer exclude the delimiter", "[surroundings]") {
     golden::for_group("metrics.json", "bits_per_byte_of_gold", [](const Json& c) {
         Task task;
         task.metrics = {"gold_bits_per_byte"};
@@ -276,7 +276,7 @@ TEST_CASE("rolling windows predict every token once", "[surroundings]") {
     });
 }
 
-TEST_CASE("the context is cut from the left, the continuation never", "[surroundings]") {
+TEST_CASE("the context is truncated on the left, the continuation never", "[surroundings]") {
     golden::for_group("metrics.json", "left_truncation", [](const Json& c) {
         const auto context = c.at("n_context").get<std::int32_t>(), continuation = c.at("n_continuation").get<int>();
         Request request;  // c0, c1, ... are 0, 1, ...; t0, t1, ... are 1000, 1001, ...

@@ -24,7 +24,7 @@ engine::TransformerConfig model_of(const std::string& model, const std::string& 
     return trainer_config(config).model;
 }
 
-// The first line of `model` is line 4, behind BERT's samples line 7.
+// The first line of `model` is line 4, after BERT's samples line 7.
 std::string refused(const std::string& model, const std::string& data = "") {
     return wrong_trial(kTrain + data + "[model]\n" + model + "\n");
 }
@@ -95,7 +95,7 @@ TEST_CASE("a model is what its keys are, whichever kind named them") {
         CHECK(to_json(from_json(to_json(config))) == to_json(config));
         CHECK(transformer_config(from_json(to_json(config)).model, 9) == transformer_config(config.model, 9));
     }
-    // What a key's value was before there was one is not written down, though a kind may have another default.
+    // Values that older versions implied are not written, though a kind may have another default.
     for (const char* own : {"", "head_transform = false\n", "order_head = false\nhead_transform = false\n"}) {
         const TrialConfig bert = test::with_known_data(kTrain + kBert + "[model]\n" + own);
         CHECK(transformer_config(from_json(to_json(bert)).model, 9) == transformer_config(bert.model, 9));
@@ -104,7 +104,7 @@ TEST_CASE("a model is what its keys are, whichever kind named them") {
     CHECK_FALSE(to_json(test::with_known_data(kTrain)).at("model").contains("order_head"));
 }
 
-TEST_CASE("models that make no sense are refused with their place, and what to mend") {
+TEST_CASE("invalid models are refused with their place and help") {
     CHECK_THAT(refused("kind = \"gtp\""), ContainsSubstring("t.toml:4:") && ContainsSubstring("did you mean \"gpt\"?"));
     CHECK_THAT(refused("heads = 4\nkv_heads = 3"),
                ContainsSubstring("t.toml:5:") && ContainsSubstring("must divide model.heads = 4"));
@@ -113,7 +113,7 @@ TEST_CASE("models that make no sense are refused with their place, and what to m
     CHECK_THAT(refused("positions = \"rope\"\nwidth = 6"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("heads of 3 have one over"));
     CHECK_THAT(refused("rope_theta = 5.0"),
-               ContainsSubstring("t.toml:4:") && ContainsSubstring("means nothing to positions = \"learned\""));
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("has no effect with positions = \"learned\""));
     CHECK_THAT(refused("hidden = 0"), ContainsSubstring("t.toml:4:") && ContainsSubstring("at least 1"));
     for (const char* key : {"dropout", "attention_dropout", "input_dropout"})
         for (const char* value : {"1.0", "-0.1", "nan"})
@@ -140,7 +140,7 @@ TEST_CASE("samples that a model's input cannot take are refused") {
                ContainsSubstring("t.toml:4:") && ContainsSubstring("has no gate"));
 }
 
-TEST_CASE("tokens are dropped behind the first where a head reads that for the whole sample") {
+TEST_CASE("tokens are dropped after the first where a head reads that for the whole sample") {
     const std::string dropping = "[random_ltd]\nmin = 8\nstep = 4\nduration = 0.5\n";
     CHECK(trial_of(kTrain + kBert + dropping).token_dropping->keep_first == 1);
     CHECK(trial_of(kTrain + kBert + dropping + "keep_first = 0\n").token_dropping->keep_first == 0);

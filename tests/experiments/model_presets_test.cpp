@@ -28,7 +28,7 @@ TrialConfig of_preset(const std::string& name, const std::string& more = "") {
     return trial_of(kTokens + samples + "[model]\npreset = \"" + name + "\"\n" + more);
 }
 
-// Of a model as GPT-2's: 12 layers width^2 + 13 layers width for the blocks, tables of tokens and positions, the last norm;
+// A model such as GPT-2's: 12 layers width^2 + 13 layers width for the blocks, tables of tokens and positions, the last norm;
 // beside the first of them an expert layer has E - 1 feed-forward parts more and a gate, and with a dense part beside them
 // one part more and a mixture of two.
 std::int64_t expert_parameters(std::int64_t layers, std::int64_t C, const std::vector<std::int64_t>& experts,

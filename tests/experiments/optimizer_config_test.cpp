@@ -25,11 +25,11 @@ engine::LearningRate schedule_of(const std::string& more) {
     return trainer_config(trial_of(kTwoHundredSteps + more)).learning_rate;
 }
 
-void check_train_refused(const std::string& more, const std::string& says, const std::string& mend, int line = 3) {
+void check_train_refused(const std::string& more, const std::string& says, const std::string& fix, int line = 3) {
     INFO(more);
     const std::string said = wrong_trial(kTwoHundredSteps + more);
     CHECK_THAT(said, ContainsSubstring("t.toml:" + std::to_string(line) + ":") && ContainsSubstring(says) &&
-                         ContainsSubstring(mend));
+                         ContainsSubstring(fix));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ TEST_CASE("the optimizer's and the decay's own keys are refused beside another c
                         "set train.decay = \"step\"");
     check_train_refused("decay = \"linear\"\ndecay_stages = 3\n",
                         "train.decay_stages is of train.decay = \"step\" alone", "set train.decay = \"step\"", 4);
-    check_train_refused(step + "min_learning_rate = 1e-5\n", "means nothing to train.decay = \"step\"", "set it to 0",
+    check_train_refused(step + "min_learning_rate = 1e-5\n", "has no effect with train.decay = \"step\"", "set it to 0",
                         4);
     check_train_refused(step + "decay_stages = 0\n", "at least 1", "", 4);
     check_train_refused(step + "decay_factor = 0.5\n", "at least 1", "", 4);

@@ -1,4 +1,4 @@
-// What training a preset takes: FLOPs, memory, hours and dollars worked out by hand, and beside what papers print.
+// Requirements of training a preset: FLOPs, memory, hours and dollars worked out by hand, and compared with papers.
 
 #include "experiments/preset_plan.h"
 
@@ -74,7 +74,7 @@ TEST_CASE("budgets and compute of presets are those that their papers print") {
     CHECK(planned_preset("gpt2_small").flops() == 0);
 }
 
-TEST_CASE("every preset can be planned as it stands") {
+TEST_CASE("every preset can be planned unchanged") {
     for (const std::string& name : model_presets()) {
         INFO(name);
         const PresetPlan plan = planned_preset(name);
@@ -111,7 +111,7 @@ TEST_CASE("memory of a preset by buffer") {
     CHECK(sum + 64 * std::ssize(f32.memory.buffers) >= f32.memory.bytes);
 }
 
-TEST_CASE("tokens and a vocabulary that are asked for stand in place of the paper's") {
+TEST_CASE("tokens and a vocabulary that are asked for replace the paper's") {
     PresetPlanSettings settings{"gpt3_350m"};
     settings.tokens = 7'000'000;
     settings.vocab = 257;

@@ -1,4 +1,4 @@
-// What ranks that train a trial together plan of memory, by hand.
+// Planned memory of ranks that train a trial together, by hand.
 
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"

@@ -12,7 +12,7 @@ using namespace deft::experiments;
 
 namespace {
 
-// Of 24 steps, each third of which is logged; stopped after some steps, it leaves a checkpoint there.
+// A trial of 24 steps that logs every third; stopped after some steps, it leaves a checkpoint there.
 struct StoppedTrial {
     StoppedTrial() {
         config = parse_trial_config(
@@ -54,9 +54,9 @@ TEST_CASE("A trial goes on from the newest checkpoint that its journals cover") 
     StoppedTrial trial;
     CHECK(trial.run(4, 0).at("resume_step") == 0);
     CHECK(trial.run(4, 3).at("resume_step") == 4);  // step 3 is the last before it that is logged
-    const Json behind = trial.run(0, 5);            // of step 8, whose journal ends before step 6
-    CHECK(behind.at("resume_step") == 4);
-    CHECK_THAT(behind.at("note").get<std::string>(),
+    const Json later = trial.run(0, 5);            // of step 8, whose journal ends before step 6
+    CHECK(later.at("resume_step") == 4);
+    CHECK_THAT(later.at("note").get<std::string>(),
                ContainsSubstring("step_00000008: it is of step 8, and the trial's journals end at step 5"));
 }
 

@@ -9,7 +9,7 @@
 
 using namespace deft;
 
-TEST_CASE("scoring of one choice and of four is checked, and stands beside as many tokens of a plain forward pass", "[scoring]") {
+TEST_CASE("scoring of one choice and of four is checked, and compared with as many tokens of a plain forward pass", "[scoring]") {
     std::set<std::string> names, beside;
     double computed = 0;
     for (const kernels::BenchCase& bench : experiments::scoring_benches({{engine::gpt2_config(2, 32, 2, 32, 257), 4}}, 2)) {
@@ -27,7 +27,7 @@ TEST_CASE("scoring of one choice and of four is checked, and stands beside as ma
     CHECK(names.size() == 4);
     CHECK(beside.size() == 2);
     for (const std::string& name : beside) CHECK(names.count(name) == 1);
-    // Of L tokens all but the last choices' L / 4 are shared: (L + 1 - L / 4 + 4 (L / 4 - 1)) / 4 L, which is a third of
+    // The L tokens but the last choices' L / 4 are shared: (L + 1 - L / 4 + 4 (L / 4 - 1)) / 4 L, which is a third of
     // short requests and seven sixteenths of long ones.
     CHECK(computed > 32);
     CHECK(computed < 44);

@@ -1,4 +1,4 @@
-// What a step takes beside its products, by hand.
+// Time of a step beside its products, by hand.
 
 #include "experiments/step_time.h"
 
@@ -65,7 +65,7 @@ TEST_CASE("Seconds beside the products by hand") {
     CHECK(one.update == Approx(1.35));
 }
 
-TEST_CASE("What a device does not state is told") {
+TEST_CASE("A bandwidth that a device does not state is reported") {
     const Device device = two_in_a_machine();
     CHECK(lacks_bandwidth(device, 4, 2).empty());
     Device without_link = device;

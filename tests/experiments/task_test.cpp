@@ -1,4 +1,4 @@
-// Task files: what they may say, and what each mistake is told.
+// Task files: valid content, and the message for each mistake.
 
 #include "experiments/evaluation/task.h"
 
@@ -114,11 +114,11 @@ TEST_CASE("templates name items of lists, nested fields, and fields of a choice"
         return records_error(replaced(task, from, to), record);
     };
     CHECK_THAT(error("{options.10}", "{options.11}"),
-               ContainsSubstring("no field 'options.11': '11' is no index of a list of 11") &&
+               ContainsSubstring("no field 'options.11': '11' is not an index of a list of 11") &&
                    ContainsSubstring("mine.toml:11") && ContainsSubstring("counted from 0"));
     for (const char* wrong : {"options.-1", "options.", "options.x", "options.1x", "options.99999999999999999999"}) {
         INFO(wrong);
-        CHECK_THAT(error("options.10", wrong), ContainsSubstring("is no index of a list of 11"));
+        CHECK_THAT(error("options.10", wrong), ContainsSubstring("is not an index of a list of 11"));
     }
     CHECK_THAT(error("options.10", "options.0.text"), ContainsSubstring("'text' is asked of number") &&
                                                           ContainsSubstring("end the name before .text"));
@@ -148,7 +148,7 @@ TEST_CASE("gold values are strings, integers or booleans, as the records have th
                        ContainsSubstring("mine.toml:14"));
     }
     CHECK_THAT(records_error(kWhole, "{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": true}"),
-               ContainsSubstring("is no index") && ContainsSubstring("prompt.gold_values = [false, true]"));
+               ContainsSubstring("is not an index") && ContainsSubstring("prompt.gold_values = [false, true]"));
 }
 
 TEST_CASE("records are unnested from lists, the outer fields at hand", "[surroundings]") {
@@ -278,7 +278,7 @@ TEST_CASE("what is prepared for race, record and wsc fits the records or is refu
           "Article: A\n\nQuestion: one?\nAnswer: a\nQuestion: it is _  .\nAnswer: c\nlast");
     CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"C\", \"B\", \"B\"")),
                ContainsSubstring("'options.0.2'"));
-    CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"AB\"")), ContainsSubstring("is no letter"));
+    CHECK_THAT(error("race", replaced(race, "\"A\", \"B\", \"B\"", "\"AB\"")), ContainsSubstring("is not a letter"));
     CHECK_THAT(error("race", replaced(race, "\"article\": \"A\"", "\"article\": 7")),
                ContainsSubstring("is number, not text"));
     CHECK_THAT(error("race", R"({"questions": []})"),
@@ -295,15 +295,15 @@ TEST_CASE("what is prepared for race, record and wsc fits the records or is refu
     CHECK(filled.at("choices")[1].at("entity") == "Zo\u00eb");
     CHECK(filled.at("answers") == Json{"Zo\u00eb"});
     CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": 999")),
-               ContainsSubstring("is no part of passage.text"));
-    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": 9")), ContainsSubstring("is no part"));
-    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": -1")), ContainsSubstring("is no index"));
+               ContainsSubstring("is not within passage.text"));
+    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": 9")), ContainsSubstring("is not within"));
+    CHECK_THAT(error("record", replaced(cloze, "\"end\": 11", "\"end\": -1")), ContainsSubstring("is not an index"));
 
     const std::string wsc =
         R"({"text": "Al  said \" he did n't  \" .", "target": {"span2_index": 3, "span2_text": "he"}})";
     // Doubled spaces in front of the pronoun put the rest one character too early, as in the harness.
     CHECK(prepared("wsc", wsc).at("passage") == "Al said\"*he*e didn't \".");
-    CHECK_THAT(error("wsc", replaced(wsc, "3", "\"3\"")), ContainsSubstring("is no index"));
+    CHECK_THAT(error("wsc", replaced(wsc, "3", "\"3\"")), ContainsSubstring("is not an index"));
     CHECK(prepared("wsc", replaced(wsc, "3", "99")).at("passage") == "Al said\"he didn't\". *he*");
 }
 
@@ -375,7 +375,7 @@ TEST_CASE("tab-separated records, arrays and lines", "[surroundings]") {
     CHECK(documents_of(lines, "a b\n\nc").size() == 3);
 }
 
-TEST_CASE("mistakes in a task file are told with their place", "[surroundings]") {
+TEST_CASE("mistakes in a task file are reported with their place", "[surroundings]") {
     CHECK_THAT(parse_error(replaced(kWhole, "kind =", "knd =")),
                ContainsSubstring("mine.toml:3") && ContainsSubstring("kind"));
     CHECK_THAT(parse_error(replaced(kWhole, "\"multiple_choice\"", "\"multi_choice\"")),
@@ -427,7 +427,7 @@ TEST_CASE("mistakes in a task file are told with their place", "[surroundings]")
         ContainsSubstring("without perplexity.tokenizer"));
 }
 
-TEST_CASE("mistakes in records are told with the task's place and the record's line", "[surroundings]") {
+TEST_CASE("mistakes in records are reported with the task's place and the record's line", "[surroundings]") {
     const std::string good = "{\"q\": \"one?\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n";
     const auto error = [&](const std::string& second) { return records_error(kWhole, good + second); };
     CHECK_THAT(error("{\"Q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 0}"), ContainsSubstring("mine.toml:11") &&
@@ -437,8 +437,8 @@ TEST_CASE("mistakes in records are told with the task's place and the record's l
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": 5, \"right\": 0}"), ContainsSubstring("no field 'b.c'"));
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 2}"),
                ContainsSubstring("mine.toml:13") && ContainsSubstring("names choice 2 of 2"));
-    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is no index"));
-    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is no index"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is not an index"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is not an index"));
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
     for (const std::string& hostile : {deep + "}", deep.substr(0, 1'000'000)})
         CHECK_THAT(error("{\"q\": " + hostile),

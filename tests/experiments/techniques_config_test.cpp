@@ -57,7 +57,7 @@ TEST_CASE("pacings that make no sense are refused with their place") {
     CHECK_THAT(wrong_table(seqtru + "pacing = \"cubic\"\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("none of"));
     CHECK_THAT(wrong_table(seqtru + "pacing = \"points\"\n"), ContainsSubstring("points is needed"));
-    CHECK_THAT(wrong_table(seqtru + "points = [[0, 8], [1, 64]]\n"), ContainsSubstring("means nothing to pacing"));
+    CHECK_THAT(wrong_table(seqtru + "points = [[0, 8], [1, 64]]\n"), ContainsSubstring("has no effect with pacing"));
     const std::string drawn = seqtru + "pacing = \"points\"\n";
     CHECK_THAT(wrong_table(drawn + "points = [[0.1, 8], [1, 64]]\n"), ContainsSubstring("begin at 0 and end at 1"));
     CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [0.5, 6], [1, 64]]\n"), ContainsSubstring("falls from 8 to 6"));
@@ -65,7 +65,7 @@ TEST_CASE("pacings that make no sense are refused with their place") {
     CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [1, 64]]\nmin = 8\n"),
                ContainsSubstring("is what the points say"));
     CHECK_THAT(wrong_table(drawn + "points = [[0, 8], [1, 65]]\n"), ContainsSubstring("above model.seqlen = 64"));
-    CHECK_THAT(wrong_table("[random_ltd]\npacing = \"constant\"\nsteps = 3\n"), ContainsSubstring("means nothing"));
+    CHECK_THAT(wrong_table("[random_ltd]\npacing = \"constant\"\nsteps = 3\n"), ContainsSubstring("has no effect"));
 }
 
 TEST_CASE("a length that never becomes the full one is refused") {

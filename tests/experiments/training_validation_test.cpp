@@ -58,7 +58,7 @@ struct Trial {
         return found;
     }
 
-    // Of what was journalled twice, both must be alike.
+    // Entries that were journalled twice must be equal.
     Curve curve() const {
         Curve values;
         for (const Json& line : lines("evaluation")) {
@@ -133,17 +133,17 @@ TEST_CASE("validations are due by times, steps or a share of the run's layer-ave
     for (const char* text : {"20", "times", "0 times", "-1 steps", "1.5 steps", "0.5 times", "101%", "5 percent", "nan%",
                              " 5%", "5% ", "inf times", "1000001 times", "0.00001%"})
         CHECK_THAT(test::refusal(ErrorKind::config, [&] { parse_validation_schedule(text); }),
-                   ContainsSubstring("is no schedule of validations"));
+                   ContainsSubstring("is not a schedule of validations"));
 }
 
 TEST_CASE("eval.every, eval.select and eval.metric that make no sense together are refused with their place") {
-    const auto told = [](const std::string& eval) {
+    const auto refused = [](const std::string& eval) {
         return test::refusal(ErrorKind::config, [&] { Trial trial(eval); });
     };
-    CHECK_THAT(told("every = \"often\"\n"), ContainsSubstring("t.toml:") && ContainsSubstring("eval.every"));
-    CHECK_THAT(told("select = \"best\"\n"), ContainsSubstring("set eval.every"));
-    CHECK_THAT(told("metric = \"bits_per_byte\"\n"), ContainsSubstring("eval.metric means nothing"));
-    CHECK_THAT(told("every = \"5%\"\nselect = \"first\"\n"), ContainsSubstring("eval.select"));
+    CHECK_THAT(refused("every = \"often\"\n"), ContainsSubstring("t.toml:") && ContainsSubstring("eval.every"));
+    CHECK_THAT(refused("select = \"best\"\n"), ContainsSubstring("set eval.every"));
+    CHECK_THAT(refused("metric = \"bits_per_byte\"\n"), ContainsSubstring("eval.metric has no effect"));
+    CHECK_THAT(refused("every = \"5%\"\nselect = \"first\"\n"), ContainsSubstring("eval.select"));
 }
 
 TEST_CASE("a model validated while it trains has the weights of one that is not, and the same hash") {
@@ -255,7 +255,7 @@ TEST_CASE("a trial whose best weights are gone or damaged trains them again") {
     }
 }
 
-TEST_CASE("best weights of an earlier step do not stand for those that are gone") {
+TEST_CASE("best weights of an earlier step do not replace those that are gone") {
     const std::string eval = "every = \"1 steps\"\nselect = \"best\"\n";
     Trial trial(eval);
     int asked = 0;

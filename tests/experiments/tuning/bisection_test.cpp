@@ -48,7 +48,7 @@ TEST_CASE("bisection: nothing passes") {
     CHECK(!search_above(1, 1).best);
 }
 
-TEST_CASE("bisection: ends that contradict the order are told") {
+TEST_CASE("bisection: ends that contradict the order are reported") {
     const Search search = find_first_passing(9, [](std::size_t index) { return index < 8; });
     CHECK(search.best == 0u);
     CHECK(!search.monotone);

@@ -94,7 +94,7 @@ TEST_CASE("probe: an absurd learning rate is rejected, and not trained on") {
     CHECK(probe.steps < 96);
 }
 
-TEST_CASE("probe: a loss that is no number is a fluctuation") {
+TEST_CASE("probe: a NaN loss is a fluctuation") {
     const Tiny tiny("", "learning_rate = 1e30\nmax_grad_norm = 0\n");
     const Probe probe = tiny.probe();
     REQUIRE(probe.fluctuation);
@@ -163,7 +163,7 @@ TEST_CASE("fluctuation: a slow rise adds up against the minimum") {
     CHECK(find_fluctuation(curve({4, 4.015, 4.03, 4.045}), {})->point == 3);
 }
 
-TEST_CASE("fluctuation: only so many warm-ups are looked at, their end included") {
+TEST_CASE("fluctuation: only a limited number of warm-ups is checked, their end included") {
     std::vector<double> losses(40, 3.0);
     losses[31] = 4;
     CHECK(!find_fluctuation(curve(losses), {}));
@@ -172,7 +172,7 @@ TEST_CASE("fluctuation: only so many warm-ups are looked at, their end included"
     CHECK(!find_fluctuation(curve(losses), {.warmups = 2}));
 }
 
-TEST_CASE("fluctuation: what is no number is one") {
+TEST_CASE("fluctuation: NaN is one") {
     for (const double loss : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         const auto found = find_fluctuation(curve({5, loss}), {});
         REQUIRE(found);

@@ -143,7 +143,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
         return refused_plan(elsewhere.imported_case(more, stated));
     };
     CHECK_THAT(refused_plan(kPlain + "[case.train]\nbudget_tokens = 0\n"),
-               ContainsSubstring("tiny.toml:26") && ContainsSubstring("there is no model to take as it is"));
+               ContainsSubstring("tiny.toml:26") && ContainsSubstring("no model to import is named"));
     CHECK_THAT(refused("model.layers = 3\n"),
                ContainsSubstring("tiny.toml:27") && ContainsSubstring("model.layers is of a model that is trained"));
     CHECK_THAT(refused("model.seqlen = 25\n"), ContainsSubstring("tiny.toml:27") && ContainsSubstring("24 positions"));
@@ -153,7 +153,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
          {"curriculum.seqtru = { min = 8, duration = 0.5 }\n", "random_ltd = { min = 8, duration = 0.5 }\n",
           "batch_ramp = { min = 1, duration = 0.5 }\n", "variable_batch = { max_tokens = 64 }\n"})
         CHECK_THAT(refused(technique),
-                   ContainsSubstring("tiny.toml:27") && ContainsSubstring("means nothing to a model that is taken as it is"));
+                   ContainsSubstring("tiny.toml:27") && ContainsSubstring("has no effect with an imported model"));
     CHECK_THAT(refused("", ", usd = -1"), ContainsSubstring("start.usd"));
     CHECK_THAT(refused("data.tokenizer = \"bpe\"\ndata.vocab = 300\n"), ContainsSubstring("has a vocabulary of"));
     CHECK_THAT(refused_plan("[[case]]\nname = \"a\"\nstart = { from = \"" + model + "\", tokens = 5 }\n"),
