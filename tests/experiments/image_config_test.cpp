@@ -176,5 +176,5 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     CHECK(refused(best + "\"acc\"\n") == "accepted");
     CHECK(refused(best + "\"loss\"\n") == "accepted");
     CHECK_THAT(refused(best + "\"bits_per_byte\"\n"), ContainsSubstring("images have none"));
-    CHECK_THAT(wrong_trial(kTrain + best + "\"acc\"\n"), ContainsSubstring("packed samples are continued"));
+    CHECK_THAT(wrong_trial(kTrain + best + "\"acc\"\n"), ContainsSubstring("packed samples train a language model"));
 }
