@@ -62,7 +62,7 @@ TEST_CASE("a case is timed cold, hot and rotating on the device, in f32 and in b
     CHECK_THAT(json.str(), ContainsSubstring("manual_time"));
 }
 
-TEST_CASE("what is wrong on the device is told, and not timed") {
+TEST_CASE("an error on the device is reported, and not timed") {
     int runs = 0;
     const auto benches = benches_of([&](Draw draw) {
         OpCase op = cases::gather_rows_case(draw, kShape);

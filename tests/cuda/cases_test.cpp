@@ -26,7 +26,7 @@ std::string difference(const OpCase& op, const RunResult& first, const RunResult
     return {};
 }
 
-// What is wrong with a run, also where the device or the emulator refuses it: the cases that follow are run all the
+// Describes the error in a run, also where the device or the emulator refuses it: later cases are run all the
 // same.
 template <class Run>
 std::string problem(const Run& run) {
@@ -65,7 +65,7 @@ TEST_CASE("every op agrees with the double reference in bf16 within its stated b
     check_cases(Activations::bf16);
 }
 
-// What tests/gpu/run begins with; the tests above have these cases too.
+// The first cases of tests/gpu/run; the tests above have these cases too.
 TEST_CASE("every kernel once, in the small cases", "[.]") {
     const std::uint64_t seed = test_seed();
     const cuda::Context context;

@@ -1,4 +1,4 @@
-// Every kernel runs in the op cases, and host-or-device branches stand in one place.
+// Every kernel runs in the op cases, and host-or-device branches are in one file.
 
 #include <cstdint>
 #include <map>
@@ -56,7 +56,7 @@ TEST_CASE("the kernels of a source text are found") {
     CHECK(test::function_name("__global__ void").empty());
 }
 
-TEST_CASE("compilers are told apart in one header") {
+TEST_CASE("compilers are distinguished in one header") {
     const std::set<std::string> words = {"__CUDACC__", "__CUDA_ARCH__", "DEFT_CUDA_EMULATOR"};
     std::set<std::string> files;
     for (const char* folder : {"base", "kernels", "engine", "experiments", "results_db", "reporting", "sweeps"})

@@ -1,5 +1,5 @@
 #pragma once
-// What the small op cases run under the emulator.
+// Runs of the small op cases under the emulator.
 
 #include <cstdint>
 #include <map>

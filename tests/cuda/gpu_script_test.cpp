@@ -1,4 +1,4 @@
-// tests/gpu/run with the emulated device, and with programs that fail, hang and tell of failures.
+// tests/gpu/run with the emulated device, and with programs that fail, hang and report failures.
 
 #include <filesystem>
 #include <string>
@@ -81,7 +81,7 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     CHECK(again.exit_code == 0);
     CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
 
-    // What another commit measured is measured again, and compared.
+    // Benchmarks of another commit are measured again, and compared.
     Json other = slice.stage("steps");
     other["commit"] = "another";
     write_file_atomically(slice.folder / "out" / "steps.json", other.dump());

@@ -1,5 +1,5 @@
 #pragma once
-// What the sources of the kernels hold: found as text, so that nothing can be forgotten.
+// Contents of the kernels' sources: found as text, so that nothing can be forgotten.
 
 #include <cctype>
 #include <filesystem>

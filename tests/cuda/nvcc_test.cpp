@@ -46,7 +46,7 @@ bool lacks_header(const std::string& nvcc, const std::string& header) {
 
 // Why nothing that includes these headers can be compiled here; empty when it can.
 std::string lacking(const std::string& nvcc, const std::vector<std::string>& headers) {
-    if (nvcc.empty()) return "there is no nvcc of version 12 or newer";
+    if (nvcc.empty()) return "no nvcc of version 12 or newer";
     for (const std::string& header : headers)
         if (lacks_header(nvcc, header)) return nvcc + " is here without " + header;
     return {};
@@ -260,7 +260,7 @@ TEST_CASE("a header that a toolkit lacks is named", "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     CHECK(lacking(nvcc, {"cuda_runtime.h", "of_no_toolkit.h"}) == nvcc + " is here without of_no_toolkit.h");
-    CHECK(lacking("", {}) == "there is no nvcc of version 12 or newer");
+    CHECK(lacking("", {}) == "no nvcc of version 12 or newer");
 }
 
 TEST_CASE("what ptxas prints is read, and what is beyond the budget refused", "[surroundings]") {

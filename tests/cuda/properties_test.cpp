@@ -1,4 +1,4 @@
-// What the CUDA kernels must do at the edges of what they take, on an emulated device or a real one.
+// Properties of the CUDA kernels at the limits of their arguments, on an emulated device or a real one.
 
 #include <algorithm>
 #include <cmath>
@@ -106,7 +106,7 @@ TEST_CASE("the head on CUDA gives ignored targets no loss, impossible ones a NaN
     head.check_losses();
     const Floats dx = head.dx.values(), dw = head.dw.values();
     CHECK(std::all_of(dx.begin(), dx.begin() + 9, [](float value) { return value == 0; }));
-    // Of the one row that counts: (1/5 - [v == 2]) x.
+    // The gradient of the one row that counts: (1/5 - [v == 2]) x.
     CHECK(dw[0] == Approx(0.2 * 0.5).epsilon(1e-6));
     CHECK(dw[2 * 3] == Approx(-0.8 * 0.5).epsilon(1e-6));
     head_loss<float>(head.device.exec, head.loss.data(), head.greedy.data(), head.x.data(), head.w.data(), nullptr,
@@ -115,7 +115,7 @@ TEST_CASE("the head on CUDA gives ignored targets no loss, impossible ones a NaN
     CHECK(head.greedy.values() == std::vector<std::int32_t>{0, 0, 0, 0});  // all logits are equal: token 0 is greedy
 }
 
-TEST_CASE("a target that the head on CUDA was not told of has a loss of NaN, and one too many is none") {
+TEST_CASE("a target beyond the expected rows of the head on CUDA has a loss of NaN, and a spare row is ignored") {
     EdgeTargets head;
     const auto train = [&](std::int64_t target_rows) {
         head_loss_train<float>(head.device.exec, head.loss.data(), head.dx.data(), head.dw.data(), nullptr,
@@ -259,7 +259,7 @@ void check_activation_made_anew(Activation act, std::int64_t rows, std::int64_t 
     CHECK(different == 0);
 }
 
-TEST_CASE("an activation made anew on CUDA from what a linear layer kept has the layer's bits") {
+TEST_CASE("an activation recomputed on CUDA from the values kept by a linear layer has the layer's bits") {
     for (const std::int64_t out : {1, 33, 64, 200}) {
         check_activation_made_anew<float>(Activation::gelu_tanh, 7, 5, out);
         check_activation_made_anew<float>(Activation::gelu_erf, 7, 5, out);

@@ -6,7 +6,7 @@
 namespace deft::test {
 
 // Empty where there is none, or where ThreadSanitizer does not run: it needs its addresses to be free, which a kernel
-// with much randomness of addresses takes from it unless told otherwise.
+// with address randomization takes from it by default.
 inline Command races_program() {
 #ifdef DEFT_RACES_PROGRAM
     for (Command command : {Command{}, Command{"setarch", "-R"}}) {

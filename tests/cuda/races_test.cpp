@@ -22,7 +22,7 @@ namespace {
 
 using cuda::emulator::Barrier;
 
-// Of a case: under ThreadSanitizer each thread of a block costs some fifty microseconds.
+// Work of a case: under ThreadSanitizer each thread of a block costs some fifty microseconds.
 constexpr std::int64_t kMostThreads = 7000;
 
 const char* name(Activations type) {

@@ -1,11 +1,11 @@
 #pragma once
-// What differs between tests of the kernels on an emulated device and on a real one.
+// Differences between tests of the kernels on an emulated device and on a real one.
 
 #include <cstdint>
 
 namespace deft::kernels::cuda {
 
-// Orders the threads of an emulated device anew; does nothing to a real one, which orders them as it likes.
+// Reorders the threads of an emulated device; does nothing to a real one, which orders them as it likes.
 void use_schedule(std::uint64_t seed);
 
 bool device_is_emulated();

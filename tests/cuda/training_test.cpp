@@ -334,7 +334,7 @@ TEST_CASE("a run may start on one backend and go on on the other") {
         Trainer second(config, corpus, to);
         load_checkpoint(second, folder / "c");
         CHECK(all_parameters<float>(second) == all_parameters<float>(first));
-        for (const DType dtype : {DType::f32, DType::bf16})  // a file does not tell which device it is from
+        for (const DType dtype : {DType::f32, DType::bf16})  // a file does not depend on its device
             CHECK(save_weights(first, folder / "w", {}, Tokenizer::bytes(), dtype) ==
                   save_weights(second, folder / "w", {}, Tokenizer::bytes(), dtype));
         const std::vector<double> rest = losses(second, 3);

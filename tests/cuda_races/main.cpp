@@ -40,7 +40,7 @@ int run_cases(std::uint64_t seed, cases::Activations type, const std::vector<std
     for (const std::string& name : names) {
         const auto op = std::find_if(ops.begin(), ops.end(), [&](const auto& one) { return one.name == name; });
         if (op == ops.end()) {
-            std::printf("there is no small case %s\n", name.c_str());
+            std::printf("no small case is called %s\n", name.c_str());
             return 2;
         }
         cuda::emulator::set_schedule({.shuffled = true, .seed = seed});

@@ -5,7 +5,7 @@
 
 namespace deft::kernels::cuda::tiny {
 
-// False where there is no such run.
+// False where the run does not exist.
 bool run_tiny(const std::string& name);
 
 }  // namespace deft::kernels::cuda::tiny

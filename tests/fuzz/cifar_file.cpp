@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             throw std::logic_error("pixels lost");
         fuzz::touch(set.image(set.count() - 1).data(), static_cast<std::size_t>(set.image_pixels()));
         for (const std::int32_t label : set.labels)
-            if (label < 0 || label >= set.classes) throw std::logic_error("a label that is no class");
+            if (label < 0 || label >= set.classes) throw std::logic_error("a label outside the classes");
     });
 }
 

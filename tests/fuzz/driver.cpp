@@ -57,7 +57,7 @@ void catch_crashes() {
         return;
     }
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(number, die);
-    // A reader that believes a hostile size gets std::bad_alloc, which is no deft::Error.
+    // A reader that believes a hostile size gets std::bad_alloc, which is not a deft::Error.
     const rlimit memory{rlim_t{2} << 30, rlim_t{2} << 30};
     ::setrlimit(RLIMIT_AS, &memory);
 }
@@ -71,7 +71,7 @@ bool run_one(const std::string& input) {
         const std::vector<std::uint8_t> bytes(input.begin(), input.end());
         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "an exception that is no deft::Error: {}\n", error.what());
+        fmt::print(stderr, "an exception that is not a deft::Error: {}\n", error.what());
         save_input();
         return false;
     }
@@ -103,7 +103,7 @@ Arguments parse(int argc, char** argv) {
     return arguments;
 }
 
-// Of files, and of the files in folders; a folder that is not there has none.
+// Contents of files, and of the files in folders; an absent folder has none.
 std::vector<std::string> corpus_of(const std::vector<fs::path>& files) {
     std::vector<fs::path> found;
     for (const fs::path& file : files) {

@@ -19,7 +19,7 @@ std::int64_t rows_in(Connection& connection) {
         " + (SELECT count(*) FROM train_point) + (SELECT count(*) FROM evaluation) + (SELECT count(*) FROM code)");
 }
 
-// A mutation seldom keeps the hashes: with them made anew it comes further.
+// A mutation seldom keeps the hashes: with recomputed ones it gets further.
 std::string sealed_anew(std::string_view text) {
     std::string sealed;
     for (std::size_t begin = 0; begin < text.size();) {

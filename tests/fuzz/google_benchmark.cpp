@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (benchmark.name.empty() || benchmark.seconds.empty() || benchmark.threads < 1)
             throw std::logic_error("a benchmark without name, time or threads");
         if (!std::isfinite(benchmark.flops) || !std::isfinite(benchmark.bytes))
-            throw std::logic_error("work that is no number");
+            throw std::logic_error("work that is not a number");
         for (const double seconds : benchmark.seconds)
             if (!(seconds > 0 && std::isfinite(seconds))) throw std::logic_error("a time that is none");
     }

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return fuzz::read_or_refuse([&] {
         const std::string text(fuzz::view(data + 1, size - 1));
         for (const experiments::Record& record : experiments::parse_records(source, text, "x").items) {
-            if (!record.fields.is_object()) throw std::logic_error("a record that is no object");
+            if (!record.fields.is_object()) throw std::logic_error("a record that is not an object");
             record.fields.dump();  // throws for what is no UTF-8
         }
     });

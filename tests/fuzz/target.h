@@ -1,5 +1,5 @@
 #pragma once
-// What every fuzz target is made of. A target is one file: LLVMFuzzerTestOneInput(), as libFuzzer calls it, and seeds()
+// Shared parts of the fuzz targets. A target is one file: LLVMFuzzerTestOneInput(), as libFuzzer calls it, and seeds()
 // for the driver of this folder. It fails by a crash, a sanitizer's report, or an exception other than deft::Error.
 
 #include <unistd.h>
@@ -70,7 +70,7 @@ inline std::string_view view(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-// Several files in one input: each behind its length, u32 little-endian; the last takes all that is left. Lengths
+// Several files in one input: each follows its length, u32 little-endian; the last takes the rest. Lengths
 // beyond the end are cut.
 inline std::vector<std::string_view> split(std::string_view input, std::size_t parts) {
     std::vector<std::string_view> files;

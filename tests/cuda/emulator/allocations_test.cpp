@@ -17,7 +17,7 @@ namespace {
 
 using emulator::Misuse;
 
-// What thread 5 of a kernel does.
+// The accesses of thread 5 of a kernel.
 template <class Body>
 std::string fifth_thread(const Body& body) {
     return misuse_of([&] {
@@ -50,12 +50,12 @@ TEST_CASE("a read or write past a buffer's last page ends the launch, and the ne
           "kernel walker, block 0: thread 5 reads address 0x0, where the device has no memory");
 }
 
-TEST_CASE("what stands between a buffer's end and the next page is huge in every type") {
+TEST_CASE("memory between a buffer's end and the next page is huge in every type") {
     const Buffer dy(1000);
-    unsigned char behind[24];
-    for (int i = 0; i < 24; ++i) behind[i] = static_cast<unsigned char*>(dy.memory.get())[1000 + i];
+    unsigned char after[24];
+    for (int i = 0; i < 24; ++i) after[i] = static_cast<unsigned char*>(dy.memory.get())[1000 + i];
     const auto read = [&]<class Item>(Item item) {
-        std::memcpy(&item, behind, sizeof item);
+        std::memcpy(&item, after, sizeof item);
         return item;
     };
     CHECK(to_float(read(bf16{})) > 1e38f);
@@ -74,7 +74,7 @@ TEST_CASE("a write into it is reported when the launch ends") {
     CHECK_THAT(fifth_thread([&] { y.words()[-1] = 7; }), ContainsSubstring("4 bytes before the 16 of dy"));
 }
 
-TEST_CASE("a wide access to an address that is no multiple of it is reported") {
+TEST_CASE("a wide access to an address that is not a multiple of it is reported") {
     const Buffer dy(1024);
     const auto* const floats = static_cast<const float*>(dy.memory.get());
     float to[4];

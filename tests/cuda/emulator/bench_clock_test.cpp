@@ -1,4 +1,4 @@
-// By whose clock benchmarks on a device are timed, and what stands between its events.
+// The clock of benchmarks on a device, and the work between its events.
 
 #include "kernels/bench/cuda/device_timer.h"
 #include "kernels/bench/op_benches.h"
@@ -46,7 +46,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("an interval lasts 200 us at least, but for a cold run, which is alone behind its flush") {
+TEST_CASE("an interval lasts 200 us at least, but for a cold run, which is alone after its flush") {
     const LaunchClock clock;
     const PreparedBench bench = gather_benches().front().prepare(1);
     REQUIRE(bench.wrong == "");
@@ -64,7 +64,7 @@ TEST_CASE("an interval lasts 200 us at least, but for a cold run, which is alone
     CHECK(after.at("take_rows").launches == before.at("take_rows").launches + 1);
 }
 
-TEST_CASE("runs that are hot come behind one that is not timed") {
+TEST_CASE("hot runs follow one that is not timed") {
     const LaunchClock clock;
     cuda::DeviceTimer timer;
     int runs = 0;

@@ -1,4 +1,4 @@
-// What a device leaves undefined is reported by the emulator, in words that name kernel, block and lines.
+// The emulator reports behaviour that a device leaves undefined, with kernel, block and lines.
 
 #include <cstdint>
 #include <stdexcept>

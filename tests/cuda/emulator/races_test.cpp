@@ -1,4 +1,4 @@
-// ThreadSanitizer sees what the emulator tells it: barriers order memory, shuffles and blocks do not.
+// ThreadSanitizer sees the emulator's annotations: barriers order memory, shuffles and blocks do not.
 
 #include <string>
 

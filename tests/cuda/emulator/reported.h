@@ -1,5 +1,5 @@
 #pragma once
-// What tests of the emulator share: a mask of all lanes, and what the emulator reports.
+// Shared parts of the emulator's tests: a mask of all lanes, and the emulator's reports.
 
 #include <string>
 

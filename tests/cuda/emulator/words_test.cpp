@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 96;  // three warps: a lane is not a thread's number
 
-// What every thread of one block makes of its number.
+// The value that every thread of one block computes from its number.
 template <class Item, class Body>
 std::array<Item, kThreads> each_thread(const Body& body) {
     std::array<Item, kThreads> result{};
