@@ -17,7 +17,7 @@ inline std::string python() {
     return named == nullptr ? "python3" : named;
 }
 
-// Runs it. Exit code 77, with which our scripts say that a package is missing, also where there is no Python.
+// Runs it. Exit code 77, with which our scripts say that a package is missing, also without Python.
 inline ProcessOutput run_python(std::vector<std::string> arguments, const std::string& program = python()) {
     arguments.insert(arguments.begin(), program);
     try {

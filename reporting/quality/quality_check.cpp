@@ -106,7 +106,7 @@ Sides sides_of(const MeasuredCase& base, const MeasuredCase& head, const Measure
     if (measured.empty())
         sides.missing = "no finished trial measured it";
     else if (news.empty())
-        sides.missing = "its finished trials are those that were pinned: nothing was trained since";
+        sides.missing = "nothing was trained since it was pinned";
     else if (measure.kind == MeasureKind::curve)
         take_curves(sides, pinned, news);
     else

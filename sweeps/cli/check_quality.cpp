@@ -41,9 +41,9 @@ reporting::Table shown_table(const std::vector<reporting::QualityFinding>& findi
     });
     if (!is_one_answer) return table;
     reporting::Table line;
-    line.caption = fmt::format("{}: {} {} (--full shows {})", table.caption, counted(findings.size(), "comparison"),
-                               first.outcome == reporting::Outcome::same ? "the same" : "not evaluated: " + first.text,
-                               findings.size() == 1 ? "it" : "them");
+    line.caption = fmt::format("{}: {} ({}; --full)", table.caption,
+                               first.outcome == reporting::Outcome::same ? "the same" : first.text,
+                               counted(findings.size(), "comparison"));
     return line;
 }
 

@@ -66,7 +66,7 @@ std::map<std::string, double> planned_flops(const results_db::Reader& reader, co
 void print_missing(const results_db::Reader& reader, results_db::SweepResults sweep, const std::string& root,
                    const std::string& format, const std::string& out) {
     if (format == "html" || format == "svg" || format == "lm-eval")
-        throw Error(ErrorKind::usage, fmt::format("--missing is no {}", format), "choose term, md, csv, tex or json");
+        throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format), "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
     reporting::split_search_trials(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);

@@ -35,7 +35,7 @@ void see(std::int64_t time_ms, JournalSummary& summary) {
 // Errors: io, for a line that is not a record.
 void take_line(const std::string& text, JournalSummary& summary) {
     const Json line = try_parse_json(text);
-    if (line.is_discarded()) throw Error(ErrorKind::io, "it is no JSON");
+    if (line.is_discarded()) throw Error(ErrorKind::io, "it is not valid JSON");
     const std::string type = journal::type_of(line);
     if (type == "train")
         summary.last_point = read_as<journal::TrainPoint>(line);

@@ -69,7 +69,7 @@ Json parse(const fs::path& file, const std::string& text) {
         const bool cut = error.byte >= text.size();
         throw Error(
             ErrorKind::data, place_of(file, text, error.byte),
-            cut ? "the JSON ends in the middle: the program that wrote it may have been stopped" : "this is no JSON",
+            cut ? "the JSON ends in the middle: the program that wrote it may have been stopped" : "not valid JSON",
             cut ? "run the program to its end" : kForeign, "the database");
     } catch (const Json::exception&) {  // a number beyond all doubles
         throw Error(ErrorKind::data, Place{file.string()}, "a number in the JSON is out of range", kForeign,

@@ -61,7 +61,7 @@ const ConfigNode* own_seqlen(const ConfigNode* own) {
 experiments::ModelConfig model_of_files(const ConfigNode& from, const std::filesystem::path& base_folder) {
     const std::filesystem::path path = base_folder / from.text;
     if (!std::filesystem::exists(path))
-        throw Error(ErrorKind::config, from.place, fmt::format("there is no {}", path.string()),
+        throw Error(ErrorKind::config, from.place, fmt::format("{} does not exist", path.string()),
                     "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c: a model that is imported has "
                     "its shape from there",
                     "nothing was planned");

@@ -6,7 +6,7 @@
 
 using namespace deft;
 
-TEST_CASE("controls become one character, tabs a blank, and what is no UTF-8 the replacement character") {
+TEST_CASE("controls become one character, tabs a blank, and invalid UTF-8 the replacement character") {
     CHECK(without_controls("a\x1b]0;b\x07\tc\n\x7f", '?') == "a?]0;b? c??");
     CHECK(without_controls("\xc2\x9b"
                            "a\u202e"

@@ -328,7 +328,7 @@ TEST_CASE("comments and trailing commas are read as hjson reads them, and texts 
     CHECK_THAT(wrong_import("{\n  // comment\n  \"a\": }"), ContainsSubstring("at line 3, column"));
 }
 
-TEST_CASE("what is no DeepSpeed configuration is refused by its key") {
+TEST_CASE("a file that is not a DeepSpeed configuration is refused by its key") {
     CHECK(wrong_import("{").find("not valid JSON at line 1") != std::string::npos);
     CHECK(wrong_import("[]").find("a JSON array, not an object") != std::string::npos);
     CHECK(wrong_import("{}").find("data_efficiency") != std::string::npos);

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::string text(fuzz::view(data + 1, size - 1));
         for (const experiments::Record& record : experiments::parse_records(source, text, "x").items) {
             if (!record.fields.is_object()) throw std::logic_error("a record that is not an object");
-            record.fields.dump();  // throws for what is no UTF-8
+            record.fields.dump();  // throws for invalid UTF-8
         }
     });
 }

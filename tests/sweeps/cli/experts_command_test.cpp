@@ -18,7 +18,7 @@ TEST_CASE("deft bench experts tells what a layer of experts costs beside the den
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyLayers);
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("37 rows, width 16, 3 experts of 24 hidden values, of which a row takes 2, 1 thread"));
+    CHECK_THAT(ran.out, ContainsSubstring("37 rows, width 16, 3 experts of 24 hidden values, top-2 routing, 1 thread"));
     CHECK_THAT(ran.out, ContainsSubstring("dense") && ContainsSubstring("experts") && ContainsSubstring("% of our experts"));
     const Ran many = sweep.deft("bench", {"experts", "--experts", "2", "--top", "3"});
     CHECK(many.exit_code != kExitOk);

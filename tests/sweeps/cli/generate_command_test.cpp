@@ -161,7 +161,7 @@ TEST_CASE("deft bench generate measures ours beside the memory, and refuses size
                                            "--samples", "2",       "--rounds", "2",         "--threads", "1"};
     const Ran ran = sweep.deft("bench", tiny);
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("2 sample(s) of 4 tokens behind 3, 1 layers, width 16, vocabulary 30, 1 thread") &&
+    CHECK_THAT(ran.out, ContainsSubstring("2 sample(s) of 4 tokens after 3, 1 layers, width 16, vocabulary 30, 1 thread") &&
                             ContainsSubstring("weights read"));
     const auto refused = [&](const std::string& option, const std::string& value) {
         const Ran one = sweep.deft("bench", {"generate", option, value});

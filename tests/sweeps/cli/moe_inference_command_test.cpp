@@ -13,7 +13,7 @@ TEST_CASE("deft bench moe-inference tells what a token of each model reads, and 
                                            "2",             "--threads", "1",        "--segment",  "0.01"};
     const Ran ran = sweep.deft("bench", tiny);
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("3 experts in every second layer, of which a token takes 1, 1 thread") &&
+    CHECK_THAT(ran.out, ContainsSubstring("3 experts in every second layer, top-1 routing, 1 thread") &&
                             ContainsSubstring("1.00 of 3") && ContainsSubstring("dense, 4x"));
     const auto refused = [&](const std::string& option, const std::string& value) {
         const Ran one = sweep.deft("bench", {"moe-inference", option, value});

@@ -128,7 +128,7 @@ TEST_CASE("deft trace refuses what is not in the table, and says what an empty c
     };
     refused(trace("tinny", "plain at 50%", "loss"), kExitNothing, "did you mean tiny?");
     refused(trace("data_efficiency_vit", "plain at 50%", "loss"), kExitNothing,
-            "no sweep of these results stands beside");
+            "no sweep of these results reports the published table");
     refused(trace("tiny", "plian at 50%", "loss"), kExitUsage, "did you mean plain?");
     refused(trace("tiny", "plain at 50%", "lozz"), kExitUsage, "'validation loss'");
     const Ran empty = trace("tiny", "both at 50%", "validation loss");

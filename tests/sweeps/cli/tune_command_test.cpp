@@ -129,5 +129,5 @@ TEST_CASE("deft tune stopped by Ctrl-C prints what it has") {
     }));
     process.signal(SIGINT);
     CHECK(process.wait() == kExitWorkLeft);
-    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("Stopped before its end") && ContainsSubstring("stopped"));
+    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("Stopped early") && ContainsSubstring("stopped"));
 }

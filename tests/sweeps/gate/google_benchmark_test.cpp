@@ -138,11 +138,11 @@ TEST_CASE("a file that is no benchmark's JSON is refused with its place") {
     CHECK_THROWS_WITH(parse(good.substr(0, 60)),
                       ContainsSubstring("bench.json:2:") && ContainsSubstring("ends in the middle"));
     CHECK_THROWS_WITH(parse("{\n  \"benchmarks\": [oops]}"), ContainsSubstring("bench.json:2:") &&
-                                                                 ContainsSubstring("this is no JSON") &&
+                                                                 ContainsSubstring("not valid JSON") &&
                                                                  ContainsSubstring("--benchmark_out=FILE"));
     for (const char* other : {"[]", "{}", "3", "\"x\"", R"({"benchmarks": {}})", R"({"benchmarks": null})"})
         CHECK_THROWS_WITH(parse(other), ContainsSubstring("no list of \"benchmarks\""));
-    CHECK_THROWS_WITH(parse("{\"benchmarks\": [{\"name\": \"\xff\"}]}"), ContainsSubstring("this is no JSON"));
+    CHECK_THROWS_WITH(parse("{\"benchmarks\": [{\"name\": \"\xff\"}]}"), ContainsSubstring("not valid JSON"));
     CHECK_THROWS_WITH(parse(R"({"benchmarks": [{"name": "a", "real_time": 1e999}]})"),
                       ContainsSubstring("out of range"));
     CHECK_THROWS_WITH(parse(std::string(1 << 20, '[')), ContainsSubstring("nested too deeply"));
@@ -151,8 +151,8 @@ TEST_CASE("a file that is no benchmark's JSON is refused with its place") {
 
 TEST_CASE("files that no benchmark writes are refused before they are read") {
     const TemporaryFolder folder;
-    CHECK_THROWS_WITH(sweeps::read_google_benchmark(folder / "none.json"), ContainsSubstring("no file"));
-    CHECK_THROWS_WITH(sweeps::read_google_benchmark("/dev/zero"), ContainsSubstring("no file"));
+    CHECK_THROWS_WITH(sweeps::read_google_benchmark(folder / "none.json"), ContainsSubstring("cannot be read"));
+    CHECK_THROWS_WITH(sweeps::read_google_benchmark("/dev/zero"), ContainsSubstring("cannot be read"));
     const std::filesystem::path huge = folder / "huge.json";
     write_file_atomically(huge, "");
     std::filesystem::resize_file(huge, std::uintmax_t{1} << 33);  // a hole

@@ -77,7 +77,7 @@ TEST_CASE("Cases have names of their own, and what refers to them must exist") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[[case]]\nname = \"baseline\"\n"),
                ContainsSubstring("s.toml:6:8: case baseline is there twice, first at s.toml:3:1"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec),
-               ContainsSubstring("s.toml:1:12: the baseline basline is no case"));
+               ContainsSubstring("s.toml:1:12: the baseline basline is not a case"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec), ContainsSubstring("did you mean baseline?"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[[exclude]]\ncase = \"baselin\"\n"),
                ContainsSubstring("s.toml:6:8: no case is named baselin"));
@@ -213,7 +213,7 @@ TEST_CASE("Overrides and seeds from the command line") {
     options.overrides = {"train.learning_rate"};
     const test::Folder folder;
     const auto file = folder.write("s.toml", kSmallSpec);
-    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(file, options); }), ContainsSubstring("no key=value"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(file, options); }), ContainsSubstring("not of the form key=value"));
     CHECK(parse_seeds("4,7") == std::vector<std::int64_t>{4, 7});
     CHECK(parse_seeds("7,") == std::vector<std::int64_t>{7});
     for (const char* text : {"", "x", "0", "1,x", "-1", "1.5"})
