@@ -67,7 +67,7 @@ PreparedBench prepare_rarity(std::uint64_t seed, std::int64_t tokens, std::int64
     return prepared;
 }
 
-// By (value, id). Right: a stable sort gives the same.
+// Sorts by (value, id). Correct: a stable sort gives the same.
 PreparedBench prepare_order(std::uint64_t seed, std::int64_t samples, int threads) {
     constexpr std::int64_t kMemory = std::int64_t{1} << 28;
     auto values = std::make_shared<std::vector<std::uint32_t>>(static_cast<std::size_t>(samples));

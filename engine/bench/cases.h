@@ -1,5 +1,5 @@
 #pragma once
-// What comes before a step as benchmark cases: encoding text, reading a corpus, measuring difficulty, ordering and
+// Benchmark cases for the work before a step: encoding text, reading a corpus, measuring difficulty, ordering and
 // drawing samples. Each is checked against another way to compute the same.
 
 #include <cstdint>

@@ -56,7 +56,7 @@ void keep(std::uint64_t sum) {
     asm volatile("" : : "r"(sum) : "memory");
 }
 
-// What a case reads; the owner of its files goes with the last that uses it.
+// The data that a case reads; the owner of its files goes with the last user.
 struct OpenCorpus {
     std::shared_ptr<const void> files;
     fs::path prefix;

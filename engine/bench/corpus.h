@@ -10,7 +10,7 @@
 
 namespace deft::engine {
 
-// Of all tokens, modulo 2^64.
+// The sum of all tokens, modulo 2^64.
 std::uint64_t sum_of_tokens(TokenSpan tokens);
 
 // An invented corpus: opening it, every length, offset and border checked; summing all of its tokens, cold with its

@@ -1,5 +1,5 @@
 #pragma once
-// What layers are timed on: drawn values, and a look at what came out.
+// Random inputs for timed layers, and a check of their outputs.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace deft::engine {
 
-// Each uniform in [-scale, scale), f32; `stream` tells tensors apart.
+// Each uniform in [-scale, scale), f32; `stream` gives each tensor its own draws.
 void fill_uniformly(const Tensor& tensor, float scale, std::uint32_t stream);
 
 // Whether all values of a tensor are finite, f32, and not all of them zero.

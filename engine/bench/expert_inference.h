@@ -29,7 +29,7 @@ struct InferenceModel {
 // more experts a row than there are.
 std::vector<InferenceModel> inference_models(const ExpertInferenceBench& bench);
 
-// What a pass of one token of each sample reads.
+// The weights that a pass of one token per sample reads.
 struct WeightsRead {
     double bytes = 0;            // of weights, on average over the passes: the table of positions left out
     double experts_touched = 0;  // of an expert layer, on average over layers and passes; 0 without experts
@@ -43,7 +43,7 @@ class InferenceRun {
 
     // Reads the prompt and draws `tokens` of each text; returns the seconds of all those after the first.
     double run();
-    // Of the same texts, by what each layer's gate chose.
+    // The weights read for the same texts, by the choices of each layer's gate.
     WeightsRead weights_read() const;
 
  private:

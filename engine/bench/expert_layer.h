@@ -1,5 +1,5 @@
 #pragma once
-// What a layer of experts costs beside the dense feed-forward layer of equally many FLOPs a row: each alone, forward and
+// Cost of a layer of experts beside the dense feed-forward layer of equally many FLOPs a row: each alone, forward and
 // backward, with random weights and rows.
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class LayerRun {
     // Seconds of one forward and backward pass, gradients of the weights and of the rows.
     double run();
 
-    // Of the time of one pass: what is neither a product of experts nor their activation. That is gate, losses, positions,
+    // Share of one pass outside the products of experts and their activation: gate, losses, positions,
     // dispatch and combine, and their gradients. 0 of a dense layer.
     double routing_share();
     // Rows of the busiest expert over an equal share, in the last pass; 1 of a dense layer.

@@ -35,9 +35,9 @@ class GenerateRun {
     // Errors: as load_weights().
     GenerateRun(const GenerateBench& bench, const std::filesystem::path& folder);
 
-    // Greedy, that many tokens of each sample behind the prompt; returns seconds.
+    // Greedily generates that many tokens of each sample after the prompt; returns seconds.
     double run(std::int64_t tokens);
-    // Those of the first sample in the last run.
+    // Tokens of the first sample in the last run.
     const std::vector<std::int32_t>& tokens() const { return tokens_; }
 
  private:

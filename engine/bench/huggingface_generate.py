@@ -1,8 +1,8 @@
 """Greedy text of Hugging Face's GPT2LMHeadModel with its cache, timed: the opponent of engine/bench/generate.h.
 
 usage: huggingface_generate.py FOLDER THREADS SAMPLES TOKEN...
-A worker: says first what it is, a JSON object in a line, then answers each line TOKENS RUNS, texts of so many tokens
-behind the prompt, with {"seconds": of one run, "tokens": of the first sample}.
+A worker: says first what it is, a JSON object in a line, then answers each line TOKENS RUNS, texts of TOKENS tokens
+after the prompt, with {"seconds": of one run, "tokens": of the first sample}.
 """
 import json
 import os
@@ -14,7 +14,7 @@ prompt = [int(token) for token in sys.argv[4:]]
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = str(threads)
 answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what the library says is no answer
+os.dup2(2, 1)  # the library's output is not an answer
 
 import torch
 import transformers

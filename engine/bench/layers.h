@@ -1,5 +1,5 @@
 #pragma once
-// What the layers that drop tokens cost by themselves: the inner blocks of a model, forward and backward, without
+// Cost of the layers that drop tokens: the inner blocks of a model, forward and backward, without
 // embedding, head and update.
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace deft::engine {
 // All blocks but the first and last, each with activations of its own, as in a step of training.
 class InnerLayers {
  public:
-    // kept: tokens of each sample that a layer takes; below model.max_seqlen random-LTD chooses them, anew for each
+    // kept: tokens of each sample that a layer takes; below model.max_seqlen random-LTD chooses them for each
     // layer and run, and each layer gathers and scatters them. Errors: config, for a model of fewer than three layers.
     InnerLayers(const TransformerConfig& model, std::int64_t batch_size, std::int64_t kept, int threads);
     ~InnerLayers();

@@ -2,8 +2,8 @@
 
 usage: pytorch_ddp.py MODEL BATCH RANKS THREADS [RANK PORT]
 MODEL: as pytorch_step.py has it. BATCH: of all ranks together. THREADS: of each rank. One rank is plain PyTorch, without
-DistributedDataParallel. Without RANK it is rank 0, which starts the others and tells them over their standard input what
-it is told. It says first what it is, a JSON object in a line, then answers each line MODE STEPS, MODE eager or compiled (by
+DistributedDataParallel. Without RANK it is rank 0, which starts the others and forwards its standard input to
+theirs. It says first what it is, a JSON object in a line, then answers each line MODE STEPS, MODE eager or compiled (by
 torch.compile, before its first step), with {"seconds": of one step, from when all ranks begin to when all are done}.
 """
 import json
@@ -85,7 +85,7 @@ def first_loss():
 
 
 answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what a compiler prints is no answer
+os.dup2(2, 1)  # a compiler's output is not an answer
 
 
 def answer(values):

@@ -76,7 +76,7 @@ class Block(nn.Module):
 
 
 class Patches(nn.Module):
-    """Images (B, height, width, channels) as rows behind the class token, (B, T, C)."""
+    """Images (B, height, width, channels) as rows after the class token, (B, T, C)."""
 
     def __init__(self, parts):
         super().__init__()
@@ -155,8 +155,8 @@ def zipf_tokens(id_of_rank, count):
 
 
 def a_batch(parts, batch, device="cpu"):
-    """Random tokens, or images whose classes are to be told; where samples have lengths, 15% of the real ones are to be
-    told, and two halves are segments."""
+    """Random tokens, or images with random classes; where samples have lengths, 15% of the real ones are
+    targets, and two halves are segments."""
     vocab, length, size = parts["vocab"], parts["max_seqlen"], parts["width"] // parts["heads"]
     patches = parts.get("patches")
     on = {"real": None, "masked": None}

@@ -90,7 +90,7 @@ def compiled_mode():
 
 
 answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what a compiler prints is no answer
+os.dup2(2, 1)  # a compiler's output is not an answer
 
 
 def answer(values):

@@ -47,7 +47,7 @@ double RankSteps::step(long steps) {
 }
 
 double RankSteps::reduce(long sums) {
-    // Sums of sums would grow beyond all numbers, and the next step writes its gradients anew.
+    // Sums of sums would grow beyond all numbers, and the next step overwrites its gradients.
     const Tensor gradients = trainer_.model().parameters().flat_gradients();
     const std::span<float> values(gradients.as<float>(), static_cast<std::size_t>(gradients.numel()));
     std::fill(values.begin(), values.end(), 0.0F);

@@ -9,7 +9,7 @@
 
 namespace deft::engine {
 
-// Of one of so many ranks. Errors: config, for a batch that they cannot share.
+// The configuration of one of `ranks` ranks. Errors: config, for a batch that they cannot share.
 TrainerConfig rank_config(const StepBench& bench, int ranks);
 
 // On random_training_data(). All ranks call the same in the same order.
@@ -19,15 +19,15 @@ class RankSteps {
     // rank_config() and Trainer().
     RankSteps(const StepBench& bench, int threads, const Communicator& ranks = {});
 
-    // Of the untrained model, over all ranks' rows.
+    // The loss of the untrained model, over all ranks' rows.
     double first_loss() const { return first_loss_; }
-    // What one step sends from this rank, and what all steps so far have sent.
+    // Bytes that one step sends from this rank, and that all steps so far have sent.
     std::int64_t bytes_of_step() const { return bytes_of_step_; }
     std::int64_t bytes_sent() const { return trainer_.bytes_sent(); }
 
-    // Seconds of one of so many steps, from when all ranks begin to when all are done. Errors: nonfinite.
+    // Seconds per step, from when all ranks begin to when all are done. Errors: nonfinite.
     double step(long steps);
-    // Likewise, of one of so many sums of gradients alone, for which no rank waits until another has computed them.
+    // Seconds per sum of gradients alone, for which no rank waits until another has computed them.
     double reduce(long sums);
 
  private:

@@ -53,7 +53,7 @@ std::uint32_t random_word(std::int64_t i) {
     return kernels::philox_u32(1, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0);
 }
 
-// Words without meaning behind the special tokens.
+// Words without meaning after the special tokens.
 std::shared_ptr<const WordPiece> numbered_words(std::int64_t vocab) {
     std::string text = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
     for (std::int64_t i = 5; i < vocab; ++i) fmt::format_to(std::back_inserter(text), "w{}\n", i);
@@ -96,7 +96,7 @@ std::shared_ptr<const ImageSamples> random_images(const StepBench& bench) {
     for (std::int64_t i = 0; i < count; ++i)
         images.labels.push_back(
             static_cast<std::int32_t>(random_word(i) % static_cast<std::uint32_t>(images.classes)));
-    // Of uniform pixels, the variance of a number in [0, 1].
+    // The variance of a uniform pixel, a number in [0, 1].
     const auto channels = static_cast<std::size_t>(images.channels);
     samples.augmentation.channels = {std::vector<double>(channels, 0.5),
                                      std::vector<double>(channels, std::sqrt(1.0 / 12))};
@@ -178,7 +178,7 @@ double step_flops(const TrainerConfig& config) {
 
 namespace {
 
-// Of the logits of a normalised row, while weights are as drawn.
+// The variance of the logits of a normalised row, at random initialization.
 double logit_variance(const TransformerConfig& model) {
     return static_cast<double>(model.width) * model.init_std * model.init_std;
 }

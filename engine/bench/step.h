@@ -14,7 +14,7 @@ namespace deft::engine {
 struct StepBench {
     TransformerConfig model;  // max_seqlen is the length trained at
     std::int64_t batch_size;
-    std::string name = {};  // of a model that its sizes do not tell
+    std::string name = {};  // of a model that its sizes do not identify
 };
 
 // The three sizes that the project reports: (layers, width, heads, vocabulary, length, batch) =
@@ -47,7 +47,7 @@ struct StepArm {
 // last (not of a model with two layers), "seqtru" trains on the first half of every sample (not of images).
 std::vector<StepArm> step_arms(const StepBench& bench);
 
-// Of a model that looks to both sides, beside its baseline, which packs samples: each sample in a row of its own, padded;
+// Arms of a bidirectional model, beside its baseline, which packs samples: each sample in a row of its own, padded;
 // and about as many tokens in samples that have no padding.
 std::vector<StepArm> padding_arms(const StepBench& bench, const TrainingData& data);
 
@@ -60,8 +60,8 @@ double tokens_of_step(const TrainerConfig& config, const TrainingData& data);
 // FLOPs of the first step, as sample_flops counts them.
 double step_flops(const TrainerConfig& config);
 
-// Of random samples, before anything is learnt: ln of the vocabulary or of the classes, plus half the variance of the
-// logits of a normalised row; and ln of the classes that a second head tells.
+// The loss of random samples before training: ln of the vocabulary or of the classes, plus half the variance of the
+// logits of a normalised row; and ln of the classes of a second head.
 double expected_first_loss(const TransformerConfig& model);
 
 // How far the first loss of a batch may be from that: 5%; or, where a sample is one class and nothing else, and there are

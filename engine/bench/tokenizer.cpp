@@ -124,7 +124,7 @@ PreparedBench prepare_text(const std::string& text, const std::shared_ptr<const 
     WordPieceEncoder(wordpiece).encode(text, tokens);
     PreparedBench prepared;
     for (const std::int32_t token : tokens)
-        if (token < 0 || token >= wordpiece->vocab()) prepared.wrong = fmt::format("there is no token {}", token);
+        if (token < 0 || token >= wordpiece->vocab()) prepared.wrong = fmt::format("token {} is out of range", token);
     encode_when_run(prepared, text, static_cast<double>(tokens.size()),
                     [wordpiece] { return WordPieceEncoder(wordpiece); });
     return prepared;

@@ -29,7 +29,7 @@ Incoming incoming(Real* at, std::int64_t count) {
 }
 
 // Values of which each rank has a share, or a range of them. They are carried in blocks: the same part of every share at
-// once, from where it stands and, unless it is to be added, to where it belongs.
+// once, from its place and, unless it is to be added, to where it belongs.
 template <class Real>
 class SharedValues {
  public:

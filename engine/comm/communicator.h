@@ -1,5 +1,5 @@
 #pragma once
-// Ranks: processes that train one model together, and what they tell each other. What carries it is chosen when they start
+// Ranks: processes that train one model together, and their communication. The transport is chosen when they start
 // (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder knows
 // it.
 
@@ -28,7 +28,7 @@ struct Share {
     std::int64_t size() const { return end - begin; }
 };
 Share share_of(std::int64_t count, int rank, int ranks);
-// What two parts of one range have in common; of size 0 where that is nothing.
+// The intersection of two parts of one range; of size 0 where it is empty.
 Share common_part(const Share& a, const Share& b);
 
 // All ranks of a communicator call the same operations in the same order, with as many values each; send() and receive()
@@ -52,7 +52,7 @@ class Communicator {
     // The ranks of equal color, in their order. Not negative.
     Communicator split(int color) const;
 
-    // What is summed, gathered and exchanged here is from now on in the memory of the ranks' devices, each rank's its own, and
+    // From now on sums, gathers and exchanges work in the memory of the ranks' devices, each rank's its own, and
     // is so in the order of that Exec's stream. scratch: of the device, for what comes to be summed. Of all copies of this
     // communicator; one that is split off has its values on the host. All ranks call it. Errors: missing, in a build
     // without NCCL; device.
@@ -73,18 +73,18 @@ class Communicator {
     void begin_reduce_scatter(std::span<float> values, const Share& range) const;
     void begin_reduce_scatter(std::span<double> values, const Share& range) const;
     void finish() const;
-    // Of each rank its share of the values, put in place on all.
+    // Places each rank's share of the values on all ranks.
     void all_gather(std::span<float> values) const;
     void all_gather(std::span<double> values) const;
     void all_gather(std::span<kernels::bf16> values) const;
     // The same of those of the values that are in `range`.
     void all_gather(std::span<float> values, const Share& range) const;
-    // Rows of so many bytes: sent[r] of them for rank r, which stand by ranks in `rows`; received[r] from rank r come to
+    // Rows of row_bytes bytes: sent[r] of them for rank r, ordered by ranks in `rows`; received[r] from rank r come to
     // `into` likewise.
     void all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
                     std::span<const std::int64_t> received, std::int64_t row_bytes) const;
 
-    // Of the host's memory, always.
+    // The operations below always work in the host's memory.
 
     // A rank that waits long for it leaves its core to others.
     void broadcast(std::span<std::byte> values, int root) const;

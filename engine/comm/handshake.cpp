@@ -20,7 +20,7 @@ namespace deft::engine {
 
 namespace {
 
-// What rank 0 answers: the places of all ranks follow, or the text of a refusal.
+// The answer of rank 0: the places of all ranks follow, or the text of a refusal.
 struct Reply {
     std::uint64_t magic = Hello::kMagic;
     std::uint32_t is_welcome = 0;
@@ -68,7 +68,7 @@ void refuse(const Descriptor& socket, const Refusal& refusal) {
         tcp::write_whole(socket, std::as_bytes(std::span(text)), Clock::now());
 }
 
-// What rank 0 knows of who came so far.
+// The ranks that rank 0 has met so far.
 struct Guests {
     std::vector<Descriptor> sockets;  // (ranks)
     std::vector<DoorAddress> places;        // (ranks)
@@ -104,7 +104,7 @@ Refusal not_all_came(const Meeting& meeting, const Guests& guests) {
     return {ErrorKind::io, what, "see what their logs say, and that they can reach that address; start all ranks at once"};
 }
 
-// Rank 0 waits for the others, and tells them of each other.
+// Rank 0 waits for the others, and sends them each other's addresses.
 std::vector<DoorAddress> hold(const Meeting& meeting, const Door& own) {
     const Descriptor listener = tcp::listen_at(meeting.host, meeting.port);
     const Clock::time_point deadline = Clock::now() + meeting.patience;
@@ -157,7 +157,7 @@ Descriptor reach_first(const Meeting& meeting, Clock::time_point deadline) {
     }
 }
 
-[[noreturn]] void fail_as_told(const Meeting& meeting, const Descriptor& socket, const Reply& reply,
+[[noreturn]] void fail_as_refused(const Meeting& meeting, const Descriptor& socket, const Reply& reply,
                                Clock::time_point deadline) {
     std::string text(std::min<std::uint64_t>(reply.bytes, kMostRefusalBytes), '\0');
     tcp::read_whole(socket, std::as_writable_bytes(std::span(text)), deadline);
@@ -184,9 +184,9 @@ std::optional<std::vector<DoorAddress>> ask_first(const Meeting& meeting, const 
     std::vector<DoorAddress> places(static_cast<std::size_t>(meeting.ranks));
     const auto bytes = std::as_writable_bytes(std::span(places));
     const bool is_known = reply.magic == Hello::kMagic;
-    if (is_known && reply.is_welcome == 0) fail_as_told(meeting, socket, reply, deadline);
+    if (is_known && reply.is_welcome == 0) fail_as_refused(meeting, socket, reply, deadline);
     if (!is_known || reply.bytes != bytes.size())
-        throw Error(ErrorKind::config, fmt::format("what listens at {} is no rank 0 of deft's", text_of(meeting)),
+        throw Error(ErrorKind::config, fmt::format("the process at {} is not rank 0 of deft", text_of(meeting)),
                     "set MASTER_PORT, or DEFT_PORT, to a free port, the same on all ranks, and start the same deft on each",
                     kNothingStarted);
     if (!tcp::read_whole(socket, bytes, deadline)) return {};
@@ -223,7 +223,7 @@ std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own) {
     return meeting.rank == 0 ? hold(meeting, own) : join(meeting, own);
 }
 
-// Each rank connects to those before it, and is connected to by those behind it. A connection stands as soon as the other
+// Each rank connects to lower ranks, and higher ranks connect to it. A connection exists as soon as the other
 // rank listens, so nobody waits for anybody in turn.
 std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own, int channels,
                                                    Clock::time_point deadline) {

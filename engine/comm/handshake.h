@@ -38,7 +38,7 @@ struct DoorAddress {
 // That door as a rank sees it which found rank 0 at `first`: what rank 0 sees as its own machine's is there.
 DoorAddress seen_from(const tcp::Host& first, DoorAddress door);
 
-// (ranks) all doors. Rank 0 listens where the meeting is, and tells the others. Errors: io, config.
+// (ranks) all doors. Rank 0 listens where the meeting is, and sends all to the others. Errors: io, config.
 std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own);
 
 // (channels, ranks) connections of this rank, that many to each other one; none to itself. Each rank of `places` calls it.

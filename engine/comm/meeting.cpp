@@ -17,13 +17,13 @@ namespace {
 constexpr const char* kMend = "start the ranks by torchrun or srun, which set it, or set it to the same on all ranks";
 constexpr std::int64_t kMostRanks = 1 << 16;
 
-// Of a variable that is set. Errors: config, for what is no number from `least` to `most`.
+// The number in a variable that is set. Errors: config, for anything but a number from `least` to `most`.
 std::int64_t number_in(const char* name, std::int64_t least, std::int64_t most) {
     const std::string text = std::getenv(name);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-        throw Error(ErrorKind::config, fmt::format("{} is \"{}\", which is no number", name, text),
+        throw Error(ErrorKind::config, fmt::format("{} is \"{}\", which is not a number", name, text),
                     fmt::format("set {} to a number from {} to {}, or unset it", name, least, most), kNothingStarted);
     if (number < least || number > most)
         throw Error(ErrorKind::config, fmt::format("{} is {}, which is not from {} to {}", name, number, least, most),

@@ -7,7 +7,7 @@
 
 namespace deft::engine {
 
-// What errors of ranks that do not meet say of what is unchanged.
+// The note about unchanged state in errors of ranks that do not meet.
 inline constexpr const char* kNothingStarted = "nothing was started";
 
 struct Meeting {
@@ -18,7 +18,7 @@ struct Meeting {
     std::chrono::milliseconds patience = std::chrono::seconds(60);
 };
 
-// By RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them, else by what srun sets; DEFT_PORT is in place of
+// Reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them, else what srun sets; DEFT_PORT replaces
 // either's port. One rank where this process is alone. Errors: config.
 Meeting meeting_of_launcher();
 

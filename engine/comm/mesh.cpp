@@ -19,7 +19,7 @@ namespace deft::engine {
 
 namespace {
 
-// The word of a watch that is no rank.
+// The word of a watch that names no rank.
 constexpr std::int32_t kGoodbye = -1;
 constexpr std::size_t kHeaderBytes = sizeof(std::uint64_t);
 constexpr int kBitsOfSize = 56;
@@ -32,7 +32,7 @@ bool is_not_ready(int error) {
     return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-// What is left of header and payload after so many bytes of both.
+// The rest of header and payload after the first bytes of both.
 struct Rest {
     std::array<iovec, 2> parts{};
     msghdr message{};
@@ -175,7 +175,7 @@ void Mesh::send_to_all(std::int32_t word) {
         const ssize_t ignored = ::send(watch.socket.number(), &word, sizeof word, MSG_NOSIGNAL);
         static_cast<void>(ignored);
     }
-    // Whoever was told of a loss is told nothing else.
+    // A rank that was notified of a loss gets no further word.
     if (word != kGoodbye)
         for (Watch& watch : watches_) ::shutdown(watch.socket.number(), SHUT_WR);
 }

@@ -18,10 +18,10 @@
 
 namespace deft::engine {
 
-// What a message is part of, so that ranks which do not do the same are told apart and not mixed up.
+// The kind of a message, which shows when ranks do not do the same, instead of mixing them up.
 enum class MessageKind : std::uint8_t { pieces = 1, broadcast, message, barrier, split };
 
-// A message that has begun to leave. It stands in the sender's memory until it is gone.
+// A message that has begun to leave. It stays in the sender's memory until it is gone.
 struct Leaving {
     std::uint64_t header = 0;  // kind and bytes
     Outgoing payload;
@@ -47,7 +47,7 @@ struct Arriving {
 class Mesh {
  public:
     // watches (ranks): connections that carry nothing until their rank ends, and then whether well, or because of whom. Those
-    // of data could not tell: what is still to be read hides their end.
+    // of data cannot show it: what is still to be read hides their end.
     explicit Mesh(std::vector<Descriptor> watches);
     // Says goodbye, unless an error unwinds this process.
     ~Mesh();

@@ -15,7 +15,7 @@ namespace deft::engine::mpi {
 
 namespace {
 
-// MPI from its start to its end. A process that unwinds from an error does not end it, but tells its error and exits: then
+// MPI from its start to its end. A process that unwinds from an error does not end it, but reports it and exits: then
 // mpirun ends all others, which would wait for it.
 class Session {
  public:

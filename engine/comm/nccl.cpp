@@ -23,7 +23,7 @@ void check(cudaError_t status, const char* what) {
 void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
     if (status == ncclSuccess) return;
     fail(what, std::string(ncclGetErrorString(status)) + ": " + ncclGetLastError(comm),
-         "each rank needs a GPU of its own; NCCL_DEBUG=INFO in the environment tells more");
+         "each rank needs a GPU of its own; set NCCL_DEBUG=INFO for details");
 }
 
 // One for all groups of a device: on every rank its exchanges then have one order, whatever group they are of. Two at once
@@ -41,7 +41,7 @@ struct Stream {
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // What comes to `last` waits for all that `first` was given.
+    // Work in `last` waits for all work that `first` was given.
     void order(cudaStream_t first, cudaStream_t last) const {
         check(cudaEventRecord(passed, first), "cudaEventRecord");
         check(cudaStreamWaitEvent(last, passed, 0), "cudaStreamWaitEvent");

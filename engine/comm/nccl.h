@@ -22,7 +22,7 @@ std::shared_ptr<Group> open(const std::shared_ptr<Transport>& ranks, const Group
 
 // That stream's.
 kernels::cuda::Exec& exec(Group& group);
-// What comes to that stream from here on waits for all that was computed so far; and the reverse.
+// Later work in that stream waits for all that was computed so far; and the reverse.
 void follow(Group& group);
 void rejoin(Group& group);
 

@@ -1,4 +1,4 @@
-// Of a build without MPI: a process that mpirun started with others is told so.
+// A build without MPI refuses a process that mpirun started with others.
 
 #include <cstdlib>
 #include <string>

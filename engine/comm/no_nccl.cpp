@@ -1,4 +1,4 @@
-// Of a build without NCCL.
+// A build without NCCL.
 
 #include <stdexcept>
 

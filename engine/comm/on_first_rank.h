@@ -1,5 +1,5 @@
 #pragma once
-// What rank 0 alone does, as writing a file, while the others wait for how it went.
+// Work of rank 0 alone, such as writing a file, while the others wait for its result.
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What must be the same on all ranks before they train together.
+// Checks the values that must be the same on all ranks before they train together.
 
 #include <string>
 

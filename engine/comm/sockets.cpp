@@ -11,7 +11,7 @@ namespace deft::engine::sockets {
 
 namespace {
 
-// Each group has connections of its own: what one has begun to send stands in no other's way.
+// Each group has its own connections: one group's unfinished sends do not block another.
 class SocketRanks final : public Transport {
  public:
     // sockets (ranks), of ranks with those numbers among all.
@@ -34,28 +34,28 @@ class SocketRanks final : public Transport {
 
     // The connections of this group carry where those of the part are to be made.
     std::shared_ptr<Transport> split(int color) override {
-        struct Told {
+        struct Offer {
             std::int32_t color = 0;
             std::uint32_t port = 0;
             std::uint64_t key = 0;
         };
         const Door door(host_of_door());
-        std::vector<Told> told(links_.size());
-        told[at(rank_)] = {color, door.port(), door.key()};
-        for (Link* const link : others_) begin(*link, MessageKind::split, &told[at(rank_)], sizeof(Told));
+        std::vector<Offer> offers(links_.size());
+        offers[at(rank_)] = {color, door.port(), door.key()};
+        for (Link* const link : others_) begin(*link, MessageKind::split, &offers[at(rank_)], sizeof(Offer));
         awaited_.clear();
         for (std::size_t r = 0; r < links_.size(); ++r)
-            if (static_cast<int>(r) != rank_) await(links_[r], MessageKind::split, &told[r], sizeof(Told));
+            if (static_cast<int>(r) != rank_) await(links_[r], MessageKind::split, &offers[r], sizeof(Offer));
         mesh_->exchange(awaited_, others_);
 
         int rank = 0;
         std::vector<DoorAddress> places;
         std::vector<int> numbers;
         for (std::size_t r = 0; r < links_.size(); ++r) {
-            if (told[r].color != color) continue;
+            if (offers[r].color != color) continue;
             if (static_cast<int>(r) == rank_) rank = static_cast<int>(places.size());
             const tcp::Host host = static_cast<int>(r) == rank_ ? tcp::Host{} : tcp::peer_of(links_[r].socket);
-            places.push_back({host, told[r].port, links_[r].rank, told[r].key});
+            places.push_back({host, offers[r].port, links_[r].rank, offers[r].key});
             numbers.push_back(links_[r].rank);
         }
         auto sockets = connect_pairs(rank, places, door, 1, Clock::now() + Meeting().patience);
@@ -97,7 +97,7 @@ class SocketRanks final : public Transport {
         take(links_[at(from)], MessageKind::message, values, bytes);
     }
 
-    // Rank 0 hears of all, and then tells all.
+    // Rank 0 hears from all, and then answers all.
     void barrier() override {
         if (rank_ != 0) {
             begin(links_[0], MessageKind::barrier, nullptr, 0);

@@ -149,7 +149,7 @@ int connected(const Descriptor& socket, Address address, Clock::time_point deadl
     return is_with_itself(socket) ? ECONNREFUSED : 0;
 }
 
-// What a call that moves bytes came to: whether it is to be tried again, once the socket is ready.
+// The outcome of a call that moves bytes: whether to try it again, once the socket is ready.
 bool is_to_be_repeated(ssize_t count, const Descriptor& socket, short events, Clock::time_point deadline) {
     if (count >= 0) return count > 0;
     if (errno == EINTR) return true;
@@ -213,7 +213,7 @@ Descriptor listen_at(const std::string& host, std::uint16_t port) {
 std::uint16_t port_of(const Descriptor& listener) {
     Address own;
     ::getsockname(listener.number(), own.get(), &own.size);
-    // The port stands at the same place in both families.
+    // The port is at the same offset in both families.
     sockaddr_in v4;
     std::memcpy(&v4, &own.storage, sizeof v4);
     return ntohs(v4.sin_port);

@@ -13,7 +13,7 @@
 
 namespace deft::engine::tcp {
 
-// An address as ranks tell it to each other.
+// An address as ranks exchange it.
 struct Host {
     std::uint32_t is_v6 = 0;
     std::array<std::uint8_t, 16> bytes{};  // of IPv4 the first four
@@ -28,7 +28,7 @@ std::string text_of(const Host& host, std::uint16_t port);
 std::vector<Host> hosts_named(const std::string& name, std::string& problem);
 
 // Listens at that port of this machine: at the host's address where that is this machine's loopback, else at all of its
-// addresses, since a name may stand for another one elsewhere. 0: a port that is free. Errors: io.
+// addresses, since a name may resolve to another one elsewhere. 0: a port that is free. Errors: io.
 Descriptor listen_at(const std::string& host, std::uint16_t port);
 std::uint16_t port_of(const Descriptor& listener);
 // A connection that waited; none where it is gone already. Errors: io, where this process may open no more files.
@@ -46,7 +46,7 @@ bool wait_for(const Descriptor& socket, short events, Clock::time_point deadline
 bool read_whole(const Descriptor& socket, std::span<std::byte> bytes, Clock::time_point deadline);
 bool write_whole(const Descriptor& socket, std::span<const std::byte> bytes, Clock::time_point deadline);
 
-// What poll(2) waits until then, and at least a millisecond, so that nobody spins before it.
+// The timeout of poll(2) until then, at least a millisecond, so that nobody spins before it.
 int milliseconds_until(Clock::time_point deadline);
 
 }  // namespace deft::engine::tcp

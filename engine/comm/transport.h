@@ -1,5 +1,5 @@
 #pragma once
-// What carries bytes between ranks in the host's memory: MPI, or sockets where ranks met without it.
+// Carries bytes between ranks in the host's memory: MPI, or sockets where ranks met without it.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace deft::engine {
 
-// What goes to or comes from one rank, where it stands.
+// The bytes for or from one rank, in place.
 template <class Byte>
 struct Piece {
     Byte* at = nullptr;

@@ -17,7 +17,7 @@ namespace nccl {
 struct Group;
 }
 
-// What ranks tell each other at once.
+// One exchange between ranks.
 struct Exchange {
     std::vector<Outgoing> sent;      // (ranks)
     std::vector<Incoming> received;  // (ranks)
@@ -36,7 +36,7 @@ class ValueHome {
     virtual void begin(Exchange exchange) = 0;
     virtual void finish() = 0;
 
-    // What an exchange may receive beside its values, which the next one overwrites.
+    // The buffer for received values, which the next exchange overwrites.
     virtual std::span<std::byte> scratch() = 0;
 
     // sums (n) = the sum over ranks, in their order: of rank r from row r of others (ranks, n), of this rank from sums itself.
@@ -58,7 +58,7 @@ std::unique_ptr<ValueHome> values_of_host(std::shared_ptr<Transport> transport);
 // All ranks of the transport call these. scratch: of the device. Errors: missing, in a build without NCCL; device.
 std::unique_ptr<ValueHome> values_of_device(const std::shared_ptr<Transport>& transport, const kernels::cuda::Exec& exec,
                                             std::span<std::byte> scratch);
-// Of the device of another such home, in order with its exchanges, so that both can have one scratch.
+// Values on the device of another such home, in order with its exchanges, so that both can share one scratch.
 std::unique_ptr<ValueHome> values_beside(const std::shared_ptr<Transport>& transport, ValueHome& other);
 
 }  // namespace deft::engine

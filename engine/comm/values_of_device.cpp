@@ -10,7 +10,7 @@ namespace deft::engine {
 
 namespace {
 
-// The device exchanges and adds on its own, in the order in which it was told to, while the host goes on.
+// The device exchanges and adds on its own, in the order of the calls, while the host goes on.
 class ValuesOfDevice final : public ValueHome {
  public:
     ValuesOfDevice(std::shared_ptr<nccl::Group> group, std::span<std::byte> scratch)

@@ -8,10 +8,10 @@ namespace deft::engine {
 
 namespace {
 
-// What a rank receives and adds at once stays in its cache.
+// The values that a rank receives and adds at once stay in its cache.
 constexpr std::size_t kScratchBytes = std::size_t{1} << 20;
 
-// Sends begin at once; what comes is taken, and added, by finish(): until then a rank that is behind keeps no other waiting.
+// Sends begin at once; what comes is taken, and added, by finish(): until then a slow rank keeps no other waiting.
 class ValuesOfHost final : public ValueHome {
  public:
     explicit ValuesOfHost(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}

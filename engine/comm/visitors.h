@@ -32,7 +32,7 @@ struct Visitor {
     Hello hello;
 };
 
-// Those of a listener. One that is slow keeps no other waiting.
+// The visitors of a listener. A slow one keeps no other waiting.
 class Visitors {
  public:
     // expected: how many may come at once who are no strangers.

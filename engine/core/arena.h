@@ -1,6 +1,6 @@
 #pragma once
 // Memory planned before the first step. A plan is run twice: the first pass counts, commit() allocates one block, the
-// second pass hands out the same tensors with memory behind them. A training step allocates nothing.
+// second pass hands out the same tensors, backed by memory. A training step allocates nothing.
 
 #include <cstdint>
 #include <initializer_list>
@@ -21,14 +21,14 @@ const char* region_name(Region region);
 enum class Side { front, back, divided_front, divided_back };
 inline constexpr int kSides = 4;
 
-// One buffer as it is planned, without the padding behind it.
+// One planned buffer, without its trailing padding.
 struct PlannedBuffer {
     Region region = Region::parameters;
     std::string name, shape;  // "(16, 128) f32"
     std::int64_t bytes = 0;
 };
 
-// Elements that a buffer takes with the padding behind it.
+// Elements of a buffer including its trailing padding.
 std::int64_t padded_elements(std::int64_t elements);
 
 class Arena {

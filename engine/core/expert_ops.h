@@ -1,6 +1,6 @@
 #pragma once
 // The operations of a layer of experts; semantics: kernels/cpu/experts.h. Shapes are checked here, as in engine/core/ops.h.
-// N rows choose k of E experts each and stand in (slots, ...) by their experts, with N k slots at most. Tensors of N rows
+// N rows choose k of E experts each and lie in (slots, ...) by their experts, with N k slots at most. Tensors of N rows
 // may have their rows in several dimensions.
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace deft::engine {
 
 using kernels::CapacitySpec;
 
-// The rows of one pass, and by what their draws are told apart.
+// The rows of one pass, and the numbers that seed their random draws.
 struct RoutingRows {
     std::int64_t B = 0, K = 0;  // samples, and rows of each; of packed samples K is how many rows there are, and B is 1
     Tensor length = {};         // (B) i32 real rows of each sample; empty: all are, or samples are packed

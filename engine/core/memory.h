@@ -14,14 +14,14 @@ namespace deft::engine {
 
 using Memory = std::unique_ptr<void, void (*)(void*)>;
 
-// What a device must be opened with before memory of it, or staging memory for it, is allocated: null of a CPU. Errors:
+// The state that a device needs before its memory, or staging memory for it, is allocated: null for a CPU. Errors:
 // missing, for a device that is not there.
 using DeviceContext = std::shared_ptr<const kernels::cuda::Context>;
 DeviceContext open_device(Device device);
 
-// Of the device, zero at first. Errors: memory.
+// Device memory, zero-initialized. Errors: memory.
 Memory allocate(Device device, std::size_t bytes);
-// Of the host, from which the device can copy while the host goes on; zero at first.
+// Host memory from which the device copies asynchronously; zero-initialized.
 Memory allocate_staging(Device device, std::size_t bytes);
 
 }  // namespace deft::engine

@@ -1,5 +1,5 @@
 #pragma once
-// What each op of a step took: filled while an Exec points to it. By the host's clock on a CPU, whose ops have ended when
+// Time per op of a step, recorded while an Exec points to it. Uses the host's clock on a CPU, whose ops have ended when
 // they return; by events in its stream on a GPU, whose ops have not.
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct OpRecord {
 
 class OpProfile {
  public:
-    // Of what the device does from here on.
+    // Profiles the device's ops from here on.
     explicit OpProfile(Exec& exec);
     ~OpProfile();
     OpProfile(const OpProfile&) = delete;
@@ -46,7 +46,7 @@ class OpProfile {
 
  private:
     friend class OpTimer;
-    // A moment of the device: an event behind the ops so far, or the host's clock.
+    // A point in time on the device: an event after the ops so far, or the host's clock.
     struct Moment {
         Clock::time_point host;
         std::shared_ptr<kernels::cuda::Event> event;

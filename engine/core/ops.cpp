@@ -344,10 +344,10 @@ void patchify(Exec& exec, Tensor out, Tensor images, std::int64_t P, double scal
 
 namespace {
 
-// Of out or its gradient (B, 1 + K, C); x (B, K, C).
+// Checks out or its gradient (B, 1 + K, C); x (B, K, C).
 void check_class_token(const Tensor& out, const Tensor& token, const Tensor& x, const Tensor& position) {
     const std::int64_t B = x.dim(0), K = x.dim(1), C = x.dim(2);
-    check_shape(out, {B, K + 1, C}, "rows behind a class token");
+    check_shape(out, {B, K + 1, C}, "rows after a class token");
     check_shape(token, {1, C}, "class token");
     if (position) check_shape(position, {K + 1, C}, "positions");
 }

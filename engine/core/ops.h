@@ -1,6 +1,6 @@
 #pragma once
-// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. Semantics stand
-// at the kernels (kernels/cpu/*.h), which all backends share. An empty Tensor means "not there".
+// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. The kernels
+// (kernels/cpu/*.h), which all backends share, define the semantics. An empty Tensor means "not there".
 
 #include <cstdint>
 #include <span>
@@ -20,7 +20,7 @@ using kernels::Pooling;
 using kernels::RopeTurn;
 using kernels::Sgd;
 
-// Samples that stand one after the other in tensors (1, M, ...), without padding.
+// Samples that lie one after the other in tensors (1, M, ...), without padding.
 struct SampleStarts {
     Tensor start;              // (B + 1) i32: sample b has the rows from start[b] to before start[b + 1]; empty: none are
                                // packed, tensors are (B, T, ...)
@@ -153,7 +153,7 @@ void select_random_tokens(Exec&, Tensor index, std::uint64_t seed, std::int64_t 
 void select_important_tokens(Exec&, Tensor index, Tensor importance, Tensor token, std::int64_t keep_first,
                              Tensor length, const SampleStarts& packed = {});
 // index and position (layers, 1, M), kept (layers, B, K): packed samples keep at most K tokens each, as `of_kept` says,
-// and these stand one after the other too
+// and these lie one after the other too
 void pack_kept_tokens(Exec&, Tensor index, Tensor position, Tensor kept, const SampleStarts& packed,
                       const SampleStarts& of_kept);
 // loss_sum and count (V) i64, loss and target (B, T)

@@ -16,7 +16,7 @@ enum class DType { f32, f64, bf16, f16, i32, i64, u8 };
 
 std::int64_t size_of(DType dtype);
 const char* dtype_name(DType dtype);
-// What sums over activations of that type are kept in: row statistics, losses, gradients of weights, master weights.
+// The type of sums over activations of a type: row statistics, losses, gradients of weights, master weights.
 DType sum_dtype(DType dtype);
 
 template <class T>

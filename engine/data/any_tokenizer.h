@@ -29,7 +29,7 @@ inline std::int32_t vocab_of(const AnyTokenizer& tokenizer) {
     return plain != nullptr ? plain->vocab() : std::get<std::shared_ptr<const WordPiece>>(tokenizer)->vocab();
 }
 
-// Of what decides the encoding; empty where there are no tokens.
+// The hash of everything that decides the encoding; empty where there are no tokens.
 inline std::string sha256_of(const AnyTokenizer& tokenizer) {
     if (!has_tokens(tokenizer)) return {};
     const auto* plain = std::get_if<Tokenizer>(&tokenizer);

@@ -91,7 +91,7 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
     const auto bin_bytes = static_cast<std::int64_t>(bin_.bytes().size());
     if (bin_bytes != tokens_.size * tokens_.width)
         refuse_dataset(bin_file(prefix),
-                       fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset", bin_bytes,
+                       fmt::format("{} bytes where its index declares {}: truncated, or of another dataset", bin_bytes,
                                    tokens_.size * tokens_.width));
     tokens_.data = bin_.bytes().data();
 
@@ -109,7 +109,7 @@ IndexedDataset::IndexedDataset(const fs::path& prefix) : bin_(bin_file(prefix)) 
 IndexedDatasetWriter::IndexedDatasetWriter(const fs::path& prefix, std::int32_t vocab)
     : prefix_(prefix), width_(vocab < kWideVocab ? 2 : 4) {
     std::error_code absent;
-    fs::remove(idx_file(prefix), absent);  // it would tell of tokens that are overwritten now
+    fs::remove(idx_file(prefix), absent);  // it describes tokens that are overwritten now
     bin_ = std::fopen(bin_file(prefix).c_str(), "wbe");
     if (bin_ == nullptr)
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", bin_file(prefix).string(),

@@ -4,7 +4,7 @@
 //   PREFIX.idx, little-endian: "MMIDIDX\0\0" | u64 version = 1 | u8 dtype | u64 S sequences | u64 D = documents + 1 |
 //   i32[S] lengths in tokens | i64[S] byte offsets into PREFIX.bin | i64[D] first sequence of each document, then S
 //
-// dtype 4 is i32 and 8 is u16. Other integer types are refused, and 6 and 7, which stand for different types in
+// dtype 4 is i32 and 8 is u16. Other integer types are refused, and 6 and 7, which mean different types in
 // different versions of the format.
 
 #include <cstddef>
@@ -33,11 +33,11 @@ class IndexedDataset {
     std::int64_t documents() const { return static_cast<std::int64_t>(first_sequence_.size()) - 1; }
     std::int64_t sequences() const { return static_cast<std::int64_t>(sequence_start_.size()) - 1; }
     TokenSpan tokens() const { return tokens_; }
-    // Of document d; d == documents(): the number of all tokens.
+    // First token of document d; d == documents(): the number of all tokens.
     std::int64_t document_start(std::int64_t d) const { return sequence_start(first_sequence(d)); }
-    // Of sequence s, in tokens; s == sequences(): the number of all tokens.
+    // First token of sequence s; s == sequences(): the number of all tokens.
     std::int64_t sequence_start(std::int64_t s) const { return sequence_start_[static_cast<std::size_t>(s)]; }
-    // Of document d; d == documents(): the number of all sequences.
+    // First sequence of document d; d == documents(): the number of all sequences.
     std::int64_t first_sequence(std::int64_t d) const { return first_sequence_[static_cast<std::size_t>(d)]; }
 
  private:
@@ -80,7 +80,7 @@ class IndexedDatasetWriter {
     std::int64_t tokens_ = 0;
 };
 
-// What the .idx files of Megatron and of DeepSpeed's analyzer have in common: the first bytes, and values that are not
+// Common parts of the .idx files of Megatron and of DeepSpeed's analyzer: the first bytes, and values that are not
 // aligned. Their type codes differ, see indexed_dataset.h and deepspeed_rows.h.
 
 inline constexpr char kIndexMagic[] = "MMIDIDX\0";  // nine bytes with the closing zero

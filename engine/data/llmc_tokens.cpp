@@ -54,11 +54,11 @@ TokenSpan tokens_of_shard(const MappedFile& file) {
     const ShardHeader header = shard_header(file);
     TokenSpan tokens;
     tokens.width = width_of_tokens(file, header);
-    if (header.tokens < 0) refuse_shard(file, fmt::format("it tells of {} tokens", header.tokens));
+    if (header.tokens < 0) refuse_shard(file, fmt::format("its header declares {} tokens", header.tokens));
     tokens.size = header.tokens;
     const std::int64_t wanted = static_cast<std::int64_t>(kHeaderBytes) + tokens.size * tokens.width;
     if (static_cast<std::int64_t>(file.bytes().size()) != wanted)
-        refuse_shard(file, fmt::format("{} bytes where its header tells of {}", file.bytes().size(), wanted));
+        refuse_shard(file, fmt::format("{} bytes where its header implies {}", file.bytes().size(), wanted));
     tokens.data = file.bytes().data() + kHeaderBytes;
     for (std::int64_t i = 0; i < tokens.size; ++i)
         if (tokens[i] < 0) refuse_shard(file, fmt::format("token {} has more than 31 bits", i));

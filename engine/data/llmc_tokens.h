@@ -19,10 +19,10 @@ namespace deft::engine {
 bool is_llmc_shard(const std::filesystem::path& file);
 
 // The tokens of several shards in their order, checked when opened. One alone is memory-mapped; several are copied into
-// memory, one behind the other.
+// memory, one after the other.
 class LlmcTokens {
  public:
-    // end_of_document: the token that stands before each document. A shard may begin within a document of the one before
+    // end_of_document: the token before each document. A shard may begin within a document of the one before
     // it. Errors: io, naming the file and what is wrong with it: foreign, truncated, too long, with a token of more than
     // 31 bits, or with tokens of another width than the first file's.
     LlmcTokens(std::span<const std::filesystem::path> files, std::int32_t end_of_document);
@@ -30,7 +30,7 @@ class LlmcTokens {
     TokenSpan tokens() const { return tokens_; }
     // Tokens before the first mark are a document too.
     std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
-    // Of document d; d == documents(): the number of all tokens.
+    // First token of document d; d == documents(): the number of all tokens.
     std::int64_t document_start(std::int64_t d) const { return starts_[static_cast<std::size_t>(d)]; }
 
  private:

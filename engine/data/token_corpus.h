@@ -56,7 +56,7 @@ TokenCorpus corpus_of_range(std::shared_ptr<Source> source, std::int64_t first, 
 // The least and the largest token; {0, -1} of none.
 std::pair<std::int32_t, std::int32_t> token_range(TokenSpan tokens);
 
-// Bytes of text that the tokens stand for. Errors: config, for a token that the tokenizer lacks.
+// Bytes of text that the tokens encode. Errors: config, for a token that the tokenizer lacks.
 std::int64_t text_bytes(TokenSpan tokens, const Tokenizer& tokenizer);
 
 // Writes the first `length` inputs and targets of sample `id` of that seqlen; length <= seqlen.

@@ -31,10 +31,10 @@ class Tokenizer {
     // Errors: config, for an id that the vocabulary does not have.
     std::string decode(std::span<const std::int32_t> tokens) const;
 
-    // Bytes of text that the token stands for; 0 for end_of_document(). Errors: config, as decode.
+    // Bytes of text that the token encodes; 0 for end_of_document(). Errors: config, as decode.
     std::int32_t token_bytes(std::int32_t id) const;
 
-    // Of what decides the encoding: the tokens by id, the merges by rank, the split rules. Not of the name or the
+    // Hashes what decides the encoding: the tokens by id, the merges by rank, the split rules. Not the name or the
     // files.
     const std::string& sha256() const;
     const std::string& name() const;
@@ -70,7 +70,7 @@ class Encoder {
 // folder/vocab.json and folder/merges.txt; the tokenizer's name is the folder's. Errors: as read_bpe.
 Tokenizer load_tokenizer(const std::filesystem::path& folder);
 
-// The tokenizer that is stored in that folder, under its own name: the byte tokenizer where there is no vocab.json.
+// The tokenizer that is stored in that folder, under its own name: the byte tokenizer where vocab.json is absent.
 // Errors: as read_bpe.
 Tokenizer read_stored_tokenizer(const std::filesystem::path& folder, const std::string& name);
 

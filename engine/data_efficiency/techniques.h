@@ -30,7 +30,7 @@ double learning_rate_scale(LearningRateScaling scaling, std::int64_t samples, st
 // how many kept tokens.
 //
 // They compose so:
-//   - seqtru cuts every sample to the length of the step; seqres lays the step's samples end to end and cuts them anew.
+//   - seqtru cuts every sample to the length of the step; seqres joins the step's samples and cuts them again.
 //   - A variable batch takes as many samples as have its tokens at the length of the step; with seqres the tokens of a
 //     step are constant by themselves.
 //   - Token dropping keeps min(kept tokens, length): a length at or below the kept tokens drops none.
@@ -54,12 +54,12 @@ struct Techniques {
 struct StepPlan {
     std::int64_t samples = 1;  // drawn
     std::int64_t rows = 1;     // of the model's input: samples, unless they are reshaped
-    // Of all rows, without what pads the last reshaped one. Where samples are shorter than their rows, as BERT's are,
+    // All rows' tokens, without the last reshaped one's padding. Where samples are shorter than rows, as BERT's are,
     // those are places for tokens: how many real tokens and targets a step has, its data says (engine/train/batches.h).
     std::int64_t tokens = 0;
     std::int64_t seqlen = 0;   // of each row
     std::int64_t kept = 0;     // tokens of each row in the layers that drop some; seqlen: none dropped
-    // Of each row, averaged over layers and rounded down, as the reference counts them.
+    // Layer-averaged tokens per row, rounded down, as the reference counts them.
     std::int64_t layer_tokens = 0;
     double learning_rate_scale = 1;
     std::int64_t cut = 0;  // tokens of the samples, where all have the full length, that no row takes
@@ -67,7 +67,7 @@ struct StepPlan {
     std::int64_t padding() const { return rows * seqlen - tokens; }
 };
 
-// Of a step that takes batch_size samples where nothing changes that. step counts from 0. As in the reference, the
+// Plans a step of batch_size samples unless a technique changes that. step counts from 0. As in the reference, the
 // curriculum's clock shows step + 1 and random-LTD's shows step.
 StepPlan plan_step(const ModelExtents& model, const Techniques& techniques, std::int64_t step,
                    std::int64_t batch_size = 1);

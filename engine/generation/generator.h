@@ -15,7 +15,7 @@ namespace deft::engine {
 KeyValueCache plan_cache(Arena& arena, const TransformerConfig& config, DType dtype, std::int64_t samples,
                          std::int64_t T);
 
-// Batches of max_seqlen tokens for which a model must be planned that generates so many samples at once.
+// Batches of max_seqlen tokens for which a model must be planned to generate this number of samples at once.
 std::int64_t planned_batch(const TransformerConfig& config, std::int64_t samples);
 
 struct GenerationConfig {
@@ -34,7 +34,7 @@ class Generator {
     Generator(const Generator&) = delete;
     Generator& operator=(const Generator&) = delete;
 
-    // Begins anew: reads the prompt, once for all samples. Errors: config, for one that is empty, that leaves no room for
+    // Restarts: reads the prompt, once for all samples. Errors: config, for one that is empty, that leaves no room for
     // a token, or with a token outside the vocabulary.
     void begin(std::span<const std::int32_t> prompt);
 
@@ -44,11 +44,11 @@ class Generator {
 
     // Whether a sample has come to its end.
     bool has_ended(std::int64_t sample) const { return ended_.at(static_cast<std::size_t>(sample)) != 0; }
-    // Whether all have, or there is no room for more.
+    // Whether all have ended, or no room is left.
     bool is_done() const;
     std::int64_t length() const { return config_.length; }
 
-    // What the last step drew from: (1, vocab) after begin(), or (samples, vocab).
+    // The logits of the last draw: (1, vocab) after begin(), or (samples, vocab).
     const Tensor& logits() const { return asked_; }
 
  private:

@@ -38,7 +38,7 @@ double fill_weights(std::span<float> weight, std::span<const float> logits, floa
 }
 
 // How many of the candidates, the largest weights first, add up to top_p of `total`. Those come first in `candidate`, in
-// order; the others behind them in any.
+// order; the others follow in any order.
 std::size_t nucleus(std::span<std::int32_t> candidate, std::span<const float> weight, double total, double top_p) {
     const auto before = [&](std::int32_t a, std::int32_t b) {
         const float of_a = weight[static_cast<std::size_t>(a)], of_b = weight[static_cast<std::size_t>(b)];
@@ -62,8 +62,8 @@ std::size_t nucleus(std::span<std::int32_t> candidate, std::span<const float> we
 
 TokenSampler::TokenSampler(const SamplingConfig& config, std::int64_t vocab)
     : config_(config), weight_(static_cast<std::size_t>(vocab)), candidate_(static_cast<std::size_t>(vocab)) {
-    const auto refuse = [](const char* what, double value, const char* mend) {
-        throw Error(ErrorKind::config, fmt::format("a {} of {}", what, value), mend);
+    const auto refuse = [](const char* what, double value, const char* fix) {
+        throw Error(ErrorKind::config, fmt::format("a {} of {}", what, value), fix);
     };
     if (!(config.temperature >= 0) || !std::isfinite(config.temperature))
         refuse("temperature", config.temperature, "give 0 for the likeliest token, or a number above, as 1");
@@ -73,7 +73,7 @@ TokenSampler::TokenSampler(const SamplingConfig& config, std::int64_t vocab)
     if (config.tokens < 0 || config.tokens > vocab) throw std::logic_error("more tokens to draw than the vocabulary has");
 }
 
-// Of the candidates in the order of their ids; where there is a top_k or top_p, of their weights.
+// Candidates are in the order of their ids; with a top_k or top_p, in the order of their weights.
 std::int32_t TokenSampler::draw(std::span<const float> logits, float highest, double uniform) {
     double total = fill_weights(std::span(weight_).first(logits.size()), logits, highest, static_cast<float>(1 / config_.temperature));
     std::span<std::int32_t> candidates = std::span(candidate_).first(logits.size());

@@ -9,7 +9,7 @@ namespace deft::engine {
 
 struct SamplingConfig {
     double temperature = 0;   // logits are divided by it; 0: greedy, the largest logit, of equal ones the lowest id
-    std::int64_t top_k = 0;   // only so many tokens with the largest logits may be drawn (Fan et al. 2018); 0: all
+    std::int64_t top_k = 0;   // only the top_k largest logits may be drawn (Fan et al. 2018); 0: all
     double top_p = 1;         // and of those the fewest of the largest probabilities that add up to it, at least one
                               // (Holtzman et al. 2020, "nucleus sampling"); 1: all
     std::uint64_t seed = 0;

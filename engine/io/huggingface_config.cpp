@@ -24,7 +24,7 @@ Activation activation_of(HuggingFaceSettings& settings, const std::string& key, 
                     "models of deft have gelu, gelu_new or gelu_pytorch_tanh there");
 }
 
-// What no model of deft does, whatever the family.
+// Refuses settings that no model of deft supports, whatever the family.
 void expect_plain(HuggingFaceSettings& settings) {
     for (const char* key : {"add_cross_attention", "is_decoder", "is_encoder_decoder"}) settings.expect(key, false);
     settings.expect("cross_attention_hidden_size", nullptr);
@@ -192,7 +192,7 @@ double rope_theta_of(HuggingFaceSettings& settings, double by_default) {
     return own;
 }
 
-// What a family means where its config.json is silent.
+// Defaults of a family where its config.json is silent.
 struct LlamaDefaults {
     double eps, rope_theta;
     std::int64_t max_seqlen, kv_heads;  // 0: as many as heads

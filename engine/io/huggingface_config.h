@@ -22,7 +22,7 @@ struct HuggingFaceModel {
     TransformerConfig config;
 };
 
-// file: for messages. Errors: io, for what is no JSON object or has no model_type; config, naming the setting: one that
+// file: for messages. Errors: io, for all but a JSON object with a model_type; config, naming the setting: one that
 // is missing, out of range, or means what deft's models do not do, and one that is not known at all, unless it is null.
 HuggingFaceModel parse_huggingface_config(const Json& json, const std::filesystem::path& file);
 
@@ -33,7 +33,7 @@ struct Counterpart {
 };
 Counterpart huggingface_counterpart(const TransformerConfig& model);
 
-// What config.json says of a model that has a counterpart: architectures, model_type and all extents. dtype: of the
+// The part of config.json that has a counterpart: architectures, model_type and all extents. dtype: of the
 // stored weights. end_of_document: the token that begins and ends a text, -1 where there is none.
 Json huggingface_config(const TransformerConfig& model, DType dtype, std::int32_t end_of_document);
 

@@ -29,7 +29,7 @@ const std::set<std::string>& neutral_settings() {
         "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params",
         "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype",
         "torchscript", "transformers_version", "typical_p", "use_bfloat16", "use_cache",
-        // Of BERT's files by its authors, about a pooler that every BERT has.
+        // BERT's original files describe a pooler that every BERT has.
         "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
         "pooler_size_per_head", "pooler_type"};
     return names;

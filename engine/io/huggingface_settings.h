@@ -29,11 +29,11 @@ class HuggingFaceSettings {
     // A share of what training drops, which no output of a trained model depends on; 0 where it is absent.
     double dropout(const std::string& key);
     std::string word_or(const std::string& key, const std::string& otherwise);
-    // Of a setting that is there.
+    // The value of a setting that is there.
     const Json& value(const std::string& key) const;
     const std::string& file() const { return file_; }
 
-    // A setting that may stand there with this value alone.
+    // Accepts a setting with this value alone.
     void expect(const std::string& key, const Json& wanted);
     // Refuses what nobody asked for, unless it decides no output of a model, or is null.
     void finish() const;

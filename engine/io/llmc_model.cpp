@@ -94,7 +94,7 @@ LlmcModel read_llmc_model(std::shared_ptr<const MappedFile> file) {
     for (const Section& section : sections) elements += section.elements() * (section.of_layers ? h.layers : 1);
     const auto wanted = static_cast<std::int64_t>(kHeaderBytes) + elements * size_of(model.dtype);
     const auto found = static_cast<std::int64_t>(file->bytes().size());
-    if (found != wanted) refuse_llmc_model(*file, fmt::format("{} bytes where its header tells of {}", found, wanted));
+    if (found != wanted) refuse_llmc_model(*file, fmt::format("{} bytes where its header implies {}", found, wanted));
 
     model.config = gpt2_config(h.layers, h.width, h.heads, h.positions, h.vocab);
     model.weights.names = WeightNames::plain;

@@ -1,7 +1,7 @@
 #pragma once
 // llm.c's checkpoints of GPT-2 (github.com/karpathy/llm.c): int32[256] with 20240326, the version (3: float32, 5:
 // bfloat16), longest sequence, vocabulary, layers, heads, width and the vocabulary as padded; then 16 tensors end to
-// end, those of all layers side by side, linear weights as (out, in). The table of tokens has rows of padding behind
+// end, those of all layers side by side, linear weights as (out, in). The table of tokens has rows of padding after
 // the vocabulary, which are not read; the head is that table.
 
 #include <filesystem>

@@ -86,7 +86,7 @@ class Matching {
                 first = &*found;
             else if (!same_bytes(first->second, found->second))
                 matched_.problems.push_back(
-                    fmt::format("{} and {} stand for one weight, and differ", first->first, name));
+                    fmt::format("{} and {} are the same weight, and differ", first->first, name));
         }
         return first;
     }
@@ -127,7 +127,7 @@ class Matching {
         matched_.sources.push_back({name, parts_of(parameter, part, tensor), found});
     }
 
-    // Of a divided weight, what this rank has of the part, which may be nothing.
+    // This rank's share of a divided weight's part, which may be empty.
     static std::vector<StoredTensor> parts_of(const Parameter& parameter, const StoredPart& part, const Tensor& tensor) {
         if (!parameter.is_divided) return pieces_of(rows_of_part(parameter.value, part), part, tensor);
         const Share whole = elements_of_part(parameter, part);
@@ -159,7 +159,7 @@ class Matching {
         return false;
     }
 
-    // One after another stand what each expert has.
+    // The experts' shares lie one after another.
     static bool is_of_experts(const std::string& own_name) { return own_name.find(".experts.") != std::string::npos; }
 
     void sort_out_others() {
@@ -168,7 +168,7 @@ class Matching {
             if (!rules_.whole && is_foreign_head(files_.names, name))
                 matched_.unused.push_back(name);
             else
-                matched_.problems.push_back(fmt::format("{} is no weight of the model", name));
+                matched_.problems.push_back(fmt::format("{} is not a weight of the model", name));
         }
     }
 

@@ -40,12 +40,12 @@ struct MatchedWeights {
     struct Source {
         std::string name;                 // the file's
         std::vector<StoredTensor> parts;  // `to`: the model's
-        FileTensor from;                  // the whole tensor, of which a table of positions may be cut
+        FileTensor from;                  // the complete tensor; a table of positions may be truncated
     };
     std::vector<Source> sources;
     std::vector<std::string> fresh;   // the model's weights that no file has: of heads alone, unless they are a problem
     std::vector<std::string> unused;  // the files' tensors of heads that the model has not
-    std::int64_t positions_cut = 0;   // of the files' table, behind the model's last
+    std::int64_t positions_cut = 0;   // rows of the files' table after the model's last
     std::vector<std::string> problems;  // missing, misshapen and foreign tensors, and such as contradict each other
 };
 MatchedWeights match_weights(const Transformer& model, const WeightFiles& files, const MatchRules& rules);

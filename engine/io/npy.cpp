@@ -23,7 +23,7 @@ constexpr std::size_t kAlignment = 64;  // of the data, as the format asks
                 "write a one-dimensional, little-endian array of integers or floats, as numpy.save does");
 }
 
-// What follows 'key': in the header's dictionary, up to the comma or bracket that ends it.
+// The value of 'key': in the header's dictionary, up to the comma or bracket that ends it.
 std::string_view entry(std::string_view header, std::string_view key) {
     std::size_t at = header.find(key);
     if (at == std::string_view::npos) return {};
@@ -34,7 +34,7 @@ std::string_view entry(std::string_view header, std::string_view key) {
     return header;
 }
 
-// "'<i8'" and the like; one-byte types have no byte order: "'|u1'".
+// A type such as "'<i8'"; one-byte types have no byte order: "'|u1'".
 NumberType type_of(std::string_view descr, const std::filesystem::path& file) {
     for (const NumberType type :
          {NumberType{'i', 1}, NumberType{'u', 1}, NumberType{'i', 2}, NumberType{'u', 2}, NumberType{'i', 4},
@@ -68,7 +68,7 @@ Npy read_npy(const std::filesystem::path& file) {
     const auto rest = static_cast<std::size_t>(end - shape.data());
     if (error != std::errc() || shape.substr(rest, 2) != ",)") malformed_npy(file, "it is not one-dimensional");
     if (count > data.size() / width || count * width != data.size())
-        malformed_npy(file, fmt::format("{} bytes of data where its header tells of {} elements", data.size(), count));
+        malformed_npy(file, fmt::format("{} bytes of data where its header declares {} elements", data.size(), count));
     if (reinterpret_cast<std::uintptr_t>(data.data()) % width != 0) malformed_npy(file, "its data is not aligned");
     return {data.data(), static_cast<std::int64_t>(count), type, mapped};
 }

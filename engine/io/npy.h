@@ -76,7 +76,7 @@ struct Npy {
 // for Fortran order, for a truncated file.
 Npy read_npy(const std::filesystem::path& file);
 
-// What numpy.save writes before `count` elements.
+// The header that numpy.save writes before `count` elements.
 std::string npy_header(NumberType type, std::int64_t count);
 
 // Whole or not at all. Errors: io.

@@ -78,13 +78,13 @@ void SafetensorsOutput::append(std::string_view bytes) {
 }
 
 void SafetensorsOutput::write(const void* bytes, std::int64_t count) {
-    if (count > missing_) throw std::logic_error("more bytes than the header tells of");
+    if (count > missing_) throw std::logic_error("more bytes than the header declares");
     missing_ -= count;
     append({static_cast<const char*>(bytes), static_cast<std::size_t>(count)});
 }
 
 std::string SafetensorsOutput::finish() {
-    if (missing_ != 0) throw std::logic_error("fewer bytes than the header tells of");
+    if (missing_ != 0) throw std::logic_error("fewer bytes than the header declares");
     file_.finish();
     return hash_.hex();
 }
@@ -109,7 +109,7 @@ SafetensorsFile read_safetensors(std::shared_ptr<const MappedFile> mapped) {
     if (length > kLongestHeader || length > content.size() - sizeof length)
         malformed_safetensors(file, "header length beyond the file");
     const Json header = try_parse_json(content.substr(sizeof length, length));
-    if (!header.is_object()) malformed_safetensors(file, "header is no JSON object");
+    if (!header.is_object()) malformed_safetensors(file, "header is not a JSON object");
     if (const std::string twice = repeated_key(content.substr(sizeof length, length)); !twice.empty())
         malformed_safetensors(file, fmt::format("its header names {} twice", twice));
 

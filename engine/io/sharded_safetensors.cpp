@@ -40,7 +40,7 @@ std::map<std::string, std::vector<std::string>> parse_shard_index(const std::str
         refuse_shards(file, fmt::format("it names {} twice", twice));
     std::map<std::string, std::vector<std::string>> shards;
     for (const auto& [tensor, shard] : index.at("weight_map").items()) {
-        if (!shard.is_string()) refuse_shards(file, fmt::format("the file of {} is no name", tensor));
+        if (!shard.is_string()) refuse_shards(file, fmt::format("the file of {} is not a file name", tensor));
         const auto name = shard.get<std::string>();
         if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
             name.find('\0') != std::string::npos)

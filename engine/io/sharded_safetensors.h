@@ -12,7 +12,7 @@
 
 namespace deft::engine {
 
-// The files of an index, each once, with the tensors that must be in it. Errors: io, for what is no such index, and for
+// The files of an index, each once, with the tensors that must be in it. Errors: io, for an invalid index, and for
 // names that lead out of the folder.
 std::map<std::string, std::vector<std::string>> parse_shard_index(const std::string& text,
                                                                   const std::filesystem::path& file);

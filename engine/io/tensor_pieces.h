@@ -11,7 +11,7 @@ namespace deft::engine {
 
 inline constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
-// What a file holds of a backend's tensor, f32.
+// The layout in a file of a backend's tensor, f32.
 struct Layout {
     DType dtype = DType::f32;  // or bf16 or f16: rounded to nearest, ties to even, and read back exactly
     bool transposed = false;   // (rows, columns) there is (columns, rows) here; of a tensor of two dimensions

@@ -1,5 +1,5 @@
 #pragma once
-// The tables behind engine/io/weight_names.h: how each family of names calls and lays out every weight.
+// The tables of engine/io/weight_names.h: the name and layout of every weight per family of names.
 
 #include <vector>
 
@@ -21,10 +21,10 @@ struct NameTable {
     std::vector<NameRow> rows;
     std::vector<const char*> of_tied_head;  // where a head that is tied to the tokens' table may be stored once more
     std::vector<const char*> no_weights;    // ends of names
-    std::vector<const char*> heads;         // beginnings of names, behind the prefix
+    std::vector<const char*> heads;         // beginnings of names, after the prefix
 };
 
-// Those of `own` and `plain` have no rows: their names are made of ours by a rule.
+// The tables of `own` and `plain` have no rows: a rule derives their names from ours.
 const NameTable& name_table(WeightNames names);
 
 }  // namespace deft::engine

@@ -10,7 +10,7 @@ namespace deft::engine {
 
 namespace {
 
-// What stands for #, * and @ where a name is of the pattern.
+// The values of #, * and @ in a name that matches the pattern.
 struct Filling {
     std::string layer, kind, expert;
 };
@@ -85,7 +85,7 @@ std::vector<std::int64_t> stored_shape(const TransformerConfig& model, const std
     return {shape[0], patches.channels, patches.size, patches.size};
 }
 
-// Linear weights stand as (in, out) in Hugging Face's GPT-2; those of experts, (E, out, in), as they are.
+// Linear weights are stored as (in, out) in Hugging Face's GPT-2; those of experts, (E, out, in), as they are.
 StoredAs layout_of_own(const OwnWeight& weight) {
     const bool is_linear = weight.kind == ParameterKind::matrix || weight.kind == ParameterKind::residual;
     return is_linear && weight.shape.size() == 2 ? StoredAs::transposed : StoredAs::rows;
@@ -100,7 +100,7 @@ void add_doubles(WeightNames names, const TransformerConfig& model, const OwnWei
     if (weight.name == "wte.weight" && is_tied)
         part.doubles.assign(name_table(names).of_tied_head.begin(), name_table(names).of_tied_head.end());
     if (names != WeightNames::bert) return;
-    // A decoder of older files has a bias of its own, which is the head's; a classifier stands in the place of the
+    // A decoder of older files has its own bias, which is the head's; a classifier takes the place of the
     // order of two sentences where that was trained last.
     if (weight.name == "lm_head.bias") part.doubles.emplace_back("cls.predictions.decoder.bias");
     if (weight.name == "class_head.weight") part.doubles.emplace_back("classifier.weight");

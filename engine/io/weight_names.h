@@ -14,7 +14,7 @@
 namespace deft::engine {
 
 enum class WeightNames {
-    own,    // of a model that Hugging Face has not: ours behind "transformer.", laid out as its GPT-2
+    own,    // of a model that Hugging Face has not: ours after "transformer.", laid out as its GPT-2
     plain,  // ours, laid out as the engine has them: what the reader of llm.c's files calls their tensors
     gpt2,   // Hugging Face's GPT2LMHeadModel
     bert,   // BertForPreTraining, BertForMaskedLM, BertForSequenceClassification
@@ -44,7 +44,7 @@ struct StoredPart {
     std::vector<std::int64_t> shape;  // in the file
     std::int64_t expert = -1;         // whose rows they are, of a weight (E, rows, columns); -1: the weight's own
 };
-// Those rows.
+// The rows of that part.
 Tensor rows_of_part(const Tensor& weight, const StoredPart& part);
 // Elements of the whole of a divided weight that they are.
 Share elements_of_part(const Parameter& parameter, const StoredPart& part);
@@ -57,7 +57,7 @@ struct OwnWeight {
 };
 OwnWeight own_weight(const Parameter& parameter);
 
-// Where that weight of such a model stands: three tensors where queries, keys and values are apart; none, of a head
+// The location of that weight in such a model: three tensors where queries, keys and values are apart; none, of a head
 // that the family has not. Errors: std::logic_error, for another weight that the family has no name for; of a
 // counterpart it has one for all.
 std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig& model, const OwnWeight& weight);
@@ -65,10 +65,10 @@ std::vector<StoredPart> stored_parts(WeightNames names, const TransformerConfig&
 // Every way in which files have spelled that name: without the prefix of the model, gamma and beta of older norms.
 std::vector<std::string> spellings(WeightNames names, const std::string& name);
 
-// Of heads: what a model may be given anew, and what of a file a model may leave. By our names, and by a file's.
+// Heads may be newly initialized in a model, and ignored in a file. The arguments are our names and a file's.
 bool is_head(std::string_view own_name);
 bool is_foreign_head(WeightNames names, std::string_view name);
-// Of the head of classes alone, which another task replaces.
+// Whether it is the head of classes alone, which another task replaces.
 bool is_class_head(std::string_view own_name);
 
 // Tensors that are no weights: masks, positions by their number, frequencies.

@@ -1,4 +1,4 @@
-// What a model that generates computes: what follows a text, from what a cache holds of it.
+// Next-token logits of a model that generates, from a text's cached keys and values.
 
 #include <algorithm>
 #include <stdexcept>
@@ -42,7 +42,7 @@ void require_generates(const TransformerConfig& config) {
     };
     if (config.input.patches || !config.head) refuse("it has no tokens to put out");
     if (!config.is_causal()) refuse("its positions look to later ones too, as BERT's do");
-    if (config.input.segments > 0) refuse("it tells segments of its input apart");
+    if (config.input.segments > 0) refuse("it has segment embeddings");
 }
 
 }  // namespace deft::engine

@@ -47,7 +47,7 @@ std::optional<NormSpec> norm_of(const Json& json) {
     return NormSpec{json.at("kind") == "rms" ? NormKind::rms : NormKind::layer, json.at("eps")};
 }
 
-// What parts_json() may write of an extent: small enough that no product of two overflows.
+// An extent that parts_json() may write: small enough that no product of two overflows.
 std::int64_t extent_of(const Json& parts, const char* key, std::int64_t least = 1) {
     const auto extent = parts.at(key).get<std::int64_t>();
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
@@ -56,7 +56,7 @@ std::int64_t extent_of(const Json& parts, const char* key, std::int64_t least = 
     return extent;
 }
 
-// What of experts decides their weights, or null.
+// The settings of experts that decide their weights, or null.
 Json experts_json(const std::optional<ExpertsConfig>& experts) {
     if (!experts) return nullptr;
     return {{"count", experts->count}, {"top", experts->top}, {"residual", experts->residual}};

@@ -1,5 +1,5 @@
 #pragma once
-// A model's parts in words and numbers, for programs in other languages that build the same, and to tell models apart.
+// A model's parts in words and numbers, for programs in other languages that build the same, and to compare models.
 
 #include <string>
 #include <vector>
@@ -12,13 +12,13 @@ namespace deft::engine {
 // Whether all layers are alike, but for experts.
 bool has_parts(const TransformerConfig& model);
 
-// Of such a model; dropout is left out, and of experts what decides no weight. Errors: std::logic_error, for others.
+// The parts without dropout and without expert settings that decide no weight. Errors: std::logic_error, for others.
 Json parts_json(const TransformerConfig& model);
 
 // The model that has those parts, without dropout. Errors: config, for what parts_json() does not write.
 TransformerConfig model_of_parts(const Json& parts);
 
-// Of each part in which they differ, as in "width is 64, and 32 there".
+// One entry per part that differs, as in "width is 64, and 32 there".
 std::vector<std::string> part_differences(const Json& parts, const Json& others);
 
 }  // namespace deft::engine

@@ -127,7 +127,7 @@ void Transformer::require_segments(const std::int32_t* segments, std::int64_t po
     const std::int64_t known = config_.input.segments;
     if (known == 0) return;
     if (segments == nullptr)
-        throw Error(ErrorKind::config, fmt::format("a model that tells {} segments apart is given none", known),
+        throw Error(ErrorKind::config, fmt::format("a model with {} segments is given none", known),
                     "train and score a model on samples of one kind");
     const auto bad =
         std::find_if(segments, segments + positions, [&](std::int32_t id) { return id < 0 || id >= known; });
@@ -140,19 +140,19 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
     if (!config_.class_head || is_regression()) return;
     const std::int64_t known = config_.class_head->classes;
     if (classes == nullptr)
-        throw Error(ErrorKind::config, fmt::format("a model that tells {} classes apart is given none", known),
+        throw Error(ErrorKind::config, fmt::format("a model with {} classes is given none", known),
                     "train and score a model on samples of one kind");
     const auto bad = std::find_if(classes, classes + B,
                                   [&](std::int32_t id) { return id < kernels::kIgnoreTarget || id >= known; });
     if (bad != classes + B)
-        throw Error(ErrorKind::config, fmt::format("class {} of a model that tells {} apart", *bad, known),
+        throw Error(ErrorKind::config, fmt::format("class {} of a model with {} classes", *bad, known),
                     "give each sample one of the model's classes");
 }
 
 void Transformer::require_values(const float* values, std::int64_t B) const {
     if (!is_regression()) return;
     if (values == nullptr)
-        throw Error(ErrorKind::config, "a model that tells values of samples is given none",
+        throw Error(ErrorKind::config, "a model with a regression head is given no values",
                     "train and score a model on samples of one kind");
     const auto bad = std::find_if(values, values + B, [](float number) { return !std::isfinite(number); });
     if (bad != values + B)
@@ -219,7 +219,7 @@ EmbeddingIds Transformer::loaded_ids() const {
     return {loaded(token), segment ? loaded(segment) : Tensor{}, packed_.position};
 }
 
-ToldSamples Transformer::told(std::int64_t B) const {
+LabelledRows Transformer::labelled(std::int64_t B) const {
     if (is_regression()) return {value_target.view({B}), B, class_loss.view({B}), {}, value.view({B})};
     return {class_target.view({B}), class_rows_, class_loss.view({B}), class_greedy.view({B})};
 }
@@ -280,8 +280,8 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
     if (head_)
         head_->train(exec, loaded(loss), d_states, states, loaded(target), target_rows_, scales.tokens, accumulate);
     if (class_head_)
-        class_head_->train(exec, told(B), d_states, head_ ? Accumulate::yes : Accumulate::no, states, packed(), random,
-                           scales.classes, accumulate);
+        class_head_->train(exec, labelled(B), d_states, head_ ? Accumulate::yes : Accumulate::no, states, packed(),
+                           random, scales.classes, accumulate);
     backward(exec, rows, accumulate, done);
 }
 
@@ -290,7 +290,7 @@ void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
     embed(exec, rows);
     const Tensor states = forward(exec, rows);
     if (head_) head_->evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
-    if (class_head_) class_head_->evaluate(exec, told(B), states, packed());
+    if (class_head_) class_head_->evaluate(exec, labelled(B), states, packed());
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {

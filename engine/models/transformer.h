@@ -20,7 +20,7 @@
 
 namespace deft::engine {
 
-// What one sample costs to train, as sums over the parts of a model.
+// Training cost per sample, as sums over the parts of a model.
 struct ModelFlops {
     std::vector<TrainingFlops> blocks;  // of each by the rows that it takes
     TrainingFlops rest;                 // of every row
@@ -33,7 +33,7 @@ struct PackedSamples {
     std::span<const std::int32_t> token;     // (M): of each row that is computed
     std::span<const std::int32_t> position;  // (M): its place in its sample
     std::span<const std::int32_t> computed;  // (M): its place in (B T)
-    std::span<const std::int32_t> source;    // (B, T): which of the M stands at each position; at padding any
+    std::span<const std::int32_t> source;    // (B, T): which of the M is at each position; at padding any
     std::span<const std::int32_t> scored;    // (R), R at most B T: which of the M a loss is asked of
     std::span<const std::int32_t> target;    // (R)
 };
@@ -49,12 +49,12 @@ struct ModelInput {
                                             // attends to; null: all are real
     const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
                                             // such an embedding
-    const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that tell samples' classes
-    const float* value_target = nullptr;    // (B), of models that tell values of samples
+    const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that classify samples
+    const float* value_target = nullptr;    // (B), of models with a regression head
     const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
                                             // keyed
     const float* image = nullptr;           // (B, height, width, channels); of models of images
-    // Packed samples stand one after the other, without padding: (B + 1), sample b has the rows from start[b] to before
+    // Packed samples lie one after the other, without padding: (B + 1), sample b has the rows from start[b] to before
     // start[b + 1] = start[b] + length[b], and start[0] is 0; null: they are not packed.
     const std::int32_t* start = nullptr;
     const std::int32_t* position = nullptr;    // (M), of packed samples: of each row in its sample
@@ -63,8 +63,8 @@ struct ModelInput {
     std::int64_t rows() const { return start != nullptr ? start[B] : B * T; }
 };
 
-// By what the sum of each head's losses is multiplied before its gradient is taken, and by what the auxiliary losses of
-// experts, beside their weights.
+// The factors of the sum of each head's losses before its gradient is taken, and of the auxiliary losses of
+// experts, applied in addition to their weights.
 struct LossScales {
     double tokens = 1, classes = 1, auxiliary = 1;
 };
@@ -86,19 +86,19 @@ class Transformer {
     const ParameterTable& parameters() const { return parameters_; }
     ModelFlops flops() const;
     const std::vector<Block>& blocks() const { return stack_.blocks(); }
-    // Of those of the model that one row meets: an expert layer counts the experts that a row takes.
+    // Parameters that one row uses: an expert layer counts the experts per token.
     std::int64_t active_parameters() const;
 
     // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}). segment:
-    // of a model that tells them apart, else empty.
+    // for models with segment embeddings, else empty.
     Tensor token, segment, target;
     // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32. Of a model with a head of
     // tokens, else empty.
     Tensor loss, greedy;
-    // Likewise of a class head, which takes at most max_batch samples, (max_batch); else empty. class_loss: of a head of
-    // values too.
+    // For a class head with at most max_batch samples, (max_batch); else empty. class_loss: for a regression head
+    // too.
     Tensor class_target, class_loss, class_greedy;
-    // Of a head of values: f32, and what it tells after a call below, (max_batch); else empty.
+    // For a regression head: f32, and its prediction after a call below, (max_batch); else empty.
     Tensor value_target, value;
     // (max_batch, height, width, channels) f32, of a model of images; then those of tokens are empty.
     Tensor image;
@@ -110,12 +110,12 @@ class Transformer {
     const Tensor& length() const { return length_; }
     // Where its samples start, of packed ones.
     const SampleStarts& packed() const { return packed_.samples; }
-    // What a buffer (max_batch, max_seqlen) holds of it: (B, T), or (1, M) of packed samples.
+    // The loaded part of a buffer (max_batch, max_seqlen): (B, T), or (1, M) of packed samples.
     Tensor loaded(const Tensor& buffer) const { return buffer.view({shape_[0], shape_[1]}); }
 
     // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
     // every parameter's gradient.
-    // random: by what dropout is drawn, if the model has any; without draws it drops nothing. done: told of each block, the
+    // random: keys of dropout's draws, if the model has any; without draws none drops. done: called per block, the
     // last one first.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
                           const LossScales& scales, Accumulate accumulate, const BlockDone& done = {});
@@ -135,7 +135,7 @@ class Transformer {
 
     // Logits (B, T, V) of the last forward pass over (B, T), for inspection: the training path never holds them.
     void logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T);
-    // Likewise of the classes, (B, classes).
+    // The logits of the class head, (B, classes).
     void class_logits(Exec& exec, Tensor out) { class_head_->logits(exec, out); }
 
  private:
@@ -151,9 +151,9 @@ class Transformer {
     void require_images(const float* images) const;
     void load_tokens(Exec& exec, const ModelInput& input);
     void load_packed(Exec& exec, const ModelInput& input);
-    // Of the loaded micro-batch.
+    // The ids of the loaded micro-batch.
     EmbeddingIds loaded_ids() const;
-    ToldSamples told(std::int64_t B) const;
+    LabelledRows labelled(std::int64_t B) const;
     Tensor loaded_images(std::int64_t B) const;
     StreamRows stream_rows(std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random) const;
     // It becomes the first block's input, and the gradient of that the embedding's.
@@ -184,8 +184,8 @@ class Transformer {
     PackedRows packed_;                             // likewise
 };
 
-// Errors: config, for a model that cannot go on from a text: it looks to later positions, has no head of tokens, or tells
-// segments apart.
+// Errors: config, for a model that cannot continue a text: it looks to later positions, has no head of tokens, or has
+// segment embeddings.
 void require_generates(const TransformerConfig& config);
 
 // Parameters and FLOPs of a model, without memory for it.

@@ -1,5 +1,5 @@
 #pragma once
-// What a transformer is made of. Defaults are those of GPT-2 (Radford et al. 2019).
+// Configuration of a transformer. Defaults are those of GPT-2 (Radford et al. 2019).
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace deft::engine {
 
-// What the plan of a training step depends on.
+// The extents that the plan of a training step depends on.
 struct ModelExtents {
     std::int64_t seqlen = 0;  // full length
     std::int64_t layers = 0;
@@ -25,14 +25,14 @@ struct TransformerConfig {
     double init_std = 0.02;
     InputConfig input;
     std::vector<BlockConfig> blocks;        // one a layer
-    std::optional<NormSpec> final_norm = NormSpec{};  // behind the last block; none: blocks that end with a norm
+    std::optional<NormSpec> final_norm = NormSpec{};  // after the last block; none: blocks that end with a norm
     std::optional<HeadConfig> head = HeadConfig{};  // none: a model of images or of labels
     std::optional<ClassHeadConfig> class_head = {};
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }
     ModelExtents extents() const { return {max_seqlen, layers()}; }
     std::int64_t heads() const { return blocks.empty() ? 0 : blocks.front().attention.heads; }  // of the first layer
-    // Of the widest head, which decides whether a backend can run the model.
+    // The widest head's size, which decides whether a backend can run the model.
     std::int64_t head_size() const;
     // No position attends to a later one.
     bool is_causal() const;

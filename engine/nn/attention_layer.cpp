@@ -40,7 +40,7 @@ Tensor AttentionLayer::lse(const Tensor& out, const AttentionMask& mask) const {
     return lse_.view({out.dim(0), config_.heads, out.dim(1)});
 }
 
-// Queries and keys stand side by side in qkv (B, K, qkv_width), and values behind them.
+// Queries and keys lie side by side in qkv (B, K, qkv_width), followed by values.
 void AttentionLayer::turn(Exec& exec, Tensor qkv, Tensor position, RopeTurn turn) const {
     if (!config_.rope_theta) return;
     const Rope heads{0, config_.heads + config_.kv_heads, config_.head_size(width_), *config_.rope_theta, position};
@@ -108,7 +108,7 @@ void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, cons
 }
 
 TrainingFlops AttentionLayer::flops() const {
-    // Of each pair of rows a product with the key and one with the value, forward, and twice as many backward; a causal
+    // Each pair of rows costs a product with the key and one with the value, and twice as many backward; a causal
     // row meets half of the others.
     const TrainingFlops pairs{0, (config_.causal ? 6.0 : 12.0) * static_cast<double>(width_)};
     return qkv_linear_.flops() + output_.flops() + pairs;

@@ -51,7 +51,7 @@ class AttentionLayer {
     std::int64_t qkv_width_;  // of a row's queries, keys and values: (heads + 2 kv_heads) head_size
     Linear qkv_linear_, output_;
     Tensor qkv_, attended_, lse_;  // (B, K, qkv_width), (B, K, C), (B, H, K)
-    Tensor d_qkv_;                 // (B, K, qkv_width), scratch; of shared rows, what stands at each position
+    Tensor d_qkv_;                 // (B, K, qkv_width), scratch; with shared rows, the row of each position
     Tensor d_attended_;            // (B, K, C), scratch "d_branch", likewise
 };
 

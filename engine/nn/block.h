@@ -43,7 +43,7 @@ class Block {
     Residual forward(Exec&, const Residual& in, Tensor input, Tensor output, const BlockRows& kept,
                      const StreamRows&) const;
 
-    // What the backward pass reads, once more from the input.
+    // Recomputes from the input the tensors that the backward pass reads.
     void recompute(Exec&, Tensor input, const BlockRows& kept, const StreamRows&) const;
 
     // d_stream (B, T, C) holds the gradient of the output and receives that of the input; rows that are not kept pass
@@ -55,10 +55,10 @@ class Block {
     const Experts* experts() const { return experts_ ? &*experts_ : nullptr; }
 
  private:
-    // What a half adds to the stream, in branch_ (B, K, C), with dropout.
+    // The output that a half adds to the stream, in branch_ (B, K, C), with dropout.
     Tensor attend(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
     Tensor feed_forward(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
-    // Of the dense part or the experts: what backward reads, without their output; x (B, K, C) is what they took.
+    // The dense part's or the experts' tensors that backward reads, without their output; x (B, K, C) is their input.
     void feed_forward_hidden(Exec&, Tensor x, const BlockRows& kept, const StreamRows&) const;
     void recompute_activation(Exec&, Tensor x) const;
     // dx and dout as of FeedForward.

@@ -69,7 +69,7 @@ void BlockStack::backward(Exec& exec, Tensor d_stream, const StreamRows& rows, A
     for (std::int64_t layer = layers() - 1; layer >= 0; --layer) {
         const Block& block = blocks_[static_cast<std::size_t>(layer)];
         const Tensor block_input = input_of(layer, rows);
-        // What the last block saved is still there.
+        // The tensors that the last block saved are still there.
         const bool is_last = layer + 1 == layers();
         if (recompute_ == Recompute::block && !is_last) block.recompute(exec, block_input, rows.kept.rows(layer), rows);
         block.backward(exec, d_stream, block_input, rows.kept.rows(layer), rows, accumulate);

@@ -12,7 +12,7 @@
 
 namespace deft::engine {
 
-// What the names of a block's weights begin with: "h.3.".
+// The prefix of the names of a block's weights: "h.3.".
 std::string block_prefix(std::int64_t block);
 
 // Told of a block once the gradients of its weights are what they will be.

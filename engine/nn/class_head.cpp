@@ -72,18 +72,18 @@ void ClassHead::drop(Exec& exec, Tensor features, const DropoutKeys& random) con
     dropout(exec, features, features, {}, {random.seed, random.step, dropout_number_, random.draw, dropout_});
 }
 
-void ClassHead::train(Exec& exec, const ToldSamples& told, Tensor dx, Accumulate of_dx, Tensor x,
+void ClassHead::train(Exec& exec, const LabelledRows& rows, Tensor dx, Accumulate of_dx, Tensor x,
                       const SampleStarts& packed, const DropoutKeys& random, double scale,
                       Accumulate accumulate) const {
-    const std::int64_t B = told.target.dim(0);
+    const std::int64_t B = rows.target.dim(0);
     const Tensor read = features(exec, x, packed), d_features = first_rows(d_features_, B);
     drop(exec, read, random);
     if (is_regression_)
-        value_loss_train(exec, told.loss, told.value, d_features, weight_.grad, bias_.grad, read, weight_.compute,
-                         bias_.compute, told.target, scale, accumulate);
+        value_loss_train(exec, rows.loss, rows.value, d_features, weight_.grad, bias_.grad, read, weight_.compute,
+                         bias_.compute, rows.target, scale, accumulate);
     else
-        head_loss_train(exec, told.loss, d_features, weight_.grad, bias_.grad, read, weight_.compute, bias_.compute,
-                        told.target, told.target_rows, scale, accumulate);
+        head_loss_train(exec, rows.loss, d_features, weight_.grad, bias_.grad, read, weight_.compute, bias_.compute,
+                        rows.target, rows.target_rows, scale, accumulate);
     drop(exec, d_features, random);
     Tensor d_pooled = d_features;
     if (pooler_) {
@@ -95,12 +95,12 @@ void ClassHead::train(Exec& exec, const ToldSamples& told, Tensor dx, Accumulate
     pool_gradient(exec, dx, d_pooled, of_dx, packed);
 }
 
-void ClassHead::evaluate(Exec& exec, const ToldSamples& told, Tensor x, const SampleStarts& packed) const {
+void ClassHead::evaluate(Exec& exec, const LabelledRows& rows, Tensor x, const SampleStarts& packed) const {
     const Tensor read = features(exec, x, packed);
     if (is_regression_)
-        value_loss(exec, told.loss, told.value, read, weight_.compute, bias_.compute, told.target);
+        value_loss(exec, rows.loss, rows.value, read, weight_.compute, bias_.compute, rows.target);
     else
-        head_loss(exec, told.loss, told.greedy, read, weight_.compute, bias_.compute, told.target, told.target_rows);
+        head_loss(exec, rows.loss, rows.greedy, read, weight_.compute, bias_.compute, rows.target, rows.target_rows);
 }
 
 void ClassHead::logits(Exec& exec, Tensor out) const {

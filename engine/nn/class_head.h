@@ -1,5 +1,5 @@
 #pragma once
-// What tells the class of a sample, or a value, from the rows of the stream: one linear layer over a pooled row, as of
+// Predicts the class of a sample, or a value, from the rows of the stream: one linear layer over a pooled row, as of
 // images (Dosovitskiy et al. 2021, section 3.1), or with the pooler of BERT in front (Devlin et al. 2019, the released code).
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct ClassHeadConfig {
     Pooling pooling = Pooling::first;
     bool pooler = false;  // a linear layer of the stream's width with tanh, before the classes
     bool value = false;   // one number in place of a class: the loss is its squared error
-    double dropout = 0;   // probability that a value of what the classes are told from is dropped in training
+    double dropout = 0;   // dropout probability of the input of the linear layer
 
     bool operator==(const ClassHeadConfig&) const = default;
 };
 
-// What is to be told of B samples, and what was; each (B).
-struct ToldSamples {
+// Labels of B samples and the head's outputs for them; each (B).
+struct LabelledRows {
     Tensor target;                 // i32 classes, or f32 values
     std::int64_t target_rows = 0;  // of classes: how many are not kernels::kIgnoreTarget
     Tensor loss;
     Tensor greedy = {};  // i32, of classes, which evaluate() alone writes: whether the likeliest is the target
-    Tensor value = {};   // of values: the number that was told
+    Tensor value = {};   // of a regression head: its prediction
 };
 
 class ClassHead {
@@ -38,16 +38,16 @@ class ClassHead {
 
     // dx and x (B, T, C), or (1, M, C) of packed samples, which are pooled by their first row; gradients of scale times
     // the sum of losses. of_dx: whether dx holds the gradient of another head, which is added to.
-    void train(Exec&, const ToldSamples&, Tensor dx, Accumulate of_dx, Tensor x, const SampleStarts& packed,
+    void train(Exec&, const LabelledRows&, Tensor dx, Accumulate of_dx, Tensor x, const SampleStarts& packed,
                const DropoutKeys& random, double scale, Accumulate) const;
-    void evaluate(Exec&, const ToldSamples&, Tensor x, const SampleStarts& packed) const;
+    void evaluate(Exec&, const LabelledRows&, Tensor x, const SampleStarts& packed) const;
     // out (B, classes), of the last call above.
     void logits(Exec&, Tensor out) const;
 
     TrainingFlops flops() const;
 
  private:
-    // What the classes are told from, (B, C).
+    // The input of the linear layer, (B, C).
     Tensor features(Exec&, Tensor x, const SampleStarts& packed) const;
     // Dropout of those, or of their gradient, in place.
     void drop(Exec&, Tensor features, const DropoutKeys& random) const;

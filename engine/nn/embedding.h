@@ -1,5 +1,5 @@
 #pragma once
-// What enters the first block: the sum of the vectors of a token, of its position (Radford et al. 2018, section 3.1) and
+// Input of the first block: the sum of the vectors of a token, its position (Radford et al. 2018, section 3.1) and
 // of its segment (Devlin et al. 2019, section 3), where a model has them; normalised where it says so.
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace deft::engine {
 
-// How a model knows where a token stands. Rotary positions are the attention layers' (AttentionConfig::rope_theta).
+// How a model encodes a token's position. Rotary positions are the attention layers' (AttentionConfig::rope_theta).
 enum class Positions { learned, none };
 
 struct InputConfig {
     Positions positions = Positions::learned;
-    std::int64_t segments = 0;          // of a sample that are told apart; 0: none
+    std::int64_t segments = 0;          // segments with embeddings of their own; 0: none
     std::optional<NormSpec> norm = {};  // of the sum
     double dropout = 0;                 // of what enters the first block
     std::optional<PatchConfig> patches = {};  // of a model of images, which has none of tokens, segments and norm

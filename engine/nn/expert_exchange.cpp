@@ -35,7 +35,7 @@ ExpertExchange::ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t
       place_of_(plan.saved("exchange.place", DType::i32, {most_rows})),
       arrived_(plan.scratch("exchange.arrived", {most_rows, C})) {}
 
-void ExpertExchange::tell(Exec& exec, Tensor start) const {
+void ExpertExchange::exchange_counts(Exec& exec, Tensor start) const {
     ExchangedCounts& exchanged = *exchanged_;
     exchanged.slots.resize(static_cast<std::size_t>(start.numel()));
     read_tensor(exec, exchanged.slots.data(), start);

@@ -12,33 +12,33 @@
 
 namespace deft::engine {
 
-// Every rank stands its rows by experts, and an expert's rank stands them likewise: those of one expert from all ranks
+// Every rank sorts its rows by experts, and so does an expert's rank: the rows of one expert from all ranks lie
 // together, in the order of ranks. All ranks call these together.
 class ExpertExchange {
  public:
-    // E experts, divided evenly among plan.ranks.experts, to which at most so many rows of C values come on a rank.
+    // E experts, divided evenly among plan.ranks.experts, which receive at most most_rows rows of C values on a rank.
     ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t most_rows, std::int64_t C);
 
     // Learns what goes where, for which it waits for a device. start (E + 1) i32: of this rank's slots those of each expert.
     // Errors: std::logic_error, for more rows than there is room for.
-    void tell(Exec&, Tensor start) const;
-    // That come to this rank's experts, since tell().
+    void exchange_counts(Exec&, Tensor start) const;
+    // The rows that arrive at this rank's experts, since exchange_counts().
     std::int64_t rows() const { return exchanged_->start.back(); }
     const Tensor& start() const { return start_; }  // (E / ranks + 1) i32, of those rows
 
-    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) stand as was exchanged.
+    // into (rows(), C) = the rows that chose this rank's experts; rows (slots, C) are in the exchanged order.
     void to_experts(Exec&, Tensor into, Tensor rows) const;
     // And back: into (slots, C), rows (rows(), C).
     void from_experts(Exec&, Tensor into, Tensor rows) const;
 
  private:
-    // On the host, where ranks tell each other how many rows they send.
+    // Counts on the host, where ranks exchange how many rows they send.
     struct ExchangedCounts {
         std::vector<std::int32_t> slots;           // (E + 1): where this rank's slots of each expert start
         std::vector<std::int32_t> leaving, count;  // (ranks, own): rows to each rank's experts, and from each to its own
         std::vector<std::int64_t> sent, received;  // (ranks): the same of all experts of a rank
         std::vector<std::int32_t> start;           // (own + 1)
-        std::vector<std::int32_t> next;            // (own): where an expert's next row stands
+        std::vector<std::int32_t> next;            // (own): where an expert's next row goes
         std::vector<std::int32_t> arrival_of, place_of;  // (most_rows)
     };
     void count_rows() const;

@@ -51,7 +51,7 @@ Experts::Experts(const Planner& plan, std::int64_t width, const FeedForwardConfi
     expert_ = plan.saved("gate.expert", DType::i32, {N, k});
     slot_ = plan.saved("gate.slot", DType::i32, {N, k});
     row_ = plan.saved("gate.row", DType::i32, {slots});
-    // What is told of a layer stays its own, whatever takes the place of what it saves.
+    // The row counts of a layer stay its own, even if its saved tensors share memory.
     start_ = plan.arena.add(Region::activations, plan.prefix + "gate.start", DType::i32, {E + 1});
     chosen_ = plan.arena.add(Region::activations, plan.prefix + "gate.chosen", DType::i32, {E + 1});
     losses_ = plan.arena.add(Region::activations, plan.prefix + "gate.losses", sums, {kernels::kGateLosses});
@@ -102,7 +102,7 @@ void Experts::forward_hidden(Exec& exec, Tensor x, const RoutingRows& rows) cons
     const std::int64_t N = x.rows(), slots = N * experts_.top;
     choose(exec, x, rows);
     gather(exec, x);
-    if (exchange_) exchange_->tell(exec, start_);
+    if (exchange_) exchange_->exchange_counts(exec, start_);
     const ExpertRows here = expert_rows(slots);
     if (exchange_) exchange_->to_experts(exec, here.x, gathered_);
     const Tensor pre = leading_rows(pre_, here.n), act = leading_rows(act_, here.n), y = leading_rows(y_, slots);

@@ -14,8 +14,8 @@ namespace deft::engine {
 
 struct ExpertsConfig {
     std::int64_t count = 8;  // of experts
-    std::int64_t top = 1;    // of them a row takes
-    // While training an expert takes so many times an equal share of the choices, and min_capacity at least; 0: all that
+    std::int64_t top = 1;    // experts per token (top-k)
+    // Capacity in training: capacity_factor times an equal share of the choices, at least min_capacity; 0: all that
     // choose it. What more choose it is dropped: the first rows stay, or random ones.
     double capacity_factor = 1;
     std::int64_t min_capacity = 4;
@@ -41,15 +41,15 @@ class Experts {
 
     // out and x (B, K, C), B and K those of the rows; padding gives 0 (with a dense part: what that gives).
     void forward(Exec&, Tensor out, Tensor x, const RoutingRows&) const;
-    // What of forward() the backward pass reads, without out.
+    // The tensors of forward() that the backward pass reads, without out.
     void forward_hidden(Exec&, Tensor x, const RoutingRows&) const;
-    // What the activations put out, once more to the same bits.
+    // Recomputes the activations' outputs, to the same bits.
     void recompute_activation(Exec&, Tensor x) const;
-    // dx, dout and x (B, K, C); dx may be dout. Of the loss behind dout plus loss_scale times the auxiliary losses, each by
+    // dx, dout and x (B, K, C); dx may be dout. Gradients of loss plus loss_scale times the auxiliary losses, each by
     // its weight.
     void backward(Exec&, Tensor dx, Tensor dout, Tensor x, const RoutingRows&, double loss_scale, Accumulate) const;
 
-    // Of the last pass: kernels::kGateLosses values, in the type of sums.
+    // Losses of the last pass: kernels::kGateLosses values, in the type of sums.
     const Tensor& losses() const { return losses_; }
     const Tensor& choices() const { return expert_; }  // (N, k) i32, N the largest: each row's experts, -1 of padding
     const Tensor& chosen() const { return chosen_; }  // (E + 1) i32: the counted choices of each expert; real rows
@@ -59,22 +59,22 @@ class Experts {
     void sum_totals(Exec&, Tensor totals, double weight, Accumulate) const;
 
     const ExpertsConfig& config() const { return experts_; }
-    // Of the experts that a row takes.
+    // FLOPs of the experts per token.
     TrainingFlops flops() const;
-    // Of one expert.
+    // Parameters of one expert.
     std::int64_t parameters_of_expert() const;
 
  private:
     void choose(Exec&, Tensor x, const RoutingRows&) const;
     void gather(Exec&, Tensor x) const;
     Tensor gate_input(Exec&, Tensor x, const RoutingRows&) const;
-    // What this rank's experts see: rows (n, C), which stand by experts as start says. n is never 0.
+    // The input of this rank's experts: rows (n, C), grouped by experts as start says. n is never 0.
     struct ExpertRows {
         std::int64_t n = 0;
         Tensor x, start;
     };
     ExpertRows expert_rows(std::int64_t slots) const;
-    // From the gradient of the combined rows to that of the slots' input, which stands in gathered_.
+    // From the gradient of the combined rows to that of the slots' input, which is in gathered_.
     void backward_slots(Exec&, Tensor d_moe, Tensor x, Accumulate) const;
     void backward_gate(Exec&, Tensor dx, Tensor x, const RoutingRows&, double loss_scale, Accumulate) const;
 
@@ -82,7 +82,7 @@ class Experts {
     ExpertsConfig experts_;
     Parameter gate_;                                 // (E, C)
     Parameter in_, in_bias_, out_, out_bias_;        // (E, F or 2F, C), (E, F or 2F), (E, C, F), (E, C); E this rank's
-    // Of N rows with k choices and so N k slots.
+    // Buffers for N rows with k choices and so N k slots.
     Tensor logits_, prob_, lse_, weight_, losses_;   // (N, E), (N, E), (N), (N, k), (kGateLosses)
     Tensor expert_, slot_, row_, start_, chosen_;    // (N, k), (N, k), (N k), (E + 1), (E + 1) i32
     Tensor pre_, act_, y_;                           // (M, F or 2F), (M, F), (N k, C); M rows come to the experts at most

@@ -25,9 +25,9 @@ class FeedForward {
 
     // out and x (B, K, C)
     void forward(Exec&, Tensor out, Tensor x) const;
-    // What of forward() the backward pass reads, without out.
+    // The tensors of forward() that the backward pass reads, without out.
     void forward_hidden(Exec&, Tensor x) const;
-    // What the activation put out, once more to the same bits; x (B, K, C) as in forward().
+    // Recomputes the activation's output, to the same bits; x (B, K, C) as in forward().
     void recompute_activation(Exec&, Tensor x) const;
     // dx, dout and x (B, K, C); dx may be dout.
     void backward(Exec&, Tensor dx, Tensor dout, Tensor x, Accumulate) const;

@@ -1,5 +1,5 @@
 #pragma once
-// What tells the token at each position: the language-model head and its cross-entropy, fused. The logits of a training
+// Predicts the token at each position: the language-model head and its cross-entropy, fused. The logits of a training
 // step never exist whole.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// What a model that generates keeps of the tokens that it has seen: each layer's keys and values, so that a token more
+// The key-value cache of a model that generates: each layer's keys and values of past tokens, so that a token more
 // costs one row (Pope et al. 2022, section 2.1).
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct KeyValueCache {
     std::vector<Layer> layers;
     std::int64_t samples = 0, T = 0;     // T: tokens of a sample at most
     std::int64_t held = 0;               // tokens of each sample that are there
-    std::vector<std::int32_t> position;  // (samples), on the host: what a step is told of where it stands
+    std::vector<std::int32_t> position;  // (samples), on the host: the position that a step starts from
 };
 
 }  // namespace deft::engine

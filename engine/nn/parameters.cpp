@@ -125,7 +125,7 @@ namespace {
 
 constexpr std::int64_t kDrawnAtOnce = 1 << 14;
 
-// What tells the draws of one weight from those of another: 48 bits of its name's sha256, as many as a counter has room
+// The key of one weight's random draws: 48 bits of its name's sha256, as many as a counter has room
 // for.
 std::uint64_t key_of(const std::string& name) {
     return std::stoull(sha256(name).substr(0, 12), nullptr, 16);

@@ -22,7 +22,7 @@ enum class ParameterKind {
 
 bool is_decayed(ParameterKind kind);
 
-// What a model's buffers are planned for: to be trained, or to be asked with the weights that it has.
+// The purpose that a model's buffers are planned for: training, or inference with the weights that it has.
 enum class Purpose { training, inference };
 
 struct Parameter {
@@ -30,15 +30,15 @@ struct Parameter {
     ParameterKind kind = ParameterKind::matrix;
     Tensor value, grad;  // same shape; empty where a part has no such weight
     Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
-    std::int64_t stored_rows = 0;  // of a vocabulary's table: rows of zeros are behind its own, of `grad` too; else 0
+    std::int64_t stored_rows = 0;  // of a vocabulary's table: rows of zeros follow its own, of `grad` too; else 0
     bool unrounded = false;  // it reads `value` whatever activations are
     bool of_experts = false;
-    // Of the experts' weights of several ranks, each of which has some of the experts: the element of the whole that
+    // For weights of experts that are divided among ranks: the element of the complete weight that
     // this rank's part begins with.
     bool is_divided = false;
     std::int64_t first = 0, experts = 0;  // experts: of all ranks
 
-    // Elements with the rows of zeros behind them.
+    // Elements including the rows of zeros after them.
     std::int64_t stored_elements() const {
         return stored_rows == 0 ? value.numel() : stored_rows * value.columns();
     }
@@ -55,12 +55,12 @@ class ParameterTable {
     ParameterTable(Arena& arena, DType dtype, Purpose purpose = Purpose::training)
         : arena_(&arena), dtype_(dtype), purpose_(purpose) {}
 
-    // The parameter, without memory behind it in the first pass of a plan.
+    // The parameter, without memory in the first pass of a plan.
     Parameter add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
-    // The table of a vocabulary (V, C) with rows of zeros behind it up to `stored_rows`. They are in no count, norm or
+    // The table of a vocabulary (V, C) with rows of zeros after it up to `stored_rows`. They are in no count, norm or
     // file: no gradient reaches them.
     Parameter add_vocabulary(const std::string& name, std::int64_t V, std::int64_t C, std::int64_t stored_rows);
-    // Likewise, of one that is read as it is updated, never rounded.
+    // A parameter that is read as it is updated, never rounded.
     Parameter add_unrounded(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape);
 
     // Its first dimension counts experts, of which that rank has its share.
@@ -90,9 +90,9 @@ class ParameterTable {
     int moments() const { return static_cast<int>(moments_.size()); }  // that the optimizer keeps of each weight
     // Among how many ranks moments of undivided parameters are shared, and which of them this is.
     const RankOf& owner() const { return owner_; }
-    // Likewise of that parameter; of a divided one among the ranks that have the same experts.
+    // The owner of that parameter; of a divided one among the ranks that have the same experts.
     const RankOf& owner_of(const Parameter& parameter) const;
-    // Of a parameter's elements those whose moments are that rank's.
+    // The elements of a parameter whose moments belong to that rank.
     Share elements_of_rank(const Parameter& parameter, int rank) const;
     // Moments of the elements that are this rank's, flat; the second is empty where there is one.
     Tensor own_moment(const Parameter& parameter, int which) const;
@@ -100,7 +100,7 @@ class ParameterTable {
     Tensor first_moment(const Parameter& parameter) const { return whole_moment(parameter, 0); }
     Tensor second_moment(const Parameter& parameter) const { return whole_moment(parameter, 1); }
     Tensor flat_gradients() const { return arena_->flat(Region::gradients, sum_dtype(dtype_)); }
-    // Rounds every value anew; for after values were written from outside.
+    // Rounds every value again; for use after values were written from outside.
     void refresh_rounded(Exec& exec) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What enters the first block of a model of images: patches through one linear layer, the token of the class in front of
+// The input of the first block of a model of images: patches through one linear layer, the class token in front of
 // them, and a vector of each position (Dosovitskiy et al. 2021, section 3.1 and equation 1).
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class PatchEmbedding {
     // dout (B, T, C) is changed; of the images that forward() was given last.
     void backward(Exec&, Tensor dout, const StreamRows&, Accumulate) const;
 
-    // Of a sample: the linear layer meets its patches, whose number is fixed.
+    // FLOPs per sample: the linear layer meets its patches, whose number is fixed.
     TrainingFlops flops() const;
 
  private:

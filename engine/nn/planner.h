@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of a model are planned with: where weights and buffers come from, how large a micro-batch is, and what
+// The context for planning a model's parts: where weights and buffers come from, how large a micro-batch is, and what
 // the buffers are for.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace deft::engine {
 
-// What of a block is not kept for the backward pass but computed again in it, to the same bits.
+// The parts of a block that the backward pass recomputes, to the same bits, instead of keeping them.
 enum class Recompute {
     none,
     activation,  // what norms and activations put out
@@ -27,7 +27,7 @@ struct ModelRanks {
     RankOf moments = {};          // of weights that all ranks have
     RankOf divided_moments = {};  // of the experts' weights, where ranks divide the experts
     RankOf experts = {};          // the experts of each layer
-    // Of these ranks, which carry rows and how many there are; alone where nothing is computed.
+    // Communicators of these ranks, for rows and for their counts; alone where nothing is computed.
     Communicator expert_rows = {}, expert_counts = {};
 };
 
@@ -57,11 +57,11 @@ struct Planner {
     Parameter weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add(prefix + name, kind, shape);
     }
-    // A table (V, C) of tokens, with as many rows of zeros behind it as make the backend's products fast.
+    // A table (V, C) of tokens, followed by as many rows of zeros as make the backend's products fast.
     Parameter vocabulary_weight(const std::string& name, std::int64_t V, std::int64_t C) const {
         return parameters.add_vocabulary(prefix + name, V, C, vocabulary_rows(backend, V));
     }
-    // Likewise, of an op that reads weights in the type that they are updated in.
+    // A weight for an op that reads weights in the type that they are updated in.
     Parameter unrounded_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add_unrounded(prefix + name, kind, shape);
     }
@@ -69,7 +69,7 @@ struct Planner {
     Parameter expert_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
         return parameters.add_experts(prefix + name, kind, shape, ranks.experts);
     }
-    // What a forward pass leaves for the backward pass, of the activations' type.
+    // A tensor that a forward pass saves for the backward pass, of the activations' type.
     Tensor saved(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return saved(name, backend.dtype, shape);
     }
@@ -77,11 +77,11 @@ struct Planner {
         if (keeps) return arena.add(Region::activations, prefix + name, dtype, shape);
         return arena.add_shared("shared." + name, dtype, shape);
     }
-    // Likewise, of what a norm or an activation puts out.
+    // A saved output of a norm or an activation.
     Tensor saved_output(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return keeps_outputs ? saved(name, shape) : arena.add_shared("shared." + name, backend.dtype, shape);
     }
-    // What holds something for a moment: parts that name it use it in turn.
+    // A temporary tensor: parts that name it use it in turn.
     Tensor scratch(const std::string& name, std::initializer_list<std::int64_t> shape) const {
         return arena.add_shared("scratch." + name, backend.dtype, shape);
     }

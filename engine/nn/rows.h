@@ -35,7 +35,7 @@ struct KeptTokens {
         const bool named = index && layer >= 0 && layer < static_cast<std::int64_t>(set_of_layer.size());
         return named ? set_of_layer[static_cast<std::size_t>(layer)] : kEveryToken;
     }
-    // What block `layer` does with the stream.
+    // The rows of the stream that block `layer` computes.
     BlockRows rows(std::int64_t layer) const {
         const std::int32_t set = set_of(layer);
         if (set == kEveryToken) return {};
@@ -45,15 +45,15 @@ struct KeptTokens {
 };
 
 // The stream is one row of the M tokens of all samples, (1, M, C), without padding. Each sample has rows of its own, one
-// after the other; or, of samples that are scored, what they begin with alike stands there once.
+// after the other; or, of samples that are scored, a common beginning is stored once.
 struct PackedRows {
     Tensor position;       // (1, M) i32: of each row within its sample; empty: nothing is packed
     SampleStarts samples;  // where samples have rows of their own
-    Tensor source;         // (1, B T) i32, where they share rows: the row that stands at each position
+    Tensor source;         // (1, B T) i32, where they share rows: the row of each position
     Tensor computed;       // (1, M) i32, likewise: the position of each row among all B T
 };
 
-// By what dropout is drawn in a training pass, beside the number of the layer.
+// Keys of dropout's draws in a training pass, besides the number of the layer.
 struct DropoutKeys {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
@@ -67,10 +67,10 @@ struct StreamRows {
     KeptTokens kept;
     PackedRows packed;
     DropoutKeys random;
-    // Of a pass that goes on from what a cache holds: its (1, M, C) rows are the first M tokens of a text, which all samples
+    // For a pass that continues from a cache: its (1, M, C) rows are the first M tokens of a text, which all samples
     // of an empty cache share, or one more token of each of M samples.
     const KeyValueCache* cache = nullptr;
-    // By what auxiliary losses of experts are multiplied, beside their weights, before their gradient is taken.
+    // The factor of experts' auxiliary losses, besides their weights, before their gradient is taken.
     double auxiliary_scale = 1;
 
     // The stream of those rows, (B, T, C) or (1, M, C).

@@ -18,7 +18,7 @@ struct LearningRate {
     std::int64_t warmup_tokens = 0;  // where warm-up ends and decay begins
     std::int64_t decay_tokens = 0;   // where min is reached, or the last stage ends
     Decay decay = Decay::cosine;
-    // Above 0: the rate rises by steps, of which so many consume warmup_tokens. See layer_tokens_after() in
+    // Above 0: the rate rises by steps, whose number consumes warmup_tokens. See layer_tokens_after() in
     // engine/train/accounting.h.
     std::int64_t warmup_steps = 0;
     double decay_factor = 10;       // of step decay: what the rate is divided by at the end of each stage but the last
@@ -37,7 +37,7 @@ inline std::int64_t decay_stage(std::int64_t stages, std::int64_t decayed, std::
     return stage;
 }
 
-// What is left of the maximum after `decayed` of `span` tokens of decay.
+// The remaining share of the maximum after `decayed` of `span` tokens of decay.
 inline double decayed_rate(const LearningRate& s, std::int64_t decayed, std::int64_t span) {
     if (s.decay == Decay::constant) return s.max;
     if (s.decay == Decay::step)

@@ -1,5 +1,5 @@
 #pragma once
-// What training consumes: the counts that budgets, tables and projections share.
+// The consumption of training: the counts that budgets, tables and projections share.
 
 #include <array>
 #include <cstdint>
@@ -23,18 +23,18 @@ struct Counts {
     double flops = 0;
     std::int64_t cut_tokens = 0;      // of drawn samples, left out by truncation
     std::int64_t padding_tokens = 0;  // of the rows beside the input tokens; where samples are packed, not processed
-    // Of each tenth of the samples in the order of their admission; the trainer's to fill, a schedule has none.
+    // Draws per decile of the samples in the order of their admission; the trainer fills it, a schedule has none.
     std::array<std::int64_t, 10> draws_by_tenth{};
 };
 
-// What the tokens of a step are.
+// The kinds of tokens in a step.
 struct StepTokens {
     std::int64_t input = 0;    // real ones
     std::int64_t cut = 0;      // of the drawn samples, left out by truncation
     std::int64_t padding = 0;  // the rest of the rows
 };
 
-// Of samples that all have the full length: a schedule knows no others. Where samples are shorter, as BERT's are, the
+// Assumes samples of full length: a schedule knows no others. Where samples are shorter, as BERT's are, the
 // trainer counts what they really have; steps, budgets, learning rates and FLOPs follow the plan alone, so that padding
 // beside such samples is paid for as tokens are, and a run is the same whether they are packed or padded.
 StepTokens planned_tokens(const StepPlan& plan);
@@ -45,7 +45,7 @@ std::int64_t step_layer_tokens(const StepPlan& plan);
 
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan,
              const StepTokens& tokens);
-// By planned_tokens().
+// Advances by planned_tokens().
 void advance(Counts& counts, const ModelFlops& model, const Techniques& techniques, const StepPlan& plan);
 
 // More than anybody trains: a schedule of this many takes seconds to run.
@@ -55,12 +55,12 @@ inline constexpr std::int64_t kMostSteps = 100'000'000;
 Counts run_schedule(const TrainerConfig& config);
 
 // Layer-averaged tokens of the schedule's first steps, of which it has no more than reach the budget: where a warm-up of
-// so many steps ends. A function of the configuration alone, so that a run which goes on finds the same.
+// `steps` steps ends. A function of the configuration alone, so that a resumed run finds the same.
 std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps);
 
 // Errors: config, where ranks do not divide the rows of a step.
 void require_even_rows(const StepPlan& plan, std::int64_t step, int ranks);
-// Of each step of the schedule.
+// Checks each step of the schedule.
 void require_even_rows(const TrainerConfig& config, int ranks);
 
 // Distinct tokens of samples: of each, the longest prefix seen.

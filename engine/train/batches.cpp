@@ -50,7 +50,7 @@ void require_images_of(const TrainerConfig& config, const ImageSamples& samples)
     const ImageSet& images = samples.images;
     const auto& patches = config.model.input.patches;
     if (!patches || !config.model.class_head)
-        throw Error(ErrorKind::config, "images for a model that takes none, or tells no classes",
+        throw Error(ErrorKind::config, "images for a model that takes none, or has no class head",
                     "use a model of images, with a class head");
     const ShownSize shown = shown_size(images, samples.augmentation);
     if (patches->height != shown.height || patches->width != shown.width || patches->channels != images.channels ||
@@ -66,7 +66,7 @@ void require_images_of(const TrainerConfig& config, const ImageSamples& samples)
     check_augmentation(samples.augmentation, images);
 }
 
-// The model tells what the texts are labelled with, and no technique cuts them.
+// The model predicts the kind of label that the texts have, and no technique cuts them.
 void require_labels_of(const TrainerConfig& config, const LabelledSamples& samples) {
     const auto& head = config.model.class_head;
     if (config.model.input.patches || config.model.head || !head)
@@ -74,7 +74,7 @@ void require_labels_of(const TrainerConfig& config, const LabelledSamples& sampl
                     "use a model of tokens with a class head alone");
     if (head->value != samples.has_values() || (!head->value && head->classes != samples.classes()))
         throw Error(ErrorKind::config,
-                    fmt::format("the model tells {}, and the texts have {}",
+                    fmt::format("the model predicts {}, and the texts have {}",
                                 head->value ? std::string("values") : fmt::format("{} classes", head->classes),
                                 samples.has_values() ? std::string("values") : fmt::format("{} classes", samples.classes())),
                     "give the model the head of its data");

@@ -1,5 +1,5 @@
 #pragma once
-// What a step trains on: the draws of the sampler as rows of the model's input, laid out on the host.
+// The data of a training step: the draws of the sampler as rows of the model's input, laid out on the host.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@
 namespace deft::engine {
 
 // Text packed into samples of the model's length, each position predicting the next token; BERT's samples, in which
-// masked tokens are predicted; images, whose classes are told; or labelled texts, of which a class or a value is.
+// masked tokens are predicted; images with classes; or labelled texts, for classification or regression.
 using TrainingData = std::variant<TokenCorpus, std::shared_ptr<const BertSamples>, std::shared_ptr<const ImageSamples>,
                                   std::shared_ptr<const LabelledSamples>>;
 
@@ -35,15 +35,15 @@ struct StepTargets {
 // Stages the steps of a run, one after the other, in memory that it keeps.
 //
 // The rows of a step are plan.seqlen tokens long. Packed samples are cut to that length, or with seqres laid end to end
-// and cut anew, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
-// length, each segment before its [SEP], and padded with [PAD] on its right; or the rows of a micro-batch stand one after
-// the other without padding, where the configuration packs samples. Its class, where the model tells classes, is whether
+// and split again, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
+// length, each segment before its [SEP], and padded with [PAD] on its right; or the rows of a micro-batch lie one after
+// the other without padding, where the configuration packs samples. Its class, where the model has classes, is whether
 // its segments were swapped. A labelled text is laid out as a BERT sample, and never cut. An image is a row too, of as many tokens as the model makes of it, and is cropped and flipped
 // by the number of its draw.
 class Batches {
  public:
     // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, for images
-    // that are not those of the model, for labelled texts that it does not tell, and for either where a technique cuts
+    // that are not those of the model, for labelled texts that do not fit its head, and for both if a technique cuts
     // samples to a length.
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
@@ -51,18 +51,18 @@ class Batches {
     // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave
     // before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens.
     // at_once: rows of a micro-batch; all of them where none is named. parts: how many equal ones the rows are divided in,
-    // which plan.rows is a multiple of; micro-batches begin anew in each.
+    // which plan.rows is a multiple of; micro-batches restart in each.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                std::optional<std::int64_t> at_once = {}, std::int64_t parts = 1);
 
-    // Of the staged step.
+    // Targets of the staged step.
     const StepTargets& targets() const { return targets_; }
     const StepTokens& tokens() const { return tokens_; }
     // Its rows [first, first + count), of packed samples those of one micro-batch. Row r is numbered as draw
     // first_draw + r, reshaped rows too, which hold parts of several samples.
     ModelInput rows(std::int64_t first, std::int64_t count) const;
 
-    // Of each sample the longest prefix that was staged, in real tokens.
+    // The longest staged prefix of each sample, in real tokens.
     const UniqueTokens& unique_tokens() const { return unique_tokens_; }
     // Goes on from what unique_tokens().by_sample() was.
     void restore(std::span<const std::int32_t> unique_tokens_by_sample);
@@ -71,13 +71,13 @@ class Batches {
     void stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws);
     void stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw);
     void stage_labelled(const LabelledSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws);
-    // Lays out a row of such samples at the cursor, with [PAD] behind it unless rows are packed.
+    // Lays out a row of such samples at the cursor, with [PAD] after it unless rows are packed.
     struct Cursor;
     void lay_out(Cursor& at, std::span<const std::int32_t> tokens, std::span<const std::int32_t> types,
                  std::int32_t pad) const;
     void stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
                       std::int64_t first_draw);
-    // Of the data, or null.
+    // The images of the data, or null.
     const ImageSamples* images() const;
     const LabelledSamples* labelled() const;
     // Where the rows of each packed sample start in its micro-batch, and where what layers keep of them.
@@ -93,11 +93,11 @@ class Batches {
     // Room for the largest step, which a device reads from.
     Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
     Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT and labelled samples
-    Memory class_{nullptr, nullptr};                               // (rows) i32, where the model tells classes
-    Memory value_{nullptr, nullptr};                               // (rows) f32, where it tells values
+    Memory class_{nullptr, nullptr};                               // (rows) i32, where the model predicts classes
+    Memory value_{nullptr, nullptr};                               // (rows) f32, where it predicts values
     Memory image_{nullptr, nullptr};                               // (rows, height, width, channels) f32
     Memory draw_{nullptr, nullptr};                                // (rows) i64
-    // Of packed samples: (rows, seqlen); (2 rows), of each micro-batch one more than its rows.
+    // For packed samples: (rows, seqlen); (2 rows), for each micro-batch one more than its rows.
     Memory position_{nullptr, nullptr}, start_{nullptr, nullptr}, kept_start_{nullptr, nullptr};
     std::int64_t seqlen_ = 0, part_rows_ = 0, at_once_ = 0;        // of the staged step
     bool drops_ = false;                                           // likewise

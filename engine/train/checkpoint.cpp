@@ -40,7 +40,7 @@ constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kUniqueTokens = "unique_tokens";
 constexpr const char* kDropperState = "router_state";
 
-// Files of a tokenizer, of which a checkpoint has those of its own.
+// Files of a tokenizer, which a checkpoint copies.
 constexpr const char* kTokenizerFiles[] = {kBpeFiles[0], kBpeFiles[1], kBpeFiles[2], kVocabTxt};
 
 // The names of those written.
@@ -56,7 +56,7 @@ std::vector<const char*> write_tokenizer_files(const AnyTokenizer& tokenizer, co
     return {std::begin(kBpeFiles), std::end(kBpeFiles)};
 }
 
-// What training goes on from beside the weights.
+// The state beside the weights that training resumes from.
 struct OptimizerState {
     Trainer& trainer;
     const GatheredParameters& gathered;
@@ -133,7 +133,7 @@ std::int32_t end_of_document(const AnyTokenizer& tokenizer) {
     return plain != nullptr ? plain->end_of_document() : -1;
 }
 
-// What is saved: all of a trainer, or a model alone.
+// The saved object: a complete trainer, or a model alone.
 struct Saved {
     Exec& exec;
     const Transformer& model;
@@ -181,7 +181,7 @@ std::string sha_of_first_rank(const Communicator& ranks, const std::function<std
     return text_of_rank(ranks, 0, sha);
 }
 
-// Those that the manifest names, and those that it must name.
+// The files that the manifest names, and those that it must name.
 std::vector<const char*> names_of(const Json& manifest, CheckpointFiles files) {
     const Json& hashes = manifest.at("sha256");
     std::vector<const char*> names = {kModel};

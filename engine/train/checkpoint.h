@@ -3,7 +3,7 @@
 //
 //   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama, Mixtral
 //   model.safetensors        weights under the names and in the layout of Hugging Face's model, engine/io/weight_names.h;
-//                          of a model that it has not, ours behind "transformer.", linear weights as (in, out)
+//                          of a model that it has not, ours after "transformer.", linear weights as (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first
 //                          alone; unique_tokens (samples) i32; router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt
@@ -24,7 +24,7 @@ namespace deft::engine {
 
 // Saving and loading hold a few pieces of a tensor in memory beside the model, see engine/io/tensor_pieces.h.
 //
-// Of a trainer on several ranks all ranks save together, and rank 0 alone writes; what it fails with is thrown on all. Each
+// On several ranks all ranks save together, and rank 0 alone writes; what it fails with is thrown on all. Each
 // reads by itself what it needs. The files are those of one rank: any number of ranks goes on from them.
 
 // Made beside `folder` as "unfinished", synced, and renamed: the folder is whole or absent. An older one of that
@@ -32,7 +32,7 @@ namespace deft::engine {
 std::string save_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
                             const AnyTokenizer& tokenizer);
 
-// Likewise without optimizer.safetensors: the model can be asked, and is not trained on from there. dtype: of the stored
+// As save_checkpoint(), without optimizer.safetensors: for inference; it cannot resume. dtype: of the stored
 // weights, f32 or bf16, which halves the file and rounds them to nearest.
 std::string save_weights(Trainer& trainer, const std::filesystem::path& folder, const Json& about,
                          const AnyTokenizer& tokenizer, DType dtype = DType::f32);
@@ -63,7 +63,7 @@ SafetensorsFile open_weights(const std::filesystem::path& folder, const Json& ma
 // F32, BF16 or F16. Errors: config, for those of another model, which is then as before; io, for a file that is cut short while
 // it is copied.
 void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights);
-// Those of that checkpoint. Errors: io, for a damaged one, and as above.
+// Loads the weights of that checkpoint. Errors: io, for a damaged one, and as above.
 void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& folder);
 
 // Weights, moments, what a token dropper has learnt and counts, found whole and those of `trainer`'s configuration.
@@ -79,7 +79,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const std::filesystem::path& fo
 // Errors: io, for a file that is cut short while it is copied; device. After one the trainer is of no use.
 void restore(Trainer& trainer, const OpenCheckpoint& checkpoint);
 
-// All of these, after which the trainer goes on from there. Returns what save_checkpoint() was told `about`.
+// Loads the complete state, from which the trainer resumes. Returns the `about` of save_checkpoint().
 Json load_checkpoint(Trainer& trainer, const std::filesystem::path& folder);
 
 }  // namespace deft::engine

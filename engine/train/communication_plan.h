@@ -1,5 +1,5 @@
 #pragma once
-// What training on ranks sends in a step, from sizes alone: no rank is started, and a build without MPI plans the same.
+// Bytes that ranks send in a training step, from sizes alone: no rank starts, and a build without MPI plans the same.
 
 #include <cstdint>
 #include <vector>
@@ -29,7 +29,7 @@ struct ExchangedValues {
     std::vector<std::int64_t> observed;  // i64, by tensor: what a token dropper counted
 };
 
-// result, observed: see Trainer. Tensors may have no memory behind them yet.
+// result, observed: see Trainer. Tensors may have no memory yet.
 ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed);
 
 // A flat range of weights with those ranks that have it, and the place of one rank among them.
@@ -42,11 +42,11 @@ struct PlannedGroup {
     std::int64_t own() const { return share_of(elements, rank.rank, rank.ranks).size(); }
 };
 
-// Divided among so many neighbouring ranks, an expert's weights are summed over the ranks that hold it too; all others over
-// all ranks. Without elements there is no group.
+// Divided among expert_ranks neighbours, an expert's weights are summed over ranks that hold it; all others over
+// all ranks. Without elements no group exists.
 std::vector<PlannedGroup> planned_groups(const ExchangedValues& values, const RankOf& rank, int expert_ranks = 1);
 
-// What leaves one rank in a step, without rows that visit experts of other ranks and the counts of them. Plain data parallel
+// Bytes that leave one rank in a step, without rows for experts of other ranks and their counts. Plain data parallel
 // gathers gradients, ZeRO-1 weights as the model reads them.
 struct StepBytes {
     std::int64_t gradients_reduced = 0;

@@ -20,7 +20,7 @@ namespace deft::engine {
 
 namespace {
 
-// What of each layer's experts decides a step and is no part of a model: null of a dense layer.
+// The settings of each layer's experts that decide a step and are not part of a model: null of a dense layer.
 Json expert_settings(const TransformerConfig& model) {
     Json layers = Json::array();
     for (const BlockConfig& block : model.blocks) {
@@ -65,7 +65,7 @@ Tensor first_samples(const Tensor& images, std::int64_t B) {
     return images.view({B, images.dim(1), images.dim(2), images.dim(3)});
 }
 
-// Tensors of the last micro-batch as samples in rows of their own, (B, T, ...): packed ones are laid out anew, in memory
+// Tensors of the last micro-batch as samples in rows of their own, (B, T, ...): packed ones are unpacked, in memory
 // that this keeps.
 struct RowsOfSamples {
     const Transformer& model;

@@ -19,7 +19,7 @@ void require_checkable(const TransformerConfig& model);
 //   batch.image                              in place of these (B, height, width, channels) f32, of a model of images
 //   batch.length, batch.segment              (B), (B, T) i32, only where samples are padded or have segments
 //   batch.class_target                       (B) i32, likewise, of a model with a class head; class_logits (B, classes)
-//   batch.value_target                       in place of these (B) f32, of a head of values; value (B), what it told
+//   batch.value_target                       in place of these (B) f32, of a regression head; value (B), its prediction
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
 //   experts.LAYER                            (rows, k) i32: the experts that each real row of a layer of experts chose, which
 //                                            rounding decides where two are equally probable

@@ -11,13 +11,13 @@
 
 namespace deft::engine {
 
-// Of a corpus of so many samples. Errors: config, for a curriculum of another corpus.
+// The sampler for a corpus of `samples` samples. Errors: config, for a curriculum of another corpus.
 Sampler make_sampler(const TrainerConfig& config, std::int64_t samples);
 
 // Adds a step's draws to counts.draws_by_tenth.
 void count_draws(Counts& counts, std::span<const Sampler::Draw> draws, const Sampler& sampler);
 
-// What has been drawn so far.
+// Statistics of the draws so far.
 struct SamplingStatistics {
     std::int64_t pool = 0;  // samples admitted at the last step
     std::int64_t drawn = 0;

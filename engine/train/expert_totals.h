@@ -1,5 +1,5 @@
 #pragma once
-// What the layers of experts did in one optimizer step.
+// The statistics of the expert layers in one optimizer step.
 
 #include <cstdint>
 #include <span>
@@ -16,12 +16,12 @@ struct ExpertTotals {
     kernels::RoutingTotals at;
 };
 
-// Of each layer of experts; they begin at `first`.
+// One entry per layer of experts; they begin at `first`.
 std::vector<ExpertTotals> expert_totals(const TransformerConfig& config, std::int64_t first);
 // Where those end.
 std::int64_t end_of(const std::vector<ExpertTotals>& totals, std::int64_t first);
 
-// What one layer did in a step, as means over its micro-batches by their rows.
+// The load of one layer in a step, as means over its micro-batches by their rows.
 struct ExpertLoad {
     std::int64_t layer = 0;
     std::vector<double> load;  // (E) share of the counted choices that each expert was given, before any is dropped

@@ -133,7 +133,7 @@ ImportedModel open_huggingface(const fs::path& folder) {
     return model;
 }
 
-// What a checkpoint of deft says that its model is made of: its parts, or of older ones the configuration for others.
+// The configuration in a checkpoint of deft: its parts, or in older ones the configuration for others.
 TransformerConfig config_of_checkpoint(const fs::path& folder, const Json& manifest) {
     if (manifest.contains("model")) return model_of_parts(manifest.at("model"));
     if (fs::exists(folder / kConfigFile))
@@ -181,7 +181,7 @@ ImportedModel open_any(const fs::path& path) {
     if (fs::exists(path / "checkpoint.json")) return open_checkpoint_folder(path);
     if (fs::exists(path / kConfigFile)) return open_huggingface(path);
     throw Error(ErrorKind::io,
-                fmt::format("{} is no model: it has neither config.json nor checkpoint.json", path.string()),
+                fmt::format("{} is not a model: it has neither config.json nor checkpoint.json", path.string()),
                 "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c");
 }
 
@@ -204,7 +204,7 @@ std::vector<std::string> parts_that_differ(const TransformerConfig& model, const
     return part_differences(own, foreign);
 }
 
-// What differs between the files' tokenizer and that of the model's data; empty: nothing that is known of.
+// The difference between the files' tokenizer and that of the model's data; empty: no known difference.
 std::string tokenizer_difference(const AnyTokenizer& own, const ImportedTokenizer& other) {
     const auto* text = std::get_if<Tokenizer>(&own);
     const auto* wordpiece = std::get_if<std::shared_ptr<const WordPiece>>(&own);

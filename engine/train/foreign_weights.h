@@ -16,7 +16,7 @@
 
 namespace deft::engine {
 
-// A tokenizer as far as the files beside a model tell it.
+// A tokenizer as far as the files beside a model describe it.
 struct ImportedTokenizer {
     std::optional<Tokenizer> text;                 // vocab.json and merges.txt, or tokenizer.json
     std::optional<WordPieceVocabulary> wordpiece;  // vocab.txt
@@ -27,11 +27,11 @@ struct ImportedTokenizer {
 struct ImportedModel {
     std::filesystem::path path;
     std::string format;        // for people: "BERT of Hugging Face", "llm.c", "a checkpoint of deft"
-    TransformerConfig config;  // without its dropout where the files do not tell it
+    TransformerConfig config;  // without its dropout where the files lack it
     WeightFiles weights;       // where each tensor lies; the files are mapped
     DType dtype = DType::f32;  // of the weights: bf16 or f16 where all are, else f32
     ImportedTokenizer tokenizer;
-    // Of all that decides the model: the file's, or of a folder that of its files' names and hashes.
+    // The hash of all that decides the model: the file's, or for a folder that of its files' names and hashes.
     std::string sha256;
 };
 
@@ -42,15 +42,15 @@ ImportedModel open_model(const std::filesystem::path& path);
 struct ImportOptions {
     // The model's head of classes is for another task than the files': it stays as it is.
     bool new_class_head = false;
-    // What the model's data was tokenised with; null: not compared.
+    // The tokenizer of the model's data; null: not compared.
     const AnyTokenizer* tokenizer = nullptr;
 };
 
-// What was not simply copied.
+// The weights that were not simply copied.
 struct ImportReport {
     std::vector<std::string> fresh;   // weights of heads that the files lack, or that were not wanted: as they were
     std::vector<std::string> unused;  // tensors of heads that the model lacks
-    std::int64_t positions_cut = 0;   // of the files' table of positions, behind the model's last
+    std::int64_t positions_cut = 0;   // rows of the files' table of positions after the model's last
 };
 
 // Copies the weights by name, f32, bf16 or f16 into f32. A longer table of positions is cut. Nothing is copied unless

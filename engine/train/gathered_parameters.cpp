@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kValues = -1;  // in place of the number of a moment
 
-// What rank 0 asks of another: elements of what that has of a parameter; none of them: it may go on.
+// Rank 0's request to another: elements of its part of a parameter; no elements: it may go on.
 struct Request {
     std::int64_t parameter = 0, which = 0, first = 0, count = 0;
 };
@@ -21,7 +21,7 @@ std::span<std::byte> bytes_of(Request& request) {
     return std::as_writable_bytes(std::span(&request, 1));
 }
 
-// What a rank has of a parameter, flat.
+// A rank's part of a parameter, flat.
 Tensor own_part(const ParameterTable& table, const Parameter& parameter, int which) {
     return which == kValues ? parameter.value.part(0, parameter.value.numel()) : table.own_moment(parameter, which);
 }

@@ -12,10 +12,10 @@
 
 namespace deft::engine {
 
-// What a file calls the first or second moment of a weight: NAME.m or NAME.v.
+// The name in a file of the first or second moment of a weight: NAME.m or NAME.v.
 std::string moment_name(const Parameter& parameter, int which);
 
-// On rank 0. Until it is gone all others answer_for_parameters(); thereby they are told that nothing more is asked, also
+// On rank 0. Until it is destroyed all others answer_for_parameters(); its end releases them, also
 // where rank 0 unwinds from an error.
 class GatheredParameters {
  public:
@@ -31,11 +31,11 @@ class GatheredParameters {
     // All of them, as the next bytes of `out`. Errors: io; device.
     void write_moments(SafetensorsOutput& out) const;
 
-    // Of a divided weight, for write_weights(). Errors: as write_in_pieces().
+    // Elements of a divided weight, for write_weights(). Errors: as write_in_pieces().
     void write_elements(const Parameter& parameter, Share elements, Layout layout, SafetensorsOutput& out) const;
 
  private:
-    // Of what a rank has, elements of its own part.
+    // Writes elements of one rank's own part.
     void write_from(int rank, std::size_t parameter, int which, Share elements, Layout layout, SafetensorsOutput& out) const;
     std::size_t number_of(const Parameter& parameter) const;
 

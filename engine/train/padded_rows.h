@@ -20,7 +20,7 @@ struct PaddedRows {
 // every byte, or of rows (1, M) i32 this value.
 PaddedRows padded_rows(const Tensor& rows, const SampleStarts& packed, std::int32_t padding = 0);
 
-// Of each sample the positions that layers keep, (sets, B, K), of kept tokens of packed samples: the real ones first, then
+// The kept positions of each sample, (sets, B, K), from kept tokens of packed samples: the real ones first, then
 // padding from the first on, as tokens are chosen of samples in rows of their own.
 PaddedRows padded_kept_index(const KeptTokens& kept, const SampleStarts& packed);
 

@@ -15,7 +15,7 @@ void require_expert_ranks(const TrainerConfig& config, int ranks);
 ModelRanks model_ranks(const TrainerConfig& config, const RankOf& rank);
 
 struct RankLayout {
-    Communicator all;           // what ranks tell each other on the host
+    Communicator all;           // communication on the host
     Communicator values;        // all of them again: sums and weights, in the memory of their backend
     Communicator same_experts;  // likewise those that have the same experts as this rank
     ModelRanks model;

@@ -20,7 +20,7 @@ void all_gather(const Communicator& ranks, const Tensor& values) {
     ranks.all_gather(values.elements<float>());
 }
 
-// Of a group those of one weight, with the padding behind it.
+// The elements of one weight in a group, with the padding after it.
 Share elements_of(const Parameter& parameter, const ParameterTable::Group& group) {
     if (parameter.is_divided != group.is_divided || is_decayed(parameter.kind) != group.decayed) return {};
     const auto bytes = static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.value.data);
@@ -50,7 +50,7 @@ std::vector<Share> unrounded_elements(const ParameterTable& table, const Paramet
     return elements;
 }
 
-// What lies before, between and behind the blocks.
+// The elements before, between and after the blocks.
 std::vector<Share> elements_of_no_block(const SharedGroup& shared) {
     std::vector<Share> others;
     std::int64_t at = 0;

@@ -16,7 +16,7 @@ struct SharedGroup {
     Communicator ranks;  // those that have these weights, and their values
     // (blocks): the elements of each block's weights, one after the other; none where it has none here.
     std::vector<Share> of_block;
-    // Of weights that the model reads unrounded, beside the rounded ones: their elements.
+    // Elements of weights that the model reads unrounded, beside the rounded ones.
     std::vector<Share> unrounded;
 };
 

@@ -18,12 +18,12 @@ struct Buffers {
     Tensor draw, result, received;
 };
 
-// Of gradient norm and losses in Trainer::result_.
+// The number of gradient norms and losses in Trainer::result_.
 std::int64_t results_of_heads(const TransformerConfig& model) {
     return model.head && model.class_head ? 4 : 2;
 }
 
-// Of a device, that what other ranks send takes at most beside where it belongs.
+// The most bytes of a device that received values take, beside the place where they belong.
 constexpr std::int64_t kMostReceivedBytes = std::int64_t{64} << 20;
 
 Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& backend, const RankOf& rank,
@@ -69,8 +69,8 @@ Tensor class_loss_sum(const Tensor& result) {
     return result.part(3, 1);
 }
 
-// By which a sum over a head's targets becomes a mean. A step without a target has no gradient, and is no division by
-// zero.
+// The divisor that turns a sum over a head's targets into a mean. A step without a target has no gradient, and never
+// divides by zero.
 double divisor(std::int64_t targets) {
     return static_cast<double>(std::max<std::int64_t>(1, targets));
 }
@@ -192,7 +192,7 @@ void Trainer::start_gradients() {
     square_root(exec_, grad_norm(result_));
 }
 
-// Those of blocks are being summed since the backward pass.
+// The sums of blocks' gradients have begun in the backward pass.
 void Trainer::sum_over_ranks() {
     finish_summing(groups_);
     sum_own_squares(exec_, groups_, grad_norm(result_));

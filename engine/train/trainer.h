@@ -66,7 +66,7 @@ class Trainer {
     // (samples), the longest prefix of each that was trained on.
     std::vector<std::int32_t> unique_tokens_by_sample() const { return batches_->unique_tokens().by_sample(); }
     SamplingStatistics sampling() const;
-    // Of each layer of experts in the step before; empty where there are none.
+    // The load of each layer of experts in the step before; empty where there are none.
     std::vector<ExpertLoad> expert_loads() const;
     // Makes every weight of model().parameters() what its owner has. Where ranks share moments and the model reads rounded
     // weights, a step gathers those alone. All ranks call it.
@@ -83,7 +83,7 @@ class Trainer {
     // Payload that left this rank so far; of it, with rows for experts of others and with what came of others' rows.
     std::int64_t bytes_sent() const { return layout_.bytes_sent(); }
     std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }
-    // What the token dropper has learnt so far, f32, to be kept with the weights; empty where there is nothing.
+    // The state that the token dropper has learned, f32, to be kept with the weights; empty where there is nothing.
     Tensor dropper_state() const { return dropping_ ? dropping_->choice.state : Tensor{}; }
     // Kept tokens of this rank's last micro-batch, empty when none was dropped.
     const KeptTokens& kept() const { return kept_; }
@@ -97,9 +97,9 @@ class Trainer {
     StepResult read_result();
     void draw_samples();
     void select_tokens(std::int64_t first, std::int64_t B);
-    // Of a micro-batch of B rows, by which the auxiliary losses of its experts count.
+    // The share of a micro-batch of B rows in the step, the factor of its experts' auxiliary losses.
     double share_of_step(std::int64_t B) const;
-    // What the sum of each head's losses is multiplied by, one over its targets in the step, and that share.
+    // The factors of the sum of each head's losses, one over its targets in the step, and that share.
     LossScales scales(std::int64_t B) const;
     void sum_losses(std::int64_t B, Accumulate accumulate);
     void sum_experts(std::int64_t B, Accumulate accumulate);

@@ -21,7 +21,7 @@ struct TrainerConfig {
     // Samples of full length at once, and as many tokens where a step has shorter and more of them; gradients are
     // accumulated.
     std::int64_t micro_batch_size = 8;
-    // Samples that have padding stand in rows one after the other, without it; else each in rows of its own.
+    // Samples that have padding lie in rows one after the other, without it; else each in rows of its own.
     bool packs_samples = true;
     Recompute recompute = Recompute::none;
     // Ranks among which the experts of each layer are divided; they divide the ranks and each layer's experts.
@@ -30,7 +30,7 @@ struct TrainerConfig {
     int zero = 0;
     // Samples of an epoch, whose last step takes what is left of them; 0: all steps take as many, whatever an epoch is.
     std::int64_t epoch_samples = 0;
-    bool whole_steps = false;  // what is left of an epoch's samples behind its last whole step is passed over instead
+    bool whole_steps = false;  // samples after an epoch's last complete step are skipped instead
     std::int64_t budget_layer_tokens = 0;
     LearningRate learning_rate;
     OptimizerConfig optimizer;
@@ -57,7 +57,7 @@ inline StepPlan plan_step(const TrainerConfig& config, std::int64_t step) {
 }
 // Rows of the model's input that are trained on at once, where each has seqlen tokens.
 inline std::int64_t rows_at_once(const TrainerConfig& config, std::int64_t seqlen) {
-    // What a class head keeps of each sample is planned for so many, whatever their length.
+    // A class head's buffers are planned for this number of samples, whatever their length.
     if (config.model.class_head) return config.micro_batch_size;
     const bool by_tokens = config.techniques.seqres || config.techniques.variable_batch;
     return by_tokens ? config.micro_batch_size * config.model.max_seqlen / seqlen : config.micro_batch_size;

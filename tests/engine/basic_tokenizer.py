@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """BERT's basic tokenization by Python's own Unicode: python3 basic_tokenizer.py CASES
 
-CASES has {"text", "lower", "words"} a line. Exit 0: equal; 1: not, told on standard output; 77: another Unicode
+CASES has {"text", "lower", "words"} a line. Exit 0: equal; 1: not, explained on standard output; 77: another Unicode
 version.
 """
 import json

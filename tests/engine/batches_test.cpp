@@ -130,7 +130,7 @@ TEST_CASE("packed rows: samples cut to the length of the step") {
     CHECK(of_cut.unique_tokens().count() == 12);
 }
 
-TEST_CASE("reshaped rows: samples end to end, cut anew, the last row padded") {
+TEST_CASE("reshaped rows: samples end to end, split again, the last row padded") {
     TrainerConfig config = tiny_config(2, 6, 3);
     config.techniques.seqres = Pacing{4, 6, 1, 10};
     Batches batches(counting_corpus(6 * 9 + 1), config, Device::cpu);
@@ -147,12 +147,12 @@ TEST_CASE("reshaped rows: samples end to end, cut anew, the last row padded") {
     CHECK(batches.unique_tokens().count() == 18);
 }
 
-TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padding behind it") {
+TEST_CASE("BERT rows: a sample each, masked by the number of its draw, with padding after it") {
     const auto samples = learnable_samples(20);
     TrainerConfig config = bert_config(20, 4);
     config.packs_samples = false;
     config.techniques.seqtru = Pacing{9, 20, 1, 10};
-    CHECK(Batches(samples, config, Device::cpu).rows(0, 0).class_target == nullptr);  // the model tells no classes
+    CHECK(Batches(samples, config, Device::cpu).rows(0, 0).class_target == nullptr);  // the model has no class head
     config.model.class_head = ClassHeadConfig{};
     Batches batches(samples, config, Device::cpu);
     CHECK(sample_count(samples, 20) == samples->size());

@@ -96,7 +96,7 @@ TEST_CASE("a bench of a model that looks to both sides trains on samples with pa
     CHECK(tokens < 3 * 64);
     CHECK(arms[1].has_full_samples);
     CHECK(arms[1].config.batch_size == std::lround(tokens / 64));
-    // Of an even room for text and of an odd one.
+    // An even room for text and an odd one.
     for (const std::int64_t seqlen : {64, 63}) {
         bench.model.max_seqlen = seqlen;
         const TrainingData full = full_training_data(bench);
@@ -166,7 +166,7 @@ TEST_CASE("the inner layers alone run forward and backward, whole and with half 
             CHECK(layers->run() > 0);
             CHECK(layers->is_sane());
         }
-    // By hand: 6 (12 C^2 + 13 C) K + 6 C K^2 of each of 2 samples in 3 layers.
+    // Computed by hand: 6 (12 C^2 + 13 C) K + 6 C K^2 of each of 2 samples in 3 layers.
     const auto by_hand = [](double K) { return 2 * 3 * (6 * (12 * 32 * 32 + 13 * 32) * K + 6 * 32 * K * K); };
     CHECK(full.flops() == by_hand(16));
     CHECK(half.flops() == by_hand(8));

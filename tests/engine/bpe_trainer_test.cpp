@@ -1,4 +1,4 @@
-// The trainer against an example by hand, and against counting everything anew for each merge.
+// The trainer against an example by hand, and against counting everything again for each merge.
 
 #include "engine/data/bpe/bpe_trainer.h"
 
@@ -33,7 +33,7 @@ std::string random_words(std::mt19937_64& random, int words) {
     return text;
 }
 
-// Every pair counted anew for each merge, as the algorithm is defined.
+// Every pair counted again for each merge, as the algorithm is defined.
 std::vector<Merge> train_slowly(std::string_view text, std::int32_t vocab) {
     std::array<std::int32_t, 256> id_of_byte{};
     const auto order = bytes_in_alphabet_order();

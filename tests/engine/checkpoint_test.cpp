@@ -105,7 +105,7 @@ double status_mebibytes(const std::string& key) {
     return 0;
 }
 
-// Of this process while `action` runs, beyond what it had before; nothing where the kernel does not tell.
+// Peak memory of this process during `action`, beyond what it had before; nothing where the kernel does not report it.
 std::optional<double> peak_mebibytes(const std::function<void()>& action) {
     {
         std::ofstream reset("/proc/self/clear_refs");
@@ -439,7 +439,7 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing", "[surroundings]
     CHECK(other.counts().steps == 0);
 }
 
-TEST_CASE("a damaged checkpoint.json is told in words of ours", "[surroundings]") {
+TEST_CASE("a damaged checkpoint.json is reported in our own words", "[surroundings]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer trainer(tiny_config(), corpus, 1);

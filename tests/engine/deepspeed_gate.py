@@ -2,7 +2,7 @@
 
 usage: deepspeed_gate.py FILE
 FILE: a JSON list of {"logits": (N, E), "top": 1 or 2, "factor", "least", "rank": (N), the rows that an expert of a top-1 gate
-keeps first have the highest}. Prints a JSON list of {"weight": (N, E), "balance"}. Exit code 77: there is no DeepSpeed.
+keeps first have the highest}. Prints a JSON list of {"weight": (N, E), "balance"}. Exit code 77: DeepSpeed is absent.
 """
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what the library says is no answer
+os.dup2(2, 1)  # the library's output is not an answer
 try:
     import torch
     from deepspeed.moe import sharded_moe

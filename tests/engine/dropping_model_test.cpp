@@ -36,7 +36,7 @@ struct Model {
             target.push_back(static_cast<std::int32_t>(i * 7 % 17));
         }
     }
-    // Samples of so many real tokens; padding has no loss.
+    // Samples of `lengths` real tokens; padding has no loss.
     void pad(Ints lengths) {
         length = std::move(lengths);
         for (std::int64_t i = 0; i < B * T; ++i)
@@ -154,7 +154,7 @@ TEST_CASE("a future token does not change an earlier loss, whatever tokens are k
     CHECK(bidirectional.losses()[0] != all[0]);
 }
 
-TEST_CASE("what stands in the padding changes neither loss nor gradient") {
+TEST_CASE("values in the padding change neither loss nor gradient") {
     for (const bool causal : {true, false}) {
         Model model(4, 3, 9, causal);
         model.pad({9, 4, 0});

@@ -54,7 +54,7 @@ inline Outputs outputs_for(OpenedModel& model, const SafetensorsFile& inputs) {
     const std::int64_t B = first.dim(0), T = is_images ? config.max_seqlen : first.dim(1);
     const std::vector<std::int32_t> no_target(static_cast<std::size_t>(B * T), kernels::kIgnoreTarget);
     std::vector<std::int32_t> target = no_target;
-    target[0] = 1;  // a head with nothing to tell may do nothing
+    target[0] = 1;  // a head without targets may do nothing
     std::vector<std::int32_t> class_target(static_cast<std::size_t>(B), 0), segment;
     std::vector<std::int32_t> token;
     std::vector<float> image;
@@ -87,7 +87,7 @@ inline Outputs outputs_for(OpenedModel& model, const SafetensorsFile& inputs) {
     return out;
 }
 
-// Of the difference, relative to the expected values.
+// The error of the difference, relative to the expected values.
 inline double normalised_squared_error(const std::vector<float>& ours, const std::vector<float>& theirs) {
     if (ours.size() != theirs.size()) return 1e30;
     double error = 0, sum = 0;

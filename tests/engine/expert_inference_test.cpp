@@ -1,4 +1,4 @@
-// What a token reads of models with and without experts, held to counts by hand.
+// The weights that a token reads in models with and without experts, compared with counts by hand.
 
 #include "base/error.h"
 #include "engine/bench/expert_inference.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr ExpertInferenceBench kSmall = {
     .layers = 4, .width = 8, .heads = 2, .vocab = 50, .experts = 6, .top = 1, .prompt = 3, .tokens = 9, .threads = 1};
 
-// Of GPT-2's kind, without positions: the vocabulary, norms, attention, and so many feed-forward parts in all layers.
+// A GPT-2 without positions: the vocabulary, norms, attention, and `feed_forwards` feed-forward parts in all layers.
 double bytes_of(std::int64_t width, std::int64_t feed_forwards, std::int64_t gates) {
     const std::int64_t C = width, layers = 4, hidden = 4 * C;
     const std::int64_t attention = 4 * C * C + 4 * C, norms = 4 * C;
@@ -47,7 +47,7 @@ TEST_CASE("more texts at once read more experts, up to all") {
     CHECK(few.experts_touched <= 3);
     CHECK(many.experts_touched > few.experts_touched);
     CHECK(many.experts_touched <= 6);
-    // Two layers of experts, of which each expert stands for a feed-forward part.
+    // Two layers of experts, where each expert replaces a feed-forward part.
     CHECK(few.bytes == Approx(bytes_of(8, 2, 2) + few.experts_touched * (bytes_of(8, 4, 0) - bytes_of(8, 2, 0))));
     ExpertInferenceBench all = kSmall;
     all.top = 6;

@@ -1,4 +1,4 @@
-// What deft bench experts times.
+// The timed layers of deft bench experts.
 
 #include "engine/bench/expert_layer.h"
 #include "tests/catch.h"
@@ -6,7 +6,7 @@
 
 using namespace deft::engine;
 
-TEST_CASE("a timed layer of experts passes forward and backward, and tells what its routing took") {
+TEST_CASE("a timed layer of experts passes forward and backward, and reports the share of its routing") {
     for (const std::int64_t top : {1, 3}) {
         const ExpertLayerBench bench{.rows = 70, .width = 24, .hidden = 17, .experts = 3, .top = top, .threads = 2};
         LayerRun dense(bench, TimedLayer::dense), experts(bench, TimedLayer::experts);

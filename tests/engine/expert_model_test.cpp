@@ -1,4 +1,4 @@
-// Models with layers of experts: gradients, what must make no difference, and what a step tells of them.
+// Models with layers of experts: gradients, invariances, and the statistics of a step.
 
 #include <algorithm>
 #include <cmath>

@@ -33,7 +33,7 @@ std::vector<double> loads_of(const Trainer& trainer) {
 
 }  // namespace
 
-TEST_CASE("a step tells what each layer of experts did, and adds their losses to its own") {
+TEST_CASE("a step reports the load of each layer of experts, and adds their losses to its own") {
     const ExpertsConfig experts{.count = 3, .top = 1, .capacity_factor = 0.5, .min_capacity = 1, .aux_weight = 0.3,
                                 .z_weight = 0.2};
     const TrainerConfig config = expert_config(experts);
@@ -217,7 +217,7 @@ TEST_CASE("a checkpoint of experts goes on to the same bits, and into a model of
     more.model.blocks[3].experts->count = 4;
     CHECK_THAT(refused(more, folder / "d"), ContainsSubstring("experts is"));
     CHECK_THROWS_WITH(load_checkpoint(trainer, folder / "dense"), ContainsSubstring("mlp.experts.c_fc.weight is missing"));
-    CHECK_THROWS_WITH(load_checkpoint(without, folder / "d"), ContainsSubstring("mlp.experts.c_fc.weight is no weight"));
+    CHECK_THROWS_WITH(load_checkpoint(without, folder / "d"), ContainsSubstring("mlp.experts.c_fc.weight is not a weight"));
     CHECK_THROWS_WITH(write_debug_state(trainer, folder / "state"), ContainsSubstring("this model's experts draw"));
 }
 

@@ -225,7 +225,7 @@ TEST_CASE("a pass that scores drops nothing and draws nothing") {
     CHECK((limited.out == free.out));
 }
 
-TEST_CASE("noise depends on seed, step, layer and draw, not on where a sample stands") {
+TEST_CASE("noise depends on seed, step, layer and draw, not on a sample's place") {
     ExpertsConfig config = dropless(8, 1);
     config.sampled_noise = true;
     ExpertLayer layer(config, {2, 40, 6, {5}});
@@ -240,7 +240,7 @@ TEST_CASE("noise depends on seed, step, layer and draw, not on where a sample st
     CHECK((std::vector<double>(layer.out.begin() + 40 * 6, layer.out.end()) != first));
 }
 
-TEST_CASE("padding is never routed, and changes nothing, whatever stands there") {
+TEST_CASE("padding is never routed, and changes nothing, whatever values it has") {
     for (const bool packed : {false, true}) {
         ExpertsConfig config = dropless(4, 2);
         config.capacity_factor = 0.7;

@@ -33,7 +33,7 @@ void check_finite_differences(const ParameterTable& table, double margin, const 
     }
 }
 
-// Of double models, where only the order of sums differs.
+// Compares double models, where only the order of sums differs.
 inline void check_close(const std::vector<double>& a, const std::vector<double>& b) {
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-9).margin(1e-12));

@@ -93,12 +93,12 @@ TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, a
     std::vector<float> other(31 * 16, 0.5f);
     gpt2.rewrite([&](Tensors& tensors) { tensors["lm_head.weight"].data = other.data(); });
     CHECK_THAT(gpt2.refused(),
-               ContainsSubstring("transformer.wte.weight and lm_head.weight stand for one weight, and differ"));
+               ContainsSubstring("transformer.wte.weight and lm_head.weight are the same weight, and differ"));
     gpt2.rewrite([](Tensors& tensors) { tensors.erase("transformer.wte.weight"); });
     CHECK(gpt2.imported() != gpt2.model.weights());  // the one that is there
 }
 
-TEST_CASE("queries, keys and values of grouped heads stand where they belong", "[surroundings]") {
+TEST_CASE("queries, keys and values of grouped heads are in the right places", "[surroundings]") {
     const ExportedFolder llama(tiny_llama_json());
     const SafetensorsFile file = read_safetensors(llama.folder / "model.safetensors");
     const std::vector<float> fused = llama.model.weight("h.1.attn.c_attn.weight");  // ((4 + 2 2) 4, 16)
@@ -181,8 +181,8 @@ TEST_CASE("a model of llm.c that is cut, of another version, or of impossible ex
     };
     CHECK(refused(llmc_bytes()) == "accepted");
     CHECK(refused(llmc_bytes(5)) == "accepted");
-    CHECK_THAT(refused(llmc_bytes().substr(0, 5000)), ContainsSubstring("5000 bytes where its header tells of"));
-    CHECK_THAT(refused(llmc_bytes() + "x"), ContainsSubstring("bytes where its header tells of"));
+    CHECK_THAT(refused(llmc_bytes().substr(0, 5000)), ContainsSubstring("5000 bytes where its header implies"));
+    CHECK_THAT(refused(llmc_bytes() + "x"), ContainsSubstring("bytes where its header implies"));
     CHECK_THAT(refused(llmc_bytes().substr(0, 1000)), ContainsSubstring("shorter than its header"));
     CHECK_THAT(refused(""), ContainsSubstring("shorter than its header"));
     CHECK_THAT(changed(0, 20240520), ContainsSubstring("it begins with 20240520"));

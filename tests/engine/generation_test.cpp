@@ -42,7 +42,7 @@ struct Asked {
                 }
     }
 
-    // Logits (V) behind the whole text, as double.
+    // Logits (V) after the whole text, as double.
     std::vector<double> after(const std::vector<std::int32_t>& text) {
         const auto T = static_cast<std::int64_t>(text.size()), V = model->config().vocab;
         const std::vector<std::int32_t> target(text.size(), 0);
@@ -199,7 +199,7 @@ TEST_CASE("a text has the same bits with one, two and three threads, and whateve
         for (std::size_t i = 0; i < fewer.size(); ++i) CHECK(are_same(fewer[i], expected[i]));
         CHECK_FALSE(are_same(expected[0], expected[1]));
         CHECK_FALSE(are_same(generate(first, drawn(1, 12), prompt)[0], expected[0]));
-        // A generator begins anew.
+        // A generator restarts.
         Generator generator = first.generator(drawn(6));
         for (int round = 0; round < 2; ++round) {
             generator.begin(prompt);
@@ -255,7 +255,7 @@ TEST_CASE("generation refuses what a model cannot do, and says why") {
     TransformerConfig segments = gpt, headless = gpt;
     segments.input.segments = 2;
     headless.head.reset();
-    CHECK_THROWS_WITH(require_generates(segments), ContainsSubstring("segments"));
+    CHECK_THROWS_WITH(require_generates(segments), ContainsSubstring("segment embeddings"));
     CHECK_THROWS_WITH(require_generates(headless), ContainsSubstring("no tokens to put out"));
     asked.model->parameters()[0].value.as<float>()[5] = std::nanf("");
     generator.begin(std::vector<std::int32_t>{0});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares with Hugging Face's `tokenizers`. Exit 0: equal; 1: not, told on standard output; 77: it is not installed.
+"""Compares with Hugging Face's `tokenizers`. Exit 0: equal; 1: not, see standard output; 77: it is not installed.
 
 huggingface_tokenizers.py encode FOLDER CASES   vocab.json, merges.txt and tokenizer.json against {"text", "ids"} a line
 huggingface_tokenizers.py train TEXT FOLDER     learns from TEXT, one document, and compares merges with FOLDER's

@@ -22,7 +22,7 @@ ChannelStatistics as_they_are(std::size_t channels) {
     return {std::vector<double>(channels, 0), std::vector<double>(channels, 1.0 / 255)};
 }
 
-// One image of so many channels, pixels 1, 2, ... through all of them.
+// One image with `channels` channels, pixels 1, 2, ... through all of them.
 ImageSet counted_image(std::int64_t channels, std::int64_t height, std::int64_t width) {
     ImageSet images{channels, height, width, 1, {}, {0}};
     for (std::int64_t p = 0; p < images.image_pixels(); ++p) images.pixels.push_back(static_cast<std::uint8_t>(p + 1));

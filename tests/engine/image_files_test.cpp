@@ -49,7 +49,7 @@ ImageSet read_small_idx(const std::string& images, const std::string& labels, st
     return read_idx(image_file("pixels", images), image_file("answers", labels), classes);
 }
 
-// What the reader says of these files; the one that is wrong is named.
+// The reader's refusal of these files; it names the wrong one.
 std::string wrong_images(const std::string& images) {
     return test::refusal(ErrorKind::io, [&] { read_small_idx(images, small_labels()); }, "pixels: ");
 }
@@ -138,7 +138,7 @@ TEST_CASE("idx: hostile images are refused", "[surroundings]") {
         CHECK_THAT(wrong_images(idx_header(8, sizes)), ContainsSubstring("is zero"));
     const std::uint32_t most = 0xffffffff;
     CHECK_THAT(wrong_images(idx_header(8, {most, most, most}) + counting(12)),
-               ContainsSubstring("truncated: 12 values where its header tells of 4294967295 x 4294967295 x 429496"));
+               ContainsSubstring("truncated: 12 values where its header declares 4294967295 x 4294967295 x 429496"));
     // A product of 2^64, which wraps to the nothing that is there.
     CHECK_THAT(wrong_images(idx_header(8, {1u << 31, 1u << 31, 4})), ContainsSubstring("truncated: 0 values"));
     CHECK_THAT(wrong_images(idx_header(8, {1u << 31, 1u << 31, 4}) + counting(12)), ContainsSubstring("truncated"));
@@ -181,7 +181,7 @@ TEST_CASE("idx: the real test images of MNIST", "[surroundings]") {
     std::vector<int> count(10);
     for (const std::int32_t label : images.labels) ++count[static_cast<std::size_t>(label)];
     CHECK(count == std::vector<int>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009});
-    // Of the test images; 0.1307 and 0.3081 are known of the training images.
+    // Statistics of the test images; 0.1307 and 0.3081 are known of the training images.
     const ChannelStatistics statistics = channel_statistics(images);
     CHECK(statistics.mean[0] == Approx(0.1325).margin(5e-5));
     CHECK(statistics.deviation[0] == Approx(0.3105).margin(5e-5));
@@ -239,7 +239,7 @@ TEST_CASE("cifar: the mirror's images of CIFAR-10, packed", "[surroundings]") {
     const ImageSet images = read_cifar_file(golden::mirror() / name, CifarFormat::cifar10);
     REQUIRE(images.count() == 1000);
     for (std::size_t i = 0; i < 1000; ++i) REQUIRE(images.labels[i] == static_cast<std::int32_t>(i % 10));
-    // Photographs are neither black nor white on the whole: planes in the wrong place would tell.
+    // Photographs are neither black nor white on the whole: planes in the wrong place would show.
     for (const double mean : channel_statistics(images).mean) CHECK((mean > 0.4 && mean < 0.55));
     CHECK_THAT(test::refusal([&] { select(images, 5, ImagePart::training); }),
                ContainsSubstring("class 0 has 100 images for training and 0 for testing"));
@@ -273,7 +273,7 @@ TEST_CASE("every k-th image is for testing, the rest for training", "[surroundin
     CHECK(testing.image_pixels() == 1);
 }
 
-TEST_CASE("a part of which a class is missing is refused", "[surroundings]") {
+TEST_CASE("a part without one of the classes is refused", "[surroundings]") {
     const auto wrong_part = [](const std::vector<std::int32_t>& labels, std::int64_t every) {
         return test::refusal([&] { select(with_labels(labels, 3), every, ImagePart::training); });
     };

@@ -138,7 +138,7 @@ TEST_CASE("images are not those of another model, and no curriculum of lengths c
     CHECK_THAT(batches_of(samples, config), ContainsSubstring("takes images of 6 x 4 x 2 in 4 classes"));
     config = right;
     config.model.class_head.reset();
-    CHECK_THAT(batches_of(samples, config), ContainsSubstring("tells no classes"));
+    CHECK_THAT(batches_of(samples, config), ContainsSubstring("has no class head"));
     config = right;
     config.techniques.seqtru = Pacing{4, 7, 1, 10};
     CHECK_THAT(batches_of(samples, config), ContainsSubstring("would cut images"));

@@ -1,4 +1,4 @@
-// What of a model may be left or new, and every way in which one does not fit another.
+// The weights of a model that may be unused or new, and every mismatch between two models.
 
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ using namespace deft::test;
 using namespace deft::engine;
 namespace fs = std::filesystem;
 
-TEST_CASE("all tensors that are missing, extra or misshapen are told at once, and nothing is loaded", "[surroundings]") {
+TEST_CASE("all tensors that are missing, extra or misshapen are all listed, and nothing is loaded", "[surroundings]") {
     const ExportedFolder bert(tiny_bert_json());
     std::vector<float> zeros(1000);
     bert.rewrite([&](Tensors& tensors) {
@@ -26,7 +26,7 @@ TEST_CASE("all tensors that are missing, extra or misshapen are told at once, an
     const std::string said = bert.refused();
     for (const char* part :
          {"bert.embeddings.LayerNorm.bias is missing", "bert.encoder.layer.1.attention.self.key.weight is missing",
-          "bert.encoder.layer.1.extra.weight is no weight of the model",
+          "bert.encoder.layer.1.extra.weight is not a weight of the model",
           "bert.encoder.layer.0.output.dense.weight is (24, 16), and (16, 24) is wanted",
           "bert.encoder.layer.0.output.dense.bias is (16) i32, and (16) f32, bf16 or f16 is wanted",
           "unchanged: the model"})
@@ -49,7 +49,7 @@ TEST_CASE("infinite weights and NaN are refused by their tensors' names", "[surr
     }
 }
 
-TEST_CASE("heads that a file lacks are new and told, those that the model lacks are left", "[surroundings]") {
+TEST_CASE("heads that a file lacks are new and reported, those that the model lacks are left", "[surroundings]") {
     const ExportedFolder bert(tiny_bert_json());
     bert.rewrite([](Tensors& tensors) {
         std::erase_if(tensors, [](const auto& entry) { return entry.first.starts_with("cls.seq_relationship"); });
@@ -76,7 +76,7 @@ TEST_CASE("heads that a file lacks are new and told, those that the model lacks 
           std::vector<std::string>{"pooler.weight", "pooler.bias", "class_head.weight", "class_head.bias"});
     CHECK(telling.weight("ln_f.bias") == gpt2.model.weight("ln_f.bias"));
 
-    // A value in place of classes, as of STS-B behind a head that tells the order of sentences.
+    // A value in place of classes, as for STS-B after a head for the order of sentences.
     TransformerConfig valuing = bert.model.transformer->config();
     valuing.class_head = ClassHeadConfig{.classes = 1, .pooler = true, .value = true};
     OpenedModel value(valuing);

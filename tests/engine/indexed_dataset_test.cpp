@@ -24,7 +24,7 @@ using test::write_text;
 
 namespace {
 
-// The parts of an index, each of which a test may spoil.
+// The parts of an index, which tests damage one by one.
 struct Index {
     std::string magic = std::string("MMIDIDX\0\0", 9);
     std::uint64_t version = 1;
@@ -66,7 +66,7 @@ void write_dataset(const TemporaryFolder& folder, const std::string& idx, const 
     write_text(folder / "d.bin", bin);
 }
 
-// What the reader says of these files.
+// The reader's refusal of these files.
 std::string wrong_files(const std::string& idx, const std::string& bin = small_bin(2)) {
     const TemporaryFolder folder;
     write_dataset(folder, idx, bin);
@@ -119,7 +119,7 @@ TEST_CASE("indexed dataset: a dataset of no documents", "[surroundings]") {
     CHECK(dataset.tokens().size == 0);
 }
 
-TEST_CASE("indexed dataset: multimodal modes behind the borders are let be", "[surroundings]") {
+TEST_CASE("indexed dataset: multimodal modes after the borders are ignored", "[surroundings]") {
     CHECK(wrong_files(small_index().bytes() + std::string(4, '\0')) == "accepted");
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("indexed dataset: tokens that are truncated or of another dataset", "[
     for (const std::size_t bytes : {0, 2, 11})
         CHECK_THAT(wrong_files(small_index().bytes(), small_bin(2).substr(0, bytes)), ContainsSubstring("d.bin"));
     CHECK_THAT(wrong_files(small_index().bytes(), small_bin(4)),
-               ContainsSubstring("24 bytes where its index tells of 12") && ContainsSubstring("another dataset"));
+               ContainsSubstring("24 bytes where its index declares 12") && ContainsSubstring("another dataset"));
 }
 
 TEST_CASE("indexed dataset: hostile counts, lengths, offsets and borders", "[surroundings]") {

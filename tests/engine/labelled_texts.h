@@ -1,5 +1,5 @@
 #pragma once
-// Small labelled texts, and a model that tells them apart, or their values.
+// Small labelled texts, and a model that classifies them, or predicts their values.
 
 #include <cmath>
 #include <memory>

@@ -141,9 +141,9 @@ TEST_CASE("a model of other labels, another head or another length is refused la
     const TrainerConfig right = labelled_training(3, 4);
     CHECK(batches_of(classes, right) == "accepted");
     CHECK(batches_of(values, labelled_training(0, 4)) == "accepted");
-    CHECK_THAT(batches_of(values, right), ContainsSubstring("the model tells 3 classes, and the texts have values"));
-    CHECK_THAT(batches_of(classes, labelled_training(0, 4)), ContainsSubstring("tells values, and the texts have 3 classes"));
-    CHECK_THAT(batches_of(classes, labelled_training(4, 4)), ContainsSubstring("tells 4 classes"));
+    CHECK_THAT(batches_of(values, right), ContainsSubstring("the model predicts 3 classes, and the texts have values"));
+    CHECK_THAT(batches_of(classes, labelled_training(0, 4)), ContainsSubstring("predicts values, and the texts have 3 classes"));
+    CHECK_THAT(batches_of(classes, labelled_training(4, 4)), ContainsSubstring("predicts 4 classes"));
     TrainerConfig config = right;
     config.model.max_seqlen = 11;
     CHECK_THAT(batches_of(classes, config), ContainsSubstring("cut to 12 tokens, for a model of 11"));
@@ -158,13 +158,13 @@ TEST_CASE("a model of other labels, another head or another length is refused la
         (reshapes ? config.techniques.seqres : config.techniques.seqtru) = Pacing{4, 12, 1, 10};
         CHECK_THAT(batches_of(classes, config), ContainsSubstring("would cut labelled texts"));
     }
-    // Other samples for a model that tells values.
+    // Other samples for a regression model.
     Trainer trainer(labelled_training(0, 4), values, 1);
     ModelInput input{.B = 1, .T = 2};
     const Ids token = {2, 3}, segment = {0, 0};
     input.token = token.data();
     input.segment = segment.data();
-    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }), ContainsSubstring("values of samples is given none"));
+    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }), ContainsSubstring("a regression head is given no values"));
     const float number = std::numeric_limits<float>::quiet_NaN();
     input.value_target = &number;
     CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }), ContainsSubstring("a sample's value is nan"));
@@ -182,7 +182,7 @@ TEST_CASE("heads of classes and of values alone have the gradients of finite dif
             }
 }
 
-TEST_CASE("the dropout of what a class is told from is no other dropout of the model, and none in evaluation") {
+TEST_CASE("head dropout is separate from the model's other dropout, and off in evaluation") {
     Model with(labelled_model(0, 0.5)), without(labelled_model(0, 0));
     with.train();
     without.train();
@@ -194,7 +194,7 @@ TEST_CASE("the dropout of what a class is told from is no other dropout of the m
         const double error = whole[b] - static_cast<double>(with.value_target[b]);
         CHECK(values<double>(with.transformer->class_loss)[b] == Approx(error * error));
     }
-    // Another step draws anew, the same one alike.
+    // Another step draws differently, the same one alike.
     with.train();
     CHECK(values<double>(with.transformer->value) == dropped);
     with.draw = {6, 4, 9};

@@ -1,4 +1,4 @@
-// Token shards of llm.c: both kinds, their documents, and what is no whole one.
+// Token shards of llm.c: both kinds, their documents, and damaged ones.
 
 #include "engine/data/llmc_tokens.h"
 
@@ -77,8 +77,8 @@ TEST_CASE("a token shard that is cut, too long, or of another kind is refused") 
     CHECK(refused(whole) == "accepted");
     CHECK(refused(shard_bytes<std::uint16_t>(kGpt2, 1, {})) == "accepted");
     CHECK_THAT(refused(whole.substr(0, whole.size() - 1)),
-               ContainsSubstring("1031 bytes where its header tells of 1032"));
-    CHECK_THAT(refused(whole + "ab"), ContainsSubstring("1034 bytes where its header tells of 1032"));
+               ContainsSubstring("1031 bytes where its header implies 1032"));
+    CHECK_THAT(refused(whole + "ab"), ContainsSubstring("1034 bytes where its header implies 1032"));
     CHECK_THAT(refused(whole.substr(0, 1023)), ContainsSubstring("shorter than its header"));
     CHECK_THAT(refused(shard_bytes(kGpt2, 2, tokens)), ContainsSubstring("version 2 of 20240520"));
     CHECK_THAT(refused(shard_bytes(kLlama, 1, tokens)), ContainsSubstring("version 1 of 20240801"));
@@ -127,7 +127,7 @@ TEST_CASE("several shards are one text in their order, documents going on from o
                ContainsSubstring("t1.bin has tokens of 4 bytes, and") && ContainsSubstring("t0.bin of 2"));
     write_file_atomically(files[1], shard_bytes<std::uint16_t>(kGpt2, 1, {1, 2}).substr(0, 1027));
     CHECK_THAT(refusal(ErrorKind::io, [&] { LlmcTokens(files, 5); }),
-               ContainsSubstring("t1.bin") && ContainsSubstring("1027 bytes where its header tells of 1028"));
+               ContainsSubstring("t1.bin") && ContainsSubstring("1027 bytes where its header implies 1028"));
     std::filesystem::remove(files[3]);
     CHECK_THAT(refusal(ErrorKind::io, [&] { LlmcTokens(files, 5); }), ContainsSubstring("t3.bin"));
 }

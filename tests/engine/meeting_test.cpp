@@ -17,7 +17,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// What a process finds that has these variables, and no others of launchers.
+// The meeting of a process that has these variables, and no others of launchers.
 Meeting meeting_with(const Variables& variables) {
     std::vector<std::unique_ptr<WithVariable>> set;
     for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "DEFT_PORT",
@@ -86,9 +86,9 @@ TEST_CASE("a process that no launcher started with others is alone") {
 TEST_CASE("torchrun's variables that make no sense are refused by name") {
     check_refused(with(kTorchrun, {{"RANK", "3"}}), "RANK is 3, which is not from 0 to 2");
     check_refused(with(kTorchrun, {{"RANK", "-1"}}), "RANK is -1, which is not from 0 to 2");
-    check_refused(with(kTorchrun, {{"RANK", "first"}}), "RANK is \"first\", which is no number");
-    check_refused(with(kTorchrun, {{"RANK", ""}}), "RANK is \"\", which is no number");
-    check_refused(with(kTorchrun, {{"WORLD_SIZE", "3x"}}), "WORLD_SIZE is \"3x\", which is no number");
+    check_refused(with(kTorchrun, {{"RANK", "first"}}), "RANK is \"first\", which is not a number");
+    check_refused(with(kTorchrun, {{"RANK", ""}}), "RANK is \"\", which is not a number");
+    check_refused(with(kTorchrun, {{"WORLD_SIZE", "3x"}}), "WORLD_SIZE is \"3x\", which is not a number");
     check_refused(with(kTorchrun, {{"WORLD_SIZE", "0"}}), "WORLD_SIZE is 0, which is not from 1 to");
     check_refused(with(kTorchrun, {{"MASTER_PORT", "70000"}}), "MASTER_PORT is 70000, which is not from 1 to 65535");
     check_refused(with(kTorchrun, {{"DEFT_PORT", "http"}}), "DEFT_PORT is \"http\"");
@@ -118,7 +118,7 @@ TEST_CASE("tasks of one srun meet on its first node, each step at a port of its 
     CHECK(meeting_with(with(kSrun, kTorchrun)).ranks == 3);
 }
 
-TEST_CASE("a process within an allocation of Slurm that is no task of several is alone") {
+TEST_CASE("a process within an allocation of Slurm that is not one of several tasks is alone") {
     // salloc's shell, and sbatch's script, which has a SLURM_PROCID.
     const Variables allocation = {{"SLURM_JOB_ID", "800"}, {"SLURM_NTASKS", "4"}};
     CHECK(meeting_with(allocation).ranks == 1);

@@ -121,5 +121,5 @@ TEST_CASE("a Mixtral whose tensors have other experts than its config.json claim
     }
     const ExportedFolder exported(tiny_mixtral_json());
     exported.rewrite([&](Tensors& tensors) { tensors[expert + "3.w1.weight"] = tensors.at(expert + "2.w1.weight"); });
-    CHECK_THAT(exported.refused(), ContainsSubstring(expert + "3.w1.weight is no weight of the model"));
+    CHECK_THAT(exported.refused(), ContainsSubstring(expert + "3.w1.weight is not a weight of the model"));
 }

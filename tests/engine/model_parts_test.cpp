@@ -126,7 +126,7 @@ TEST_CASE("the float model of any parts is the double model, with the same bits 
     }
 }
 
-TEST_CASE("padding changes nothing, whatever stands there") {
+TEST_CASE("padding changes nothing, whatever values it has") {
     for (const TransformerConfig& config : {small_bert(), small_llama()}) {
         Model model(config);
         model.length = {6, 4, 2};
@@ -139,7 +139,7 @@ TEST_CASE("padding changes nothing, whatever stands there") {
         model.segment[2 * Model::T + 3] = 0;
         CHECK(model.train() == loss);
         CHECK((model.gradients<double>() == first));
-        model.length[2] = 1;  // the test can fail: a target behind the sample's end
+        model.length[2] = 1;  // the test can fail: a target after the sample's end
         model.train();
         CHECK((model.gradients<double>() != first));
     }
@@ -218,7 +218,7 @@ TEST_CASE("a segment's vector is that of its tokens alone") {
 }
 
 TEST_CASE("rotary positions are those of the sample, not of the kept rows") {
-    // Positions 2, 3, 5 of six, alone in every layer, are a sample of three tokens that stands apart in the same way:
+    // Positions 2, 3, 5 of six, alone in every layer, are a sample of three tokens at the same distances:
     // what rotary attention sees is how far two tokens are from each other.
     TransformerConfig config = small_llama();
     config.blocks.resize(1);
@@ -242,7 +242,7 @@ TEST_CASE("rotary positions are those of the sample, not of the kept rows") {
     for (std::size_t i = 0; i < 3; ++i) CHECK(earlier[i] == Approx(later[i]).epsilon(1e-12));
     model.token = {7, 2, 9, 4, 4, 4};
     model.target = {3, 5, 6, 1, 1, 1};
-    CHECK(losses_of_layer_0({0, 1, 2})[2] != Approx(later[2]).epsilon(1e-6));  // the last one stands nearer
+    CHECK(losses_of_layer_0({0, 1, 2})[2] != Approx(later[2]).epsilon(1e-6));  // the last one is nearer
 }
 
 TEST_CASE("a class is that of its sample alone, and one without a class has no part in the loss") {
@@ -274,7 +274,7 @@ TEST_CASE("a class is that of its sample alone, and one without a class has no p
         CHECK((hit[b] != 0) == (likeliest == model.class_target[b]));
     }
     model.class_target[0] = 3;
-    CHECK_THROWS_WITH(model.train(), ContainsSubstring("class 3 of a model that tells 3 apart"));
+    CHECK_THROWS_WITH(model.train(), ContainsSubstring("class 3 of a model with 3 classes"));
     CHECK_THROWS_WITH(model.transformer->load(model.exec, {1, 6, model.token.data(), model.target.data(), nullptr,
                                                            model.segment.data()}),
                       ContainsSubstring("given none"));

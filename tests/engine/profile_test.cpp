@@ -42,7 +42,7 @@ TEST_CASE("a profile names every op of a step, with its work") {
     // 2 rows C (3 C + C + 4 C + 4 C) a layer.
     const auto rows = static_cast<double>(config.batch_size * config.model.max_seqlen);
     CHECK(flops["linear_forward"] == 2 * rows * 12 * static_cast<double>(m.width * m.width * m.layers()));
-    // Of 6 x 13 rows of 3 heads, 24 columns together: 13 queries see 1, 2, ... 13 keys. Queries, keys, values and
+    // 6 x 13 rows of 3 heads, 24 columns together: 13 queries see 1, 2, ... 13 keys. Queries, keys, values and
     // output 78 x 24, statistics 6 x 3 x 13. Four layers.
     CHECK(flops["attention_forward"] == 4 * 2 * (2 * 6 * 24 * 91));
     CHECK(flops["attention_backward"] == 4 * 5 * (2 * 6 * 24 * 91));

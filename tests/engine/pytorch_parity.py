@@ -72,7 +72,7 @@ class Model:
         scores = q @ k.transpose(-1, -2) / d ** 0.5
         if self.parts["causal"]:
             scores = scores.masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1), float("-inf"))
-        if length is not None:  # real tokens stand in front
+        if length is not None:  # real tokens come first
             padding = torch.arange(T) >= length.unsqueeze(-1)
             scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
         return self.linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C), name + ".c_proj")
@@ -105,7 +105,7 @@ class Model:
         N = len(rows)
         logits = F.linear(rows, self.w[name + ".gate.weight"])
         probability = logits.softmax(-1)
-        # Those that deft chose: two that lie within float32's rounding have no order of their own.
+        # The choices of deft: two that lie within float32's rounding have no order of their own.
         chosen = self.chosen[layer]  # (N, k)
         self.beyond = max(self.beyond, (probability.topk(k).values - probability.gather(1, chosen)).abs().max().item())
         capacity = N * k
@@ -114,7 +114,7 @@ class Model:
             capacity = max(settings["min_capacity"], share)
         kept = torch.zeros_like(chosen, dtype=torch.bool)
         for e in range(E):
-            choice, row = (chosen.T == e).nonzero()[:capacity].T  # all first choices stand before the second ones
+            choice, row = (chosen.T == e).nonzero()[:capacity].T  # all first choices come before the second ones
             kept[row, choice] = True
         weight = probability.gather(1, chosen) * kept
         if k > 1:
@@ -151,7 +151,7 @@ class Model:
         return x if segment is None else x + self.w["wse.weight"][segment]
 
     def image_rows(self, image):
-        """image (B, height, width, channels): its patches behind the class token, (B, T, C)."""
+        """image (B, height, width, channels): its patches after the class token, (B, T, C)."""
         channels, size = self.parts["patches"]["channels"], self.parts["patches"]["size"]
         # A convolution's weight is (C, channels, P, P), where ours has a patch's rows, columns, channels in that order.
         weight = self.w["patch.weight"].view(-1, size, size, channels).permute(0, 3, 1, 2)
@@ -227,7 +227,7 @@ def failures_of(path):
             failures.append(f"{name}: normalised squared error {error:.3g} above {bound:.3g}")
 
     if target is not None:
-        # What stands at padding is nobody's.
+        # Values at padding are ignored.
         real = torch.ones_like(token, dtype=torch.bool) if length is None else (
             torch.arange(token.shape[1]) < length.unsqueeze(-1))
         check("logits", tensors["logits"][real], logits.detach()[real], 1e-10)

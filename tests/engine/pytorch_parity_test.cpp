@@ -46,7 +46,7 @@ void write_third_step(const fs::path& file, const TokenDropping& dropping = rand
     write_debug_state(trainer, file);
 }
 
-// BERT's parts, with its norms behind or before each half.
+// BERT's parts, with its norms after or before each half.
 TransformerConfig bert_of(NormPlacement placement) {
     TransformerConfig model = gpt2_config(4, 12, 2, 20, 14, 0.2);
     const NormSpec norm{NormKind::layer, 1e-12};
@@ -82,7 +82,7 @@ TransformerConfig llama_of() {
     return model;
 }
 
-// Of images, with weights as large as the others'.
+// A model of images, with weights as large as the others'.
 TransformerConfig vit_of(PositionsOf positions, Pooling pooling) {
     TransformerConfig model = small_vit(positions, pooling);
     model.blocks.resize(4, model.blocks[0]);

@@ -1,4 +1,4 @@
-// What random-LTD keeps: by whom it is drawn, how evenly, how independently.
+// The tokens that random-LTD keeps: the source of its draws, their evenness and independence.
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ TEST_CASE("kept tokens are the same at any split of a batch") {
     }
 }
 
-TEST_CASE("a layer draws the same whichever other layers drop tokens, and every seed and step draws anew") {
+TEST_CASE("a layer draws the same whichever other layers drop tokens, and every seed and step draws differently") {
     constexpr std::size_t K = 8;
     SmallDropping few(random_ltd_on({5}, K), 6, 32, 31, 1), many(random_ltd_on({1, 2, 5}, K), 6, 32, 31, 1);
     CHECK(few.select(K, {3}) == row_of(many.select(K, {3}), 1, K, 2, 0));
@@ -122,7 +122,7 @@ TEST_CASE("first positions are kept always, padding last, and positions ascend")
         CHECK(kept_real == std::min<std::int64_t>(real, K));
         for (std::int32_t t = 0; t < std::min<std::int32_t>(first, real); ++t)
             CHECK(kept[static_cast<std::size_t>(t)] == t);
-        // Of the padding the lowest positions, so that rows of real tokens come first.
+        // The lowest positions of the padding, so that rows of real tokens come first.
         if (real < K) CHECK(kept.back() == K - 1);
     }
 }

@@ -1,4 +1,4 @@
-// What a backward pass computes again: the same bits from less memory.
+// Recomputation in the backward pass: the same bits from less memory.
 
 #include "tests/catch.h"
 #include "tests/engine/tiny.h"

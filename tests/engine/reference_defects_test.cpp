@@ -41,7 +41,7 @@ TEST_CASE("a pool smaller than a batch fills every batch, each sample as often a
     std::map<std::int64_t, int> early;
     for (std::int64_t draw = 0; draw < 9 * batch; ++draw) ++early[sampler.sample_at(draw)];
     CHECK((early == std::map<std::int64_t, int>{{0, 72}, {2, 72}}));
-    // Of 20 steps that are over half of the last phase each takes about a third.
+    // Among 20 steps that are over half of the last phase each takes about a third.
     std::map<std::int64_t, int> late;
     for (std::int64_t draw = 20 * batch; draw < 40 * batch; ++draw) ++late[sampler.sample_at(draw)];
     for (const auto& [sample, count] : late) CHECK(std::abs(count - 320 / 3) <= 20);
@@ -66,7 +66,7 @@ TEST_CASE("the last hundredth's remainder is admitted once while another metric 
     CHECK(admission.phases.back().admitted == 1037);
 }
 
-TEST_CASE("a step at which one metric admits nobody new keeps what stands", kTag) {
+TEST_CASE("a step at which one metric admits no new sample keeps the admitted ones", kTag) {
     // The first grows through values that no sample has; only the second admits newcomers between steps 1 and 8.
     const SampleCurriculum metrics[] = {{{0, 100, 1, 10, 1}, false, index_of_values({0, 0, 100, 0}), "gap"},
                                         {{0, 3, 1, 6, 1}, false, index_of_values({0, 1, 0, 3}), "even"}};

@@ -92,7 +92,7 @@ TEST_CASE("safetensors: written, read, and refused when damaged", "[surroundings
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("F32, BF16"));
 }
 
-TEST_CASE("safetensors: the bytes of a file are those that the format tells of", "[surroundings]") {
+TEST_CASE("safetensors: the bytes of a file are those of the format's definition", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::int32_t ids[3] = {1, 2, 3};
@@ -152,7 +152,7 @@ TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[sur
 }
 
 // Odd sizes, smaller than a piece and larger, with pieces that end inside a row and blocks that end inside a tile.
-TEST_CASE("tensors go to a file and come back in pieces, turned and rounded where told", "[surroundings]") {
+TEST_CASE("tensors go to a file and come back in pieces, transposed and rounded on request", "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     struct Extents {
@@ -171,7 +171,7 @@ TEST_CASE("tensors go to a file and come back in pieces, turned and rounded wher
                 Tensor stored = own;
                 stored.dtype = dtype;
                 if (transposed) std::swap(stored.shape[0], stored.shape[1]);
-                // A tensor of one byte's worth before it, so that it stands at an odd place of the file.
+                // A tensor of one byte's worth before it, so that it is at an odd place of the file.
                 kernels::bf16 first[1] = {{0x1234}};
                 SafetensorsOutput out(file, {{"first", make_tensor(first, DType::bf16, {1})}, {"w", stored}}, {});
                 out.write(first, 2);

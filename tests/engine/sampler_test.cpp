@@ -163,7 +163,7 @@ TEST_CASE("beyond its planned end a cluster goes on where it stopped, over three
     }
 }
 
-TEST_CASE("beyond its planned end a phase mixes its draws anew each round") {
+TEST_CASE("beyond its planned end a phase reshuffles its draws each round") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 10);
     const std::int64_t steps = 40, batch = 6;
     const auto phases = admit_one(curriculum, steps).phases;

@@ -12,7 +12,7 @@
 
 namespace deft::engine {
 
-// Of images 6 x 4 x 2 in patches of 2 x 2: six of them, seven rows with the class token.
+// Images 6 x 4 x 2 in patches of 2 x 2: six of them, seven rows with the class token.
 inline TransformerConfig small_vit(PositionsOf positions, Pooling pooling, double dropout = 0) {
     TransformerConfig config =
         model_of(NormKind::layer, NormPlacement::pre, positions, Activation::gelu_erf, 2, dropout);
@@ -38,7 +38,7 @@ inline std::shared_ptr<ImageSamples> small_image_samples(std::int64_t count) {
     return std::make_shared<ImageSamples>(std::move(samples));
 }
 
-// Of a trainer of such images: the model in so many layers.
+// A trainer of such images: a model with `layers` layers.
 inline TrainerConfig small_vit_training(std::int64_t layers, std::int64_t batch) {
     TrainerConfig config = tiny_config(layers, 7, batch);
     config.model = small_vit(PositionsOf::learned, Pooling::first);
@@ -94,7 +94,7 @@ struct ImageModel {
         return logits;
     }
 
-    // Of the patch in row i, column j of image b: its first value.
+    // The first value of the patch in row i, column j of image b.
     float& patch(std::int64_t b, std::int64_t i, std::int64_t j) {
         return image[static_cast<std::size_t>(((b * kHeight + 2 * i) * kWidth + 2 * j) * kChannels)];
     }

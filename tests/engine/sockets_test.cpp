@@ -48,7 +48,7 @@ Meeting meeting_at(const FreePort& port, int rank, int ranks, milliseconds patie
     return meeting;
 }
 
-// What each of them throws, and whether it is the user's to mend: "config: ...". Empty where it ends well.
+// The errors of each body with their kind, as in "config: ...". Empty where it ends well.
 std::vector<std::string> together(const std::vector<std::function<void()>>& bodies) {
     std::vector<std::string> ends(bodies.size());
     std::vector<std::thread> threads;
@@ -86,7 +86,7 @@ void require(bool is_so, const std::string& what) {
     if (!is_so) throw std::runtime_error("not so: " + what);
 }
 
-// What one rank has for another, in one exchange.
+// The values that one rank has for another, in one exchange.
 std::vector<std::byte> values_for(int from, int to, std::size_t bytes) {
     std::vector<std::byte> values(bytes);
     for (std::size_t i = 0; i < bytes; ++i)
@@ -187,7 +187,7 @@ TEST_CASE("what one group has begun to send keeps no other from anything, whatev
           }) == all_well(2));
 }
 
-TEST_CASE("sending begins without the receiver, and what stands ready reaches it") {
+TEST_CASE("sending begins without the receiver, and data that is ready reaches it") {
     CHECK(on_ranks(2, [&](const Ranks& ranks) {
               Pieces pieces = pieces_of(ranks, [](int from, int) { return from == 0 ? 32 * kMiB : 0; });
               const Ranks control = ranks->split(0);
@@ -246,7 +246,7 @@ TEST_CASE("a rank that waits uses no core") {
     CHECK(used < 0.1);
 }
 
-TEST_CASE("ranks that do not do the same are told so") {
+TEST_CASE("ranks that do not do the same are refused") {
     const auto ends = on_ranks(2, [](const Ranks& ranks) {
         std::array<std::byte, 8> values{};
         if (ranks->rank() == 0) ranks->send(values.data(), 8, 1);
@@ -517,7 +517,7 @@ TEST_CASE("a rank is refused where none listens, or somebody else does") {
                          }})[0];
     };
     const std::string greeting = "220 mail.example.org ESMTP, whom do you want to write to today?";
-    CHECK_THAT(answered(greeting, true), ContainsSubstring("config: what listens at " + address + " is no rank 0 of deft's"));
+    CHECK_THAT(answered(greeting, true), ContainsSubstring("config: the process at " + address + " is not rank 0 of deft"));
     CHECK_THAT(answered("", false), ContainsSubstring("io: what listens at " + address + " did not answer rank 1"));
     // The port of a rank 0 is that listener's.
     CHECK_THAT(together({[&] { sockets::join(meeting_at(port, 0, 2)); }})[0],
@@ -525,7 +525,7 @@ TEST_CASE("a rank is refused where none listens, or somebody else does") {
                    ContainsSubstring("at which ranks are to meet, is taken"));
 }
 
-TEST_CASE("ranks that were not started for each other are refused, and told why") {
+TEST_CASE("ranks that were not started for each other are refused with the reason") {
     const auto meet = [](int ranks, const std::vector<Meeting>& others) {
         const FreePort port;
         std::vector<std::function<void()>> bodies = {

@@ -35,7 +35,7 @@ TEST_CASE("token bypass on a vocabulary of five, by hand") {
                                              2, 2, 1, 2, 1, 1};  // the three 6.5
     CHECK(dropping.select(3, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 4, 2, 4, 5});
     CHECK(dropping.select(4, {0, 1}, 1, 0, token) == std::vector<std::int32_t>{0, 2, 3, 4, 0, 2, 4, 5});
-    // Of the first sample three tokens are real, of the second none.
+    // The first sample has three real tokens, the second none.
     CHECK(dropping.select(3, {0, 1}, 1, 0, token, {3, 0}) == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
     CHECK(dropping.select(2, {0, 1}, 1, 0, token, {4, 6}) == std::vector<std::int32_t>{0, 2, 2, 4});
     // The choice depends on neither seed nor step nor sample.

@@ -75,7 +75,7 @@ TEST_CASE("top-p draws from the fewest largest probabilities that reach p") {
     check_shares(shares({1.0, 0, 0.69, 7}, logits), {{2, 3 / 7.}, {3, 4 / 7.}});
     check_shares(shares({1.0, 0, 0.71, 7}, logits), {{1, 2 / 9.}, {2, 3 / 9.}, {3, 4 / 9.}});
     check_shares(shares({1.0, 0, 1e-9, 7}, logits), {{3, 1}});
-    // Of the two that top-k leaves, 4/7 and 3/7; at temperature 0.5 of all four the largest has 16/30.
+    // Shares of the two that top-k leaves: 4/7 and 3/7; at temperature 0.5 of all four the largest has 16/30.
     check_shares(shares({1.0, 2, 0.56, 7}, logits), {{3, 1}});
     check_shares(shares({1.0, 2, 0.58, 7}, logits), {{2, 3 / 7.}, {3, 4 / 7.}});
     check_shares(shares({0.5, 0, 0.52, 7}, logits), {{3, 1}});

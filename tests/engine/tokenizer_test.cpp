@@ -109,7 +109,7 @@ TEST_CASE("text splits as GPT-2 splits it", "[surroundings]") {
     CHECK(pieces(" '") == Pieces{" '"});
     CHECK(pieces("'") == Pieces{"'"});
     CHECK(pieces("a\xC2\xA0 b") == Pieces{"a", "\xC2\xA0", " b"});  // U+00A0 is whitespace, but no U+0020
-    CHECK(pieces("e\xCC\x81t") == Pieces{"e", "\xCC\x81", "t"});    // a combining mark is no letter
+    CHECK(pieces("e\xCC\x81t") == Pieces{"e", "\xCC\x81", "t"});    // a combining mark is not a letter
     CHECK(pieces("a\xE2\x82 b") == Pieces{"a", "\xE2\x82", " b"});  // cut short
     CHECK(pieces("\xFF\xFE!x") == Pieces{"\xFF\xFE!", "x"});        // no UTF-8
     CHECK(pieces("a\xE0\x80\xA0"

@@ -23,7 +23,7 @@ namespace {
 std::string wrong_csv(const std::string& text, std::int64_t samples) {
     const TemporaryFolder folder;
     write_text(folder / "a.csv", text);
-    // Of that kind, as the same file fails again, however often it is tried.
+    // A config error, since the same file fails again on every try.
     return deft::test::refusal([&] { difficulty_of_column(folder / "a.csv", samples); }, "a.csv");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("columns: wrong lengths, text, several columns, NaN and infinity are r
     CHECK_THAT(wrong_csv("", 3), ContainsSubstring("0 values"));
     CHECK_THAT(wrong_csv("loss\n1\n2\n", 2), ContainsSubstring("a.csv:1") && ContainsSubstring("header"));
     CHECK_THAT(wrong_csv("1\nhello\n2\n", 3),
-               ContainsSubstring("a.csv:2") && ContainsSubstring("\"hello\" is no number"));
+               ContainsSubstring("a.csv:2") && ContainsSubstring("\"hello\" is not a number"));
     CHECK_THAT(wrong_csv("1\n\n2\n", 3), ContainsSubstring("a.csv:2"));
     CHECK_THAT(wrong_csv("1,2\n3,4\n", 2), ContainsSubstring("more than one column"));
     CHECK_THAT(wrong_csv("1\nnan\n", 2), ContainsSubstring("a.csv:2") && ContainsSubstring("sample 1"));

@@ -21,7 +21,7 @@ std::vector<NamedModel> small_vits() {
     return models;
 }
 
-// Of each of the three images; the class token stays in the first and the last.
+// The kept rows of each of the three images; the class token stays in the first and the last.
 const std::vector<std::int32_t> kThreeRows = {0, 2, 6, 1, 2, 5, 0, 4, 5};
 
 TransformerConfig vit_b16() {
@@ -201,10 +201,10 @@ TEST_CASE("a model of images refuses what is none, and a model of tokens images"
     ModelInput without_classes{.B = 3, .T = 7};
     without_classes.image = model.image.data();
     CHECK_THAT(refusal([&] { model.transformer->load(model.exec, without_classes); }),
-               ContainsSubstring("tells 3 classes apart is given none"));
+               ContainsSubstring("with 3 classes is given none"));
     CHECK(model.train() == loss);
     model.class_target[0] = 3;
-    CHECK_THAT(refusal([&] { model.train(); }), ContainsSubstring("class 3 of a model that tells 3 apart"));
+    CHECK_THAT(refusal([&] { model.train(); }), ContainsSubstring("class 3 of a model with 3 classes"));
 }
 
 TEST_CASE("patches divide their image, and a model of images has what such a model can have") {

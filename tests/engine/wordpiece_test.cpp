@@ -38,7 +38,7 @@ ProcessOutput run_script(const std::string& script, std::vector<std::string> arg
     return test::run_python(std::move(arguments));
 }
 
-// Of any plane, many of them accented, cased, ideographs, marks, spaces, controls.
+// A character of any plane: many are accented, cased, ideographs, marks, spaces, controls.
 char32_t random_bert_character(std::mt19937_64& random) {
     const char32_t firsts[] = {0,      0xA0,   0x300,  0x370,  0x400,  0x600,   0x900,   0x1E00, 0x2000,
                                0x3000, 0x4E00, 0xAC00, 0xF900, 0xFE00, 0x1D150, 0x1F300, 0x2F800};

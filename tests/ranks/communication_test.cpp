@@ -1,4 +1,4 @@
-// What leaves a rank in a step, as it is planned and as it is counted; the formulas by hand.
+// Bytes that leave a rank in a step, as planned and as counted; the formulas by hand.
 
 #include "tests/catch.h"
 #include "tests/engine/small_vit.h"
@@ -65,7 +65,7 @@ TEST_CASE("a step sends the planned bytes where ranks divide the experts, and co
         for (int step = 0; step < 2; ++step) {
             const std::int64_t before = trainer.bytes_sent(), experts_before = trainer.expert_bytes_sent();
             trainer.step();
-            // Of each of two layers this rank tells each other one how many rows go to each of its experts.
+            // For each of two layers this rank sends each other one how many rows go to each of its experts.
             const std::int64_t counts = 2 * (divisor - 1) * (12 / divisor) * 4;
             CHECK(trainer.bytes_sent() - before - (trainer.expert_bytes_sent() - experts_before) ==
                   planned_step_bytes(exchanged, here, divisor).all() + counts);

@@ -1,4 +1,4 @@
-// What ranks tell each other, on as many as were started.
+// Communication between ranks, on as many as were started.
 
 #include <cstring>
 #include <numeric>
@@ -195,17 +195,17 @@ TEST_CASE("what rank 0 does alone is done once, and fails on every rank with its
     fails_with(std::runtime_error("a defect"), deft::ErrorKind::io, "a defect");
 }
 
-TEST_CASE("rank 0 decides for all, and what differs between ranks is told on each, naming both") {
+TEST_CASE("rank 0 decides for all, and a difference between ranks is reported on each, naming both") {
     const Communicator& ranks = all_ranks();
     CHECK(decided_by_first(ranks, ranks.rank() == 0));
     CHECK(!decided_by_first(ranks, ranks.rank() != 0));
-    CHECK_NOTHROW(require_same(ranks, "the data", "abc", "mend it"));
-    const auto other = [&] { require_same(ranks, "the data", ranks.rank() < 1 ? "abc" : "xy", "mend it"); };
+    CHECK_NOTHROW(require_same(ranks, "the data", "abc", "fix it"));
+    const auto other = [&] { require_same(ranks, "the data", ranks.rank() < 1 ? "abc" : "xy", "fix it"); };
     if (ranks.size() == 1)
         CHECK_NOTHROW(other());
     else
         CHECK_THROWS_WITH(other(), ContainsSubstring("the data is not the same on all ranks: on rank 0 it is abc, on rank 1 it is xy") &&
-                                   ContainsSubstring("mend it"));
+                                   ContainsSubstring("fix it"));
 }
 
 TEST_CASE("sums of ranges that are begun leave the rest as it is, whatever they are cut into") {

@@ -77,7 +77,7 @@ void check_divided(TrainerConfig config, const TokenCorpus& corpus) {
     }
 }
 
-// Of this rank's rows in the last micro-batch, those that chose an expert of another rank.
+// This rank's rows in the last micro-batch that chose an expert of another rank.
 std::int64_t rows_sent(Trainer& trainer, const RankOf& experts) {
     std::int64_t rows = 0;
     for (const Block& block : trainer.model().blocks()) {
@@ -100,7 +100,7 @@ TEST_CASE("experts that ranks divide train as those of one rank") {
     keep_tokens(config, 6);
     check_divided(config, corpus);
     config.micro_batch_size = kBatch;
-    for (const double factor : {0.5, 1.0}) {  // of which a micro-batch of a rank keeps what one of one rank does
+    for (const double factor : {0.5, 1.0}) {  // a micro-batch of one of several ranks keeps what a single rank's does
         for (const std::size_t layer : {1u, 3u}) {
             config.model.blocks[layer].experts->capacity_factor = factor;
             config.model.blocks[layer].experts->min_capacity = 1;

@@ -36,7 +36,7 @@ std::string save(Trainer& trainer, const std::filesystem::path& folder) {
     return save_checkpoint(trainer, folder, {}, Tokenizer::bytes());
 }
 
-// What the files of a checkpoint hold, all of it.
+// The contents of all files of a checkpoint.
 std::string hashes_of(const std::filesystem::path& folder) {
     return verify_checkpoint(folder).at("sha256").dump();
 }

@@ -1,4 +1,4 @@
-// What deft bench ranks times, on as many ranks as mpirun started.
+// The timings of deft bench ranks, on as many ranks as mpirun started.
 
 #include "engine/bench/rank_steps.h"
 #include "tests/catch.h"

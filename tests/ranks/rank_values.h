@@ -8,7 +8,7 @@
 
 namespace deft::test {
 
-// What a rank has before they meet; of other magnitudes, so that the order of a sum shows.
+// A rank's values before they meet; of different magnitudes, so that the order of a sum shows.
 template <class Real>
 std::vector<Real> values_of_rank(int rank, std::int64_t count) {
     std::mt19937_64 random(static_cast<std::uint64_t>(rank) * 1000 + static_cast<std::uint64_t>(count));

@@ -68,7 +68,7 @@ void check_zero(TrainerConfig config, const TrainingData& data) {
     check_same_bits<Real>(plain, zero);
 }
 
-// Of every tensor how many ranks have moments of it.
+// The number of ranks that have moments of each tensor.
 std::vector<int> owners(const ParameterTable& table) {
     std::vector<int> owners;
     for (const Parameter& p : table.all()) {
@@ -133,7 +133,7 @@ TEST_CASE("shares tile both groups, cut tensors, and moments of a rank take what
             if (buffer.region == Region::optimizer) planned += buffer.bytes;
         CHECK(planned == own * moments_of(kind) * 4);
         const std::int64_t bytes = trainer.arena().region_bytes(Region::optimizer);
-        CHECK(bytes - planned < 2 * 16 * 4);  // what is behind each, up to the next multiple of 16 elements
+        CHECK(bytes - planned < 2 * 16 * 4);  // the padding after each, up to the next multiple of 16 elements
         CHECK(trainer.arena().total_bytes() == plan_memory(config, Backend{}, here).bytes);
         all_ranks().all_reduce(std::span(&planned, 1));
         CHECK(planned == whole);
@@ -169,14 +169,14 @@ TEST_CASE("elements of every tensor belong to one rank each, in the order of ran
     }
 }
 
-TEST_CASE("a step that diverges on one rank is told on all, and leaves the weights of the step before") {
+TEST_CASE("a step that diverges on one rank is reported on all, and leaves the weights of the step before") {
     TrainerConfig config = tiny_config(2, 13, kBatch);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     for (const int zero : {0, 1}) {
         config.zero = zero;
         Trainer trainer = on_ranks(config, corpus);
         trainer.step();
-        // Of the last rank alone, and of a weight that all rows meet.
+        // Only on the last rank, and in a weight that all rows meet.
         const Parameter& broken = parameter_of(trainer, "h.0.mlp.c_fc.bias");
         const float kept = broken.value.as<float>()[0];
         if (all_ranks().rank() == all_ranks().size() - 1)

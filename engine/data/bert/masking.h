@@ -1,5 +1,5 @@
 #pragma once
-// Masked language modelling (Devlin et al. 2019, section 3.1): which tokens are hidden, and what stands in their place.
+// Masked language modelling (Devlin et al. 2019, section 3.1): which tokens are hidden, and what replaces them.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ struct MaskingRule {
 // Errors: config, for shares that are none.
 void check_masking(const MaskingRule& rule);
 
-// What the draws depend on, and nothing else: not the batch, nor who draws.
+// The only inputs of the draws: neither the batch nor the caller matters.
 struct MaskingKey {
     std::uint64_t seed = 0;
     std::uint64_t epoch = 0;
@@ -33,13 +33,13 @@ class Masking {
     // Errors: as check_masking.
     Masking(std::shared_ptr<const WordPiece> wordpiece, const MaskingRule& rule);
 
-    // For samples of so many tokens; longer ones make room for themselves.
+    // Reserves memory for samples of `length` tokens; longer ones grow it.
     void reserve(std::size_t length) { words_.reserve(length); }
 
     // Replaces tokens and writes to `labels` what stood at the chosen positions, elsewhere kernels::kIgnoreTarget. Both
     // are (length).
     //
-    // Maskable are all but [PAD], [CLS], [SEP] and [MASK]; [UNK] stands for a word and is. Of n of them,
+    // Maskable are all but [PAD], [CLS], [SEP] and [MASK]; [UNK] replaces a word and is. Of n of them,
     // max(1, floor(fraction x n + 1/2)) are chosen, uniformly without replacement. By whole words: words in random
     // order as long as they fit that count, or one where none fits. A sample without maskable tokens gets no label.
     void operator()(std::span<std::int32_t> tokens, std::span<std::int32_t> labels, const MaskingKey& key);

@@ -49,20 +49,20 @@ SampleIndex index_samples(const SentenceCorpus& corpus, const SampleShape& shape
 //                           order prediction of Lan et al. 2020 (ALBERT), section 3.1
 //   [CLS] A [SEP]           one segment, no order to predict (Liu et al. 2019, RoBERTa: DOC-SENTENCES)
 
-// What the order head should say; kernels::kIgnoreTarget for a sample of one segment.
+// Targets of the order head; kernels::kIgnoreTarget for a sample of one segment.
 inline constexpr std::int32_t kInOrder = 0, kSwapped = 1;
 
 // Its length is the real length: nothing here is padding.
 struct BertSample {
     std::vector<std::int32_t> tokens;
-    std::vector<std::int32_t> types;   // 0 up to the first [SEP], 1 behind it
+    std::vector<std::int32_t> types;   // 0 up to the first [SEP], 1 after it
     std::vector<std::int32_t> labels;  // kIgnoreTarget where nothing is masked
     std::int32_t order = kernels::kIgnoreTarget;
 
     std::int64_t length() const { return static_cast<std::int64_t>(tokens.size()); }
 };
 
-// What a sample is drawn by. The epoch may be any count that tells the times apart that a sample is used.
+// The key of a sample's draws. The epoch may be any count that differs between uses of a sample.
 struct BertDraw {
     std::int64_t sample = 0;
     std::uint64_t epoch = 0;

@@ -118,10 +118,10 @@ std::size_t skip(std::string_view text, std::size_t at, Is is) {
 std::size_t end_at_stop(std::string_view text, std::size_t at) {
     const char32_t stop = decode_utf8(text, at).code;
     if (is_ideographic_stop(stop)) return skip(text, skip(text, at, is_ideographic_stop), is_closing);
-    const std::size_t behind = skip(text, at, is_stop);
-    const bool one_full_stop = stop == '.' && behind == at + 1;
+    const std::size_t after = skip(text, at, is_stop);
+    const bool one_full_stop = stop == '.' && after == at + 1;
     if (one_full_stop && is_short_form(text, at)) return 0;
-    const std::size_t end = skip(text, behind, is_closing), next = skip_spaces(text, end);
+    const std::size_t end = skip(text, after, is_closing), next = skip_spaces(text, end);
     if (next == text.size()) return end;
     const bool goes_on = next == end || (text[next] >= 'a' && text[next] <= 'z');
     return goes_on ? 0 : end;
@@ -132,7 +132,7 @@ bool is_empty_line(std::string_view text, std::size_t line_feed) {
     return next != std::string_view::npos && text[next] == '\n';
 }
 
-// The end of the sentence that begins at `begin`, which is no space.
+// The end of the sentence that begins at `begin`, which is not a space.
 std::size_t sentence_end(std::string_view text, std::size_t begin, SentenceRule rule) {
     if (rule == SentenceRule::lines) return std::min(text.find('\n', begin), text.size());
     for (std::size_t at = begin; at < text.size();) {

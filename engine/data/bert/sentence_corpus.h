@@ -17,10 +17,10 @@ namespace deft::engine {
 enum class SentenceRule : std::uint8_t {
     // A sentence ends
     //   at an empty line;
-    //   behind one or more of . ! ? and U+2026, with the closing quotes and brackets that follow, where whitespace and
-    //   then no lower-case letter of ASCII comes next; but not behind the stop of a single capital letter ("J. Smith")
+    //   after one or more of . ! ? and U+2026, with the closing quotes and brackets that follow, where whitespace and
+    //   then no lower-case letter of ASCII comes next; but not after the stop of a single capital letter ("J. Smith")
     //   or of a title or other short form that goes before a name or number (Mr. Dr. St. No. ...);
-    //   behind the ideographic stops U+3002, U+FF01 and U+FF1F, with what closes there.
+    //   after the ideographic stops U+3002, U+FF01 and U+FF1F, with what closes there.
     punctuation,
     // Every line is one, as in corpora that are already split.
     lines,

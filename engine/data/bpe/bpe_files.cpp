@@ -29,7 +29,7 @@ struct VocabEntry {
     int line = 0;
 };
 
-// Reads characters and leaves where it is in `at`, since the JSON library tells its handlers no position.
+// Reads characters and leaves where it is in `at`, since the JSON library gives its handlers no position.
 struct TracingIterator {
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
@@ -54,7 +54,7 @@ struct TracingIterator {
     bool operator!=(const TracingIterator& other) const { return next != other.next; }
 };
 
-// Takes the events of the JSON library's parser; what is no object of whole numbers ends in an error.
+// Takes the events of the JSON library's parser; anything but an object of integers is an error.
 class VocabHandler {
  public:
     VocabHandler(const std::filesystem::path& file, const std::string& text)
@@ -118,7 +118,7 @@ class VocabHandler {
 };
 
 // In the file's order; the file may be packed (.gz, .zst). Errors: io, where it cannot be read or ends early; config,
-// where it is no JSON object of whole numbers.
+// where it is not a JSON object of integers.
 std::vector<VocabEntry> read_vocab_json(const std::filesystem::path& file) {
     const std::string text = read_text_file(file);
     VocabHandler handler(file, text);
@@ -263,8 +263,8 @@ class Reader {
         const auto found = bytes ? id_of_.find(*bytes) : id_of_.end();
         if (found == id_of_.end()) refuse_bpe(place, fmt::format("\"{}\" is not in vocab.json", spelling), kTakeBoth);
         if (!made_[found->second])
-            refuse_bpe(place, fmt::format("\"{}\" is no single byte and no earlier line makes it", spelling),
-                       "merges stand by rank, a token's own merge before those that use it");
+            refuse_bpe(place, fmt::format("\"{}\" is not a single byte and no earlier line makes it", spelling),
+                       "merges are in order of rank, a token's own merge before those that use it");
         return found->second;
     }
 
@@ -274,7 +274,7 @@ class Reader {
             const bool special = entry.spelling.starts_with('<') && entry.spelling.ends_with('>');
             if (!made_[entry.id] && !special)
                 refuse_bpe({vocab_file_, entry.line},
-                           fmt::format("token \"{}\" is no single byte and no line of {} makes it", entry.spelling,
+                           fmt::format("token \"{}\" is not a single byte and no line of {} makes it", entry.spelling,
                                        merges_file_.string()),
                            kTakeBoth);
         }
@@ -290,7 +290,7 @@ class Reader {
     BpeVocabulary vocabulary_;
 };
 
-// By id: {"token": 0, ...}. Json itself would sort by token.
+// Sorted by id: {"token": 0, ...}. Json itself would sort by token.
 std::string vocab_json(const BpeVocabulary& vocabulary) {
     std::string text;
     for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {

@@ -43,7 +43,7 @@ class PairMap {
         std::int32_t value = -1;
     };
 
-    // Of the pair, or of the empty slot where it belongs.
+    // The slot of the pair, or the empty slot where it belongs.
     std::size_t place(std::uint64_t pair) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t i = (pair * 0x9E3779B97F4A7C15u) >> (64 - std::countr_zero(slots_.size()));

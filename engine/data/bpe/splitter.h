@@ -11,7 +11,7 @@
 
 namespace deft::engine {
 
-// The end of the piece that starts at `begin` < text.size(); always beyond `begin`. A byte that is no part of valid
+// The end of the piece that starts at `begin` < text.size(); always beyond `begin`. A byte that is not part of valid
 // UTF-8 counts as a character of its own that is neither letter, number nor space.
 std::size_t piece_end(std::string_view text, std::size_t begin);
 
@@ -25,7 +25,7 @@ void for_each_piece(std::string_view text, Visit visit) {
     }
 }
 
-// The four classes of characters that GPT-2's split rules tell apart, by Unicode 14.
+// The four classes of characters in GPT-2's split rules, by Unicode 14.
 
 enum class CharacterClass : std::uint8_t {
     other,   // also combining marks, unassigned code points

@@ -8,7 +8,7 @@ import sys
 import unicodedata
 
 UNICODE = "14.0.0"
-# White_Space of PropList.txt, which unicodedata does not tell.
+# White_Space of PropList.txt, which unicodedata lacks.
 SPACES = {*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
 
 

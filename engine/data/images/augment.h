@@ -19,13 +19,13 @@ struct Augmentation {
     std::int64_t resize = 0;
 };
 
-// Of images as they are shown.
+// The size of images after resizing and cropping.
 struct ShownSize {
     std::int64_t height = 0, width = 0;  // pixels
 };
 ShownSize shown_size(const ImageSet& images, const Augmentation& augmentation);
 
-// What the random choices depend on, and nothing else: neither the image, nor the batch, nor who draws.
+// The only inputs of the random choices: neither the image, nor the batch, nor the caller matters.
 struct AugmentationKey {
     std::uint64_t seed = 0;
     std::int64_t draw = 0;  // of the run, below 2^48
@@ -35,7 +35,7 @@ struct AugmentationKey {
 // could lie in whole, or a size that is smaller than the images', of which the nearest pixels would leave some out.
 void check_augmentation(const Augmentation& augmentation, const ImageSet& images);
 
-// What was chosen for a draw.
+// The augmentation chosen for a draw.
 struct AugmentationChoice {
     std::int64_t down = 0, right = 0;  // of the crop's corner from the image's, from -crop_padding to crop_padding
     bool flipped = false;              // after the crop

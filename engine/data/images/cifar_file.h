@@ -4,7 +4,7 @@
 //   CIFAR-10:  u8 label                        | u8[3][32][32] red, green, blue planes
 //   CIFAR-100: u8 coarse label | u8 fine label | u8[3][32][32]
 //
-// Of CIFAR-100 the fine label is read.
+// For CIFAR-100 the fine label is read.
 
 #include <filesystem>
 
@@ -15,7 +15,7 @@ namespace deft::engine {
 
 enum class CifarFormat { cifar10, cifar100 };
 
-// Errors: io, naming the file and what is wrong with it: empty, truncated, too long, or a label that is no class.
+// Errors: io, naming the file and what is wrong with it: empty, truncated, too long, or a label outside the classes.
 ImageSet read_cifar(const ImageFile& file, CifarFormat format);
 
 // A plain, .gz or .zst file. Errors: as above; io, for damaged packing.

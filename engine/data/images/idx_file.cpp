@@ -28,7 +28,7 @@ std::uint32_t load_big_endian(const std::byte* at) {
            std::to_integer<std::uint32_t>(at[2]) << 8 | std::to_integer<std::uint32_t>(at[3]);
 }
 
-// `what`: "images" or "labels", which have so many dimensions.
+// `what`: "images" or "labels", which have that number of dimensions.
 IdxArray parse_idx(const ImageFile& file, const char* what, std::size_t dimensions) {
     require_unpacked(file);
     const std::span<const std::byte> bytes = file.bytes;
@@ -58,7 +58,7 @@ IdxArray parse_idx(const ImageFile& file, const char* what, std::size_t dimensio
     }
     if (left != 1 || !exact)
         refuse_images(file,
-                      fmt::format("{}: {} values where its header tells of {}", left == 0 ? "truncated" : "too long",
+                      fmt::format("{}: {} values where its header declares {}", left == 0 ? "truncated" : "too long",
                                   array.values.size(), fmt::join(array.sizes, " x ")),
                       kWholeIdxFile);
     return array;

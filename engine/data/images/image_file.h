@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of image files have in common: the bytes of a file, and how one is refused.
+// Common parts of the readers of image files: the bytes of a file, and its refusal.
 
 #include <cstddef>
 #include <filesystem>
@@ -13,7 +13,7 @@ struct ImageFile {
     std::span<const std::byte> bytes;  // unpacked
 };
 
-// Of a file that was read whole: `content`, which must outlive it.
+// A file that is already in memory: `content`, which must outlive it.
 ImageFile image_file(const std::filesystem::path& path, const std::string& content);
 
 // Errors: io, always.

@@ -13,7 +13,7 @@ struct ImageSamples {
     Augmentation augmentation;  // of images for testing size and normalisation alone
 
     std::int64_t size() const { return images.count(); }
-    // Of one image as it is shown.
+    // Values of one image as it is shown.
     std::int64_t image_values() const {
         const ShownSize shown = shown_size(images, augmentation);
         return images.channels * shown.height * shown.width;

@@ -19,7 +19,7 @@ bool is_for_testing(std::int64_t image, std::int64_t every) {
     return (image + 1) % every == 0;
 }
 
-// A class that occurs must do so in both parts, or a score would tell of other classes than were learned.
+// A class that occurs must do so in both parts, or a score would cover other classes than were learned.
 void require_classes_in_both_parts(const ImageSet& images, std::int64_t every) {
     std::vector<std::int64_t> training(static_cast<std::size_t>(images.classes)), testing(training);  // (classes)
     for (std::int64_t i = 0; i < images.count(); ++i) {

@@ -22,7 +22,7 @@ struct ImageSet {
     }
 };
 
-// Puts the images of a file behind the others; an empty set takes the file's size and classes. Errors: io, naming the
+// Appends the images of a file; an empty set takes the file's size and classes. Errors: io, naming the
 // file, where they have another size or number of classes.
 void append(ImageSet& images, const ImageSet& more, const std::string& file);
 
@@ -32,7 +32,7 @@ enum class ImagePart { training, testing };
 // 2, and where a class would be missing from a part, as it may be where the files' order of classes is regular.
 ImageSet select(const ImageSet& images, std::int64_t every, ImagePart part);
 
-// Of pixels as fractions of 255.
+// Mean and deviation of pixels as fractions of 255.
 struct ChannelStatistics {
     std::vector<double> mean, deviation;  // (channels)
 };

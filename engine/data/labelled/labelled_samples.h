@@ -20,7 +20,7 @@ struct TextPair {
 // Rows as classification_row() makes them, one after the other. Immutable once it is shared.
 class LabelledSamples {
  public:
-    // Rows are at most `longest` tokens long. classes: that labels tell apart; 0: samples have values. Errors: config,
+    // Rows are at most `longest` tokens long. classes: number of classes; 0: samples have values. Errors: config,
     // for a `longest` under 2.
     LabelledSamples(const WordPieceVocabulary& vocabulary, std::int64_t longest, std::int64_t classes);
 
@@ -36,10 +36,10 @@ class LabelledSamples {
     std::int64_t length(std::int64_t sample) const;  // of its row
     std::int64_t cut(std::int64_t sample) const;     // tokens of its texts and separators that the row has no room for
 
-    // Of a sample's row.
+    // The tokens of a sample's row.
     std::span<const std::int32_t> tokens(std::int64_t sample) const { return row(tokens_, sample); }
     std::span<const std::int32_t> types(std::int64_t sample) const { return row(types_, sample); }
-    // Of all samples; one of the two is empty.
+    // The labels or values of all samples; one of the two is empty.
     const std::vector<std::int32_t>& labels() const { return labels_; }
     const std::vector<float>& values() const { return values_; }
 

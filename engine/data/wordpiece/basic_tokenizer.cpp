@@ -146,7 +146,7 @@ struct LowerCase {
 
 struct Decomposition {
     char32_t code;
-    char32_t parts[4];  // 0 behind the last
+    char32_t parts[4];  // 0 after the last
 };
 
 constexpr TextRange<TextClass> kTextClasses[] = {

@@ -1,6 +1,6 @@
 #pragma once
 // BERT's first step: text to words (Devlin et al. 2019, BasicTokenizer of their code). Characters that cannot be seen
-// are dropped, ideographs stand alone, words are lower-cased and lose their accents where the vocabulary is uncased,
+// are dropped, ideographs are words, words are lower-cased and lose their accents where the vocabulary is uncased,
 // and every punctuation character is a word of its own.
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class BasicTokenizer {
     // Fills word_ from the part of clean_ that begins at `at`; gives the part's end.
     std::size_t fold(std::size_t at);
     void lower();
-    // The end, in word_, of what stands between punctuation; fills bytes_ with it.
+    // The end, in word_, of the text between punctuation; fills bytes_ with it.
     std::size_t next_part(std::size_t at);
 
     BasicTokenizerRules rules_;
@@ -73,7 +73,7 @@ void BasicTokenizer::for_each_word(std::string_view text, Visit visit) {
     }
 }
 
-// What BERT's tokenizer asks of Unicode 14.
+// The parts of Unicode 14 that BERT's tokenizer needs.
 
 enum class TextClass : std::uint8_t {
     other,
@@ -90,10 +90,10 @@ TextClass text_class(char32_t code);
 // The blocks that BERT spaces out; kana, hangul and later extensions are not among them.
 bool is_cjk_ideograph(char32_t code);
 
-// Appends the full lower case, the same wherever the character stands.
+// Appends the full lower case, which does not depend on the character's position.
 void append_lower_case(char32_t code, std::u32string& out);
 
-// What decides whether a capital sigma ends a word (Unicode 14, table 3-17).
+// The classes that decide whether a capital sigma ends a word (Unicode 14, table 3-17).
 enum class Casing : std::uint8_t { none, cased, ignorable };
 Casing casing(char32_t code);
 

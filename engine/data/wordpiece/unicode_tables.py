@@ -23,7 +23,7 @@ def text_class(c):
 
 
 def casing(c):
-    """As far as the lower case of a capital sigma behind the character tells."""
+    """The casing class, as the lower case of a capital sigma after the character shows it."""
     if (chr(c) + "\u03a3").lower().endswith("\u03c2"):
         return "cased"
     return "ignorable" if ("A" + chr(c) + "\u03a3").lower().endswith("\u03c2") else None

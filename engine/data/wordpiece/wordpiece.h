@@ -28,7 +28,7 @@ inline constexpr const char* kVocabTxt = "vocab.txt";
 // none, no UTF-8, CRLF line ends, no [PAD], [UNK], [CLS], [SEP] or [MASK].
 WordPieceVocabulary read_vocab_txt(const std::filesystem::path& file);
 
-// Of text in memory; `file` is for the messages.
+// Parses text in memory; `file` is for the messages.
 WordPieceVocabulary parse_vocab_txt(std::string_view text, const std::string& file);
 
 // Errors: io.
@@ -42,7 +42,7 @@ struct WordPieceRules {
     int max_code_points = 100;  // a longer word is [UNK]; Megatron-DeepSpeed allows 200
 };
 
-// What Hugging Face's tokenizers in Rust (BertTokenizerFast) do, but for characters newer than their Unicode tables.
+// The rules of Hugging Face's BertTokenizerFast, except for characters newer than its Unicode tables.
 WordPieceRules hugging_face_rules(bool lower_case);
 
 // Immutable: safe to share between threads.
@@ -55,9 +55,9 @@ class WordPiece {
     std::int32_t vocab() const { return static_cast<std::int32_t>(vocabulary_.tokens.size()); }
     // Whether the token goes on with the word before it: ##...
     bool continues_word(std::int32_t id) const { return continues_[static_cast<std::size_t>(id)]; }
-    // By id: for whole-word masking. (vocab())
+    // Indexed by id, for whole-word masking. (vocab())
     const std::vector<bool>& continuations() const { return continues_; }
-    // Of what decides the encoding: the tokens by id and the rules.
+    // The hash of everything that decides the encoding: the tokens by id and the rules.
     const std::string& sha256() const { return sha256_; }
 
     // Appends the tokens of a word that BasicTokenizer gave.
@@ -66,7 +66,7 @@ class WordPiece {
     // No special token is recognised inside text, so only [UNK] of them comes of it.
     std::vector<std::int32_t> encode(std::string_view text) const;
 
-    // Words with a space between; case, accents and spacing of the text are lost. Special tokens stand as they are
+    // Words with a space between; case, accents and spacing of the text are lost. Special tokens appear as they are
     // spelled. Errors: config, for an id that the vocabulary lacks.
     std::string decode(std::span<const std::int32_t> tokens) const;
 
@@ -79,7 +79,7 @@ class WordPiece {
     std::string sha256_;
     // A trie: a child by (node, byte); node 0 begins words, node 1 their continuations.
     PairMap child_;
-    std::vector<std::int32_t> token_of_node_;  // -1: the path to that node is no token
+    std::vector<std::int32_t> token_of_node_;  // -1: the path to that node is not a token
 };
 
 // Encodes as its WordPiece does, and remembers words: for much text. One a thread.

@@ -42,7 +42,7 @@ fs::path values_file(const fs::path& folder, const Metric& metric, std::int64_t 
 
 [[noreturn]] void refuse_part(const fs::path& file, const std::string& why) {
     throw Error(ErrorKind::io, fmt::format("{}: {}", file.string(), why),
-                "delete it and analyse again: it is made anew");
+                "delete it and analyse again: the analysis recreates it");
 }
 
 bool any_needs_counts(std::span<const Metric> metrics) {

@@ -26,7 +26,7 @@ struct Shard {
 };
 
 struct AnalyzerOptions {
-    // Made where absent. Its name must tell the corpus, the tokenizer, the sample length and the packing: what lies
+    // Created where absent. Its name must give the corpus, the tokenizer, the sample length and the packing: what lies
     // in it is taken for finished parts of these very samples.
     std::filesystem::path parts;
     Shard shard;
@@ -40,7 +40,7 @@ struct AnalyzerOptions {
 // Samples of a part: a 1024th of all, but at least some 2^28 tokens and at most 2^22 samples.
 std::int64_t samples_of_part(const SampleSource& source);
 
-// What the parts folder still lacks, over all shards.
+// The parts that the folder still lacks, over all shards.
 struct MissingParts {
     std::vector<std::int64_t> counts, values;
 

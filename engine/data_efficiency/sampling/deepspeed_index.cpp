@@ -133,7 +133,7 @@ DeepSpeedIndex read_deepspeed_index(const fs::path& folder, const std::string& m
         return {index_of_values(values_of_rows(IndexedRows(files.percentile_merged), files.percentile_merged, samples,
                                                [](std::int64_t row) { return row; })),
                 false};
-    refuse_index(files.index_to_sample, "there is no such .bin and .idx",
+    refuse_index(files.index_to_sample, "its .bin and .idx are missing",
                  "name the folder of DeepSpeed's analysis, and its metric");
 }
 

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostInARow = std::numeric_limits<std::int32_t>::max();
-// By DeepSpeed's code less one.
+// Indexed by DeepSpeed's code less one.
 constexpr std::array<NumberType, 8> kTypes = {
     {{'u', 1}, {'i', 1}, {'i', 2}, {'i', 4}, {'i', 8}, {'u', 2}, {'u', 4}, {'u', 8}}};
 constexpr std::uint8_t kUnsigned32 = 7;
@@ -160,13 +160,13 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
     const auto bin_bytes = static_cast<std::int64_t>(bin_->bytes().size());
     if (bin_bytes != elements * type.bytes)
         refuse_rows(bin_file(prefix),
-                    fmt::format("{} bytes where its index tells of {}: truncated, or of another dataset", bin_bytes,
+                    fmt::format("{} bytes where its index declares {}: truncated, or of another dataset", bin_bytes,
                                 elements * type.bytes));
     elements_ = {bin_->bytes().data(), elements, type};
     if (code == kUnsigned32 && read_as_floats_too(elements_.as<std::uint32_t>()))
         refuse_rows(
             file,
-            "type code 7 stands for integers in DeepSpeed and for floats elsewhere, and its elements may be either",
+            "type code 7 means integers in DeepSpeed and floats elsewhere, and its elements may be either",
             "write it again with 64-bit integers (code 5)");
     if (type == NumberType{'u', 8}) {
         for (const std::uint64_t value : elements_.as<std::uint64_t>())
@@ -194,7 +194,7 @@ void write_indexed_rows(const fs::path& prefix, const IntegerColumn& elements, s
                                     prefix.string(), length(row)),
                         "take a metric of more distinct values, or fewer samples", "nothing was written");
     std::error_code absent;
-    fs::remove(idx_file(prefix), absent);  // it would tell of elements that are overwritten now
+    fs::remove(idx_file(prefix), absent);  // it describes elements that are overwritten now
     const std::uint8_t code = narrowest_code(elements);
     const NumberType type = kTypes[code - 1U];
     write_bin(bin_file(prefix), elements, type);

@@ -7,7 +7,7 @@ namespace deft::engine {
 
 namespace {
 
-// Splits `draws` by how far each cluster lags behind what it is owed; the quotas sum to `draws`.
+// Splits `draws` by how many draws each cluster lags its share; the quotas sum to `draws`.
 std::vector<std::int64_t> quotas(std::int64_t draws, const std::vector<double>& lag) {
     std::vector<std::int64_t> quota(lag.size());
     std::int64_t given = 0;
@@ -49,7 +49,7 @@ Sampler::Sampler(std::uint64_t seed, Admission admission, std::int64_t steps,
     std::vector<std::int64_t> drawn;  // (clusters)
     for (std::size_t p = 0; p < admitted.size(); ++p) {
         cluster_start_.push_back(admitted[p].admitted);
-        // By chance, so that over many seeds each draw is of every admitted sample equally often.
+        // A random first lag, so that over many seeds each draw takes every admitted sample equally often.
         lag.push_back(first_lag(seed, p));
         drawn.push_back(0);
         const std::int64_t first_draw = draws_before(admitted[p].first_step);

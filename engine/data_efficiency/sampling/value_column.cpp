@@ -93,7 +93,7 @@ std::string excerpt(std::string_view line) {
     if (line.find(',') != std::string_view::npos || line.find(';') != std::string_view::npos)
         refuse_column(file, number_of_line, fmt::format("\"{}\" is more than one column", excerpt(line)),
                       "keep the column of difficulties alone");
-    refuse_column(file, number_of_line, fmt::format("\"{}\" is no number", excerpt(line)),
+    refuse_column(file, number_of_line, fmt::format("\"{}\" is not a number", excerpt(line)),
                   number_of_line == 1 ? "leave the header out: a number a line, one for each sample" : kFiniteNumbers);
 }
 

@@ -12,7 +12,7 @@ namespace deft::engine {
 
 // A .npy file of integers or floats, or a CSV file of one column without a header. Integers are the difficulties. Of
 // floats, only the order is kept, exactly: each becomes ordered_key(value), and a curriculum over them goes by
-// percentile. A CSV column is of floats where any of its lines is no integer.
+// percentile. A CSV column is of floats where any of its lines is not an integer.
 // Errors: config, for another number of values than samples, for NaN, infinity and text, naming the line or element;
 // io, for a file that cannot be read or is no .npy file.
 DifficultyIndex difficulty_of_column(const std::filesystem::path& file, std::int64_t samples);

@@ -16,7 +16,7 @@ struct PlannedDropping {
     std::vector<std::int32_t> set_of_layer;  // (layers): see KeptTokens
     std::int64_t keep_first = 0;
     Tensor index;  // (sets, max_batch, max_seqlen) i32
-    // Of packed samples: the same tokens as rows of the stream and in their samples, and where those of each sample start.
+    // For packed samples: the same tokens as rows of the stream and in their samples, and where each sample starts.
     Tensor packed_index, packed_position, kept_start;  // both like index, (max_batch max_seqlen + 1) i32
     TokenChoice choice;
 };

@@ -12,7 +12,7 @@
 // tokens have infinite importance, so that they compete with each other by position alone.
 //
 // Caveat for causal models: importance comes from the losses of past steps alone, but which K positions of a sample are
-// the most important depends on all its tokens, so whether an early position is kept tells a little of what comes after
+// the most important depends on all its tokens, so whether an early position is kept reveals a little of what follows
 // it. A causal model trained with TokenBypass therefore sees a trace of the future in training, though not in
 // evaluation, where nothing is dropped. random-LTD has no such trace.
 

@@ -17,7 +17,7 @@ std::span<const TokenDropper> token_droppers() {
 const TokenDropper& token_dropper(const std::string& name) {
     for (const TokenDropper& dropper : token_droppers())
         if (dropper.name == name) return dropper;
-    throw std::logic_error("there is no token dropper " + name);
+    throw std::logic_error("unknown token dropper " + name);
 }
 
 std::vector<std::int32_t> layer_range(std::int64_t first, std::int64_t last) {

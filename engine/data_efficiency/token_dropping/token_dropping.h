@@ -16,7 +16,7 @@
 
 namespace deft::engine {
 
-// What a choice of tokens may depend on.
+// The inputs of a choice of tokens.
 struct MicroBatch {
     std::uint64_t seed = 0;
     std::int64_t step = 0;  // from 0
@@ -37,14 +37,14 @@ struct TokenChoice {
     // index (sets, B, K), packed samples or not: ascending in each row, real tokens before padding; the first
     // `keep_first` positions always.
     std::function<void(Exec&, Tensor index, std::int64_t keep_first, const MicroBatch&)> select;
-    // Of a dropper that learns; else empty. A micro-batch's losses, shaped as its tokens; Accumulate::no for the first one
+    // For a dropper that learns; else empty. A micro-batch's losses, shaped as its tokens; Accumulate::no for the first
     // of a step.
     std::function<void(Exec&, Tensor target, Tensor loss, Accumulate)> observe = {};
-    // What observe() adds to, i64; summed over ranks before finish_step().
+    // The sums that observe() adds to, i64; summed over ranks before finish_step().
     std::vector<Tensor> observed = {};
     // Once a step, unless grad_norm or total_loss, (1) f64, is not finite: then the step did not count.
     std::function<void(Exec&, Tensor grad_norm, Tensor total_loss)> finish_step = {};
-    // What it has learnt, f32, to be kept with a checkpoint.
+    // The learned state, f32, to be kept with a checkpoint.
     Tensor state = {};
 };
 
@@ -61,7 +61,7 @@ struct TokenDropper {
     // Its own settings: the keys of its table beside those that all have, in a record that new_settings() makes.
     Fields keys;
     std::shared_ptr<void> (*new_settings)();
-    // Errors: config, for settings that do not fit a vocabulary of so many entries.
+    // Errors: config, for settings that do not fit a vocabulary of `vocab` entries.
     TokenChoice (*plan)(Arena&, std::span<const std::int32_t> layers, std::int64_t vocab, const void* settings);
 };
 
