@@ -17,8 +17,8 @@ std::string_view name_of_entry(std::string_view entry) {
 
 bool redirects_children(std::string_view name) {
     // mpirun refuses to start within a launch, which it recognises by OMPI_UNIVERSE_SIZE and OMPI_MCA_ess.
-    constexpr std::array<std::string_view, 6> kPrefixes = {"GIT_",  "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE", "OMPI_MCA_ess",
-                                                           "PMI_", "PMIX_"};
+    constexpr std::array<std::string_view, 6> kPrefixes = {
+        "GIT_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE", "OMPI_MCA_ess", "PMI_", "PMIX_"};
     if (name == "PYTHONINSPECT") return true;
     if (name.starts_with("PMIX_MCA_")) return false;  // settings, which users make
     return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });

@@ -7,8 +7,9 @@
 
 namespace deft {
 
-// Whether a variable that this process inherited would make a child act elsewhere. A hook's GIT_DIR moves git to another
-// repository; variables of a launch make mpirun one of its processes; PYTHONINSPECT leaves Python at its prompt.
+// Whether a variable that this process inherited would make a child act elsewhere. A hook's GIT_DIR moves git to
+// another repository; variables of a launch make mpirun one of its processes; PYTHONINSPECT leaves Python at its
+// prompt.
 bool redirects_children(std::string_view name);
 
 // This process's own "NAME=value" entries without those that redirect children, with `changed` in place of, or beside,

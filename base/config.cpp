@@ -8,8 +8,8 @@
 #include <toml.hpp>
 
 #include "base/files.h"
-#include "base/text.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace deft {
@@ -197,8 +197,8 @@ void ConfigNode::erase(std::string_view key) {
 
 ConfigNode parse_toml(const std::string& text, const std::string& file_name) {
     if (!is_valid_utf8(text))
-        throw Error(ErrorKind::config, Place{file_name, line_of_other_encoding(text), 0}, "the file is not UTF-8, which TOML is",
-                    "save it in UTF-8, as in iconv -f LATIN1 -t UTF-8");
+        throw Error(ErrorKind::config, Place{file_name, line_of_other_encoding(text), 0},
+                    "the file is not UTF-8, which TOML is", "save it in UTF-8, as in iconv -f LATIN1 -t UTF-8");
     refuse_deep_nesting(text, file_name);
     try {
         return parse_text(text, file_name);

@@ -214,7 +214,8 @@ std::string read_input(const fs::path& file) {
         if (count == 0) return bytes;
         bytes.append(buffer.data(), static_cast<std::size_t>(count));
         if (!S_ISREG(status.st_mode) && bytes.size() > kMostStreamed)
-            throw Error(ErrorKind::io, fmt::format("cannot read {}: it gives more than {} bytes", file.string(), kMostStreamed),
+            throw Error(ErrorKind::io,
+                        fmt::format("cannot read {}: it gives more than {} bytes", file.string(), kMostStreamed),
                         "name a regular file");
     }
 }

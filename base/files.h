@@ -45,8 +45,8 @@ class AtomicFile {
     Descriptor descriptor_;
 };
 
-// Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old or the new file.
-// Errors: io; `to` is then what it was before.
+// Brings what is in `from` to the disk, then gives the file its name: after a power cut `to` is the old or the new
+// file. Errors: io; `to` is then what it was before.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Flushes a folder's entries to the disk. File systems that cannot do this are not an error.
@@ -64,7 +64,8 @@ std::string read_file(const std::filesystem::path& file);
 // A file, a pipe or a terminal that a user has named. Errors: io.
 std::string read_input(const std::filesystem::path& file);
 
-// Reads a plain, gzip (.gz) or zstd (.zst) file completely, decompressed. Errors: io, for truncated or damaged data too.
+// Reads a plain, gzip (.gz) or zstd (.zst) file completely, decompressed. Errors: io, for truncated or damaged data
+// too.
 std::string read_text_file(const std::filesystem::path& file);
 
 // `file`, or the same name followed by .gz or .zst: the first that exists, or nothing.
@@ -86,7 +87,8 @@ class MappedFile {
     std::span<const std::byte> bytes() const { return {data_, size_}; }
     const std::filesystem::path& path() const { return path_; }
 
-    // Call it before each long read of a file that others may write. Errors: io, for a file that is shorter than it was.
+    // Call it before each long read of a file that others may write. Errors: io, for a file that is shorter than it
+    // was.
     void require_whole() const;
     // Releases the memory of those bytes: reading them again loads them from the file.
     void release(std::span<const std::byte> bytes) const;

@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kMark = "experiments/datasets.toml";  // by which the right folder is known
 
 std::vector<fs::path> places_for(const fs::path& program) {
-    if (const char* override_path = std::getenv("DEFT_FILES"); override_path != nullptr && *override_path != '\0') return {override_path};
+    if (const char* override_path = std::getenv("DEFT_FILES"); override_path != nullptr && *override_path != '\0')
+        return {override_path};
     const fs::path beside = program.parent_path(), above = beside.parent_path();
     return {beside / "share" / "deft", above / "share" / "deft", beside, above, above.parent_path()};
 }

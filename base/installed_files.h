@@ -7,9 +7,9 @@
 
 namespace deft {
 
-// A folder that holds the project's files under their paths in the source tree: $DEFT_FILES where that is set; else, seen
-// from the program's own folder, ../share/deft (installed), share/deft (a build folder, wherever it is), or the source tree
-// that the build folder lies in. Nothing where none of them is there.
+// A folder that holds the project's files under their paths in the source tree: $DEFT_FILES where that is set; else,
+// seen from the program's own folder, ../share/deft (installed), share/deft (a build folder, wherever it is), or the
+// source tree that the build folder lies in. Nothing where none of them is there.
 std::optional<std::filesystem::path> files_folder();
 
 // The path of a file or folder of the project, as in "experiments/datasets.toml".

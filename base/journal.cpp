@@ -29,10 +29,14 @@ struct RecordTable {
 const RecordTable& table_of(const Started*) {
     static const RecordTable table = {
         "started",
-        {{"time_ms", at<&Started::time_ms>}, {"pid", at<&Started::pid>},
-         {"dataset_name", at<&Started::dataset_name>}, {"dataset_sha256", at<&Started::dataset_sha256>},
-         {"dataset_bytes", at<&Started::dataset_bytes>}, {"dataset_tokens", at<&Started::dataset_tokens>},
-         {"total_steps", at<&Started::total_steps>}, {"parameters", at<&Started::parameters>},
+        {{"time_ms", at<&Started::time_ms>},
+         {"pid", at<&Started::pid>},
+         {"dataset_name", at<&Started::dataset_name>},
+         {"dataset_sha256", at<&Started::dataset_sha256>},
+         {"dataset_bytes", at<&Started::dataset_bytes>},
+         {"dataset_tokens", at<&Started::dataset_tokens>},
+         {"total_steps", at<&Started::total_steps>},
+         {"parameters", at<&Started::parameters>},
          {"config_hash", at<&Started::config_hash>},
          {"resume_step", at<&Started::resume_step>, "", {.came_later = true}},
          {"note", at<&Started::note>, "", {.came_later = true}},
@@ -44,10 +48,12 @@ const RecordTable& table_of(const Started*) {
 }
 
 const RecordTable& table_of(const Spent*) {
-    static const RecordTable table = {
-        "spent",
-        {{"time_ms", at<&Spent::time_ms>}, {"step", at<&Spent::step>}, {"train_seconds", at<&Spent::train_seconds>},
-         {"eval_seconds", at<&Spent::eval_seconds>}, {"waited_seconds", at<&Spent::waited_seconds>}}};
+    static const RecordTable table = {"spent",
+                                      {{"time_ms", at<&Spent::time_ms>},
+                                       {"step", at<&Spent::step>},
+                                       {"train_seconds", at<&Spent::train_seconds>},
+                                       {"eval_seconds", at<&Spent::eval_seconds>},
+                                       {"waited_seconds", at<&Spent::waited_seconds>}}};
     return table;
 }
 
@@ -55,12 +61,18 @@ const RecordTable& table_of(const Spent*) {
 const RecordTable& table_of(const TrainPoint*) {
     static const RecordTable table = {
         "train",
-        {{"step", at<&TrainPoint::step>}, {"input_tokens", at<&TrainPoint::input_tokens>, "", {.column = "tokens"}},
-         {"unique_tokens", at<&TrainPoint::unique_tokens>}, {"layer_tokens", at<&TrainPoint::layer_tokens>},
-         {"flops", at<&TrainPoint::flops>}, {"wall_ms", at<&TrainPoint::wall_ms>}, {"loss", at<&TrainPoint::loss>},
-         {"lr", at<&TrainPoint::lr>}, {"grad_norm", at<&TrainPoint::grad_norm>},
+        {{"step", at<&TrainPoint::step>},
+         {"input_tokens", at<&TrainPoint::input_tokens>, "", {.column = "tokens"}},
+         {"unique_tokens", at<&TrainPoint::unique_tokens>},
+         {"layer_tokens", at<&TrainPoint::layer_tokens>},
+         {"flops", at<&TrainPoint::flops>},
+         {"wall_ms", at<&TrainPoint::wall_ms>},
+         {"loss", at<&TrainPoint::loss>},
+         {"lr", at<&TrainPoint::lr>},
+         {"grad_norm", at<&TrainPoint::grad_norm>},
          {"tokens_per_second", at<&TrainPoint::tokens_per_second>, "", {.column = "tok_per_s"}},
-         {"seqlen", at<&TrainPoint::seqlen>}, {"kept_tokens", at<&TrainPoint::kept_tokens>},
+         {"seqlen", at<&TrainPoint::seqlen>},
+         {"kept_tokens", at<&TrainPoint::kept_tokens>},
          {"sent_bytes", at<&TrainPoint::sent_bytes>, "", {.at_least = 0, .came_later = true}},
          {"expert_bytes", at<&TrainPoint::expert_bytes>, "", {.at_least = 0, .came_later = true}},
          {"head_names", at<&TrainPoint::head_names>, "", {.came_later = true}},
@@ -71,7 +83,8 @@ const RecordTable& table_of(const TrainPoint*) {
 const RecordTable& table_of(const Sampling*) {
     static const RecordTable table = {
         "sampling",
-        {{"step", at<&Sampling::step>}, {"pool", at<&Sampling::pool>},
+        {{"step", at<&Sampling::step>},
+         {"pool", at<&Sampling::pool>},
          {"samples_drawn", at<&Sampling::samples_drawn>, "", {.column = "drawn"}},
          {"samples_repeated", at<&Sampling::samples_repeated>, "", {.column = "repeated"}},
          {"tokens_cut", at<&Sampling::tokens_cut>, "", {.column = "cut_tokens"}},
@@ -81,36 +94,48 @@ const RecordTable& table_of(const Sampling*) {
 }
 
 const RecordTable& table_of(const ExpertLoad*) {
-    static const RecordTable table = {
-        "experts",
-        {{"step", at<&ExpertLoad::step>}, {"layer", at<&ExpertLoad::layer>, "", {.at_least = 0}},
-         {"load", at<&ExpertLoad::load>}, {"dropped", at<&ExpertLoad::dropped>},
-         {"entropy", at<&ExpertLoad::entropy>}, {"balance_loss", at<&ExpertLoad::balance_loss>},
-         {"z_loss", at<&ExpertLoad::z_loss>}}};
+    static const RecordTable table = {"experts",
+                                      {{"step", at<&ExpertLoad::step>},
+                                       {"layer", at<&ExpertLoad::layer>, "", {.at_least = 0}},
+                                       {"load", at<&ExpertLoad::load>},
+                                       {"dropped", at<&ExpertLoad::dropped>},
+                                       {"entropy", at<&ExpertLoad::entropy>},
+                                       {"balance_loss", at<&ExpertLoad::balance_loss>},
+                                       {"z_loss", at<&ExpertLoad::z_loss>}}};
     return table;
 }
 
 const RecordTable& table_of(const Evaluation*) {
-    static const RecordTable table = {
-        "evaluation",
-        {{"step", at<&Evaluation::step>}, {"task", at<&Evaluation::task>},
-         {"task_version", at<&Evaluation::task_version>}, {"split", at<&Evaluation::split>},
-         {"shots", at<&Evaluation::shots>}, {"metric", at<&Evaluation::metric>}, {"unit", at<&Evaluation::unit>},
-         {"better", at<&Evaluation::better>, "", {.one_of = {"lower", "higher", "none"}}},
-         {"value", at<&Evaluation::value>}, {"n", at<&Evaluation::n>, "", {.at_least = 0}},
-         {"standard_error", at<&Evaluation::standard_error>}, {"chance", at<&Evaluation::chance>},
-         {"score_key", at<&Evaluation::score_key>, "", {.came_later = true}}}};
+    static const RecordTable table = {"evaluation",
+                                      {{"step", at<&Evaluation::step>},
+                                       {"task", at<&Evaluation::task>},
+                                       {"task_version", at<&Evaluation::task_version>},
+                                       {"split", at<&Evaluation::split>},
+                                       {"shots", at<&Evaluation::shots>},
+                                       {"metric", at<&Evaluation::metric>},
+                                       {"unit", at<&Evaluation::unit>},
+                                       {"better", at<&Evaluation::better>, "", {.one_of = {"lower", "higher", "none"}}},
+                                       {"value", at<&Evaluation::value>},
+                                       {"n", at<&Evaluation::n>, "", {.at_least = 0}},
+                                       {"standard_error", at<&Evaluation::standard_error>},
+                                       {"chance", at<&Evaluation::chance>},
+                                       {"score_key", at<&Evaluation::score_key>, "", {.came_later = true}}}};
     return table;
 }
 
 const RecordTable& table_of(const Scored*) {
     static const RecordTable table = {
         "scored",
-        {{"score_key", at<&Scored::score_key>}, {"task", at<&Scored::task>},
-         {"task_sha256", at<&Scored::task_sha256>}, {"shots", at<&Scored::shots>, "", {.at_least = 0}},
-         {"documents", at<&Scored::documents>, "", {.at_least = 0}}, {"step", at<&Scored::step>},
-         {"model_sha256", at<&Scored::model_sha256>}, {"seconds", at<&Scored::seconds>},
-         {"cut_share", at<&Scored::cut_share>}, {"mean_shots", at<&Scored::mean_shots>},
+        {{"score_key", at<&Scored::score_key>},
+         {"task", at<&Scored::task>},
+         {"task_sha256", at<&Scored::task_sha256>},
+         {"shots", at<&Scored::shots>, "", {.at_least = 0}},
+         {"documents", at<&Scored::documents>, "", {.at_least = 0}},
+         {"step", at<&Scored::step>},
+         {"model_sha256", at<&Scored::model_sha256>},
+         {"seconds", at<&Scored::seconds>},
+         {"cut_share", at<&Scored::cut_share>},
+         {"mean_shots", at<&Scored::mean_shots>},
          {"items", at<&Scored::items>},
          {"definition_sha256", at<&Scored::definition_sha256>, "", {.came_later = true}},
          {"scoring_version", at<&Scored::scoring_version>, "", {.at_least = 1, .came_later = true}}}};
@@ -120,31 +145,40 @@ const RecordTable& table_of(const Scored*) {
 const RecordTable& table_of(const Artifact*) {
     static const RecordTable table = {
         "artifact",
-        {{"kind", at<&Artifact::kind>, "",
+        {{"kind",
+          at<&Artifact::kind>,
+          "",
           {.one_of = {"checkpoint", "log", "config", "plot", "profile", "eval_items", "report", "other"}}},
-         {"path", at<&Artifact::path>}, {"sha256", at<&Artifact::sha256>}, {"bytes", at<&Artifact::bytes>},
-         {"role", at<&Artifact::role>}, {"step", at<&Artifact::step>}}};
+         {"path", at<&Artifact::path>},
+         {"sha256", at<&Artifact::sha256>},
+         {"bytes", at<&Artifact::bytes>},
+         {"role", at<&Artifact::role>},
+         {"step", at<&Artifact::step>}}};
     return table;
 }
 
 const RecordTable& table_of(const Lease*) {
-    static const RecordTable table = {
-        "lease",
-        {{"time_ms", at<&Lease::time_ms>}, {"until_ms", at<&Lease::until_ms>},
-         {"doing", at<&Lease::doing>, "", {.came_later = true}}}};
+    static const RecordTable table = {"lease",
+                                      {{"time_ms", at<&Lease::time_ms>},
+                                       {"until_ms", at<&Lease::until_ms>},
+                                       {"doing", at<&Lease::doing>, "", {.came_later = true}}}};
     return table;
 }
 
 const RecordTable& table_of(const Ended*) {
-    static const RecordTable table = {
-        "ended",
-        {{"time_ms", at<&Ended::time_ms>}, {"state", at<&Ended::state>, "", {.one_of = {"ok", "failed", "stopped"}}},
-         {"fail_class", at<&Ended::fail_class>}, {"error", at<&Ended::error>},
-         {"train_seconds", at<&Ended::train_seconds>}, {"flops", at<&Ended::flops>, "", {.came_later = true}},
-         {"step_seconds", at<&Ended::step_seconds>, "", {.came_later = true}},
-         {"eval_seconds", at<&Ended::eval_seconds>}, {"threads", at<&Ended::threads>},
-         {"peak_rss_bytes", at<&Ended::peak_rss_bytes>}, {"cpu_seconds", at<&Ended::cpu_seconds>},
-         {"waited_seconds", at<&Ended::waited_seconds>, "", {.came_later = true}}}};
+    static const RecordTable table = {"ended",
+                                      {{"time_ms", at<&Ended::time_ms>},
+                                       {"state", at<&Ended::state>, "", {.one_of = {"ok", "failed", "stopped"}}},
+                                       {"fail_class", at<&Ended::fail_class>},
+                                       {"error", at<&Ended::error>},
+                                       {"train_seconds", at<&Ended::train_seconds>},
+                                       {"flops", at<&Ended::flops>, "", {.came_later = true}},
+                                       {"step_seconds", at<&Ended::step_seconds>, "", {.came_later = true}},
+                                       {"eval_seconds", at<&Ended::eval_seconds>},
+                                       {"threads", at<&Ended::threads>},
+                                       {"peak_rss_bytes", at<&Ended::peak_rss_bytes>},
+                                       {"cpu_seconds", at<&Ended::cpu_seconds>},
+                                       {"waited_seconds", at<&Ended::waited_seconds>, "", {.came_later = true}}}};
     return table;
 }
 

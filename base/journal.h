@@ -56,8 +56,8 @@ struct TrainPoint {
     double tokens_per_second = 0;
     std::int64_t seqlen = 0;
     std::int64_t kept_tokens = 0;
-    // Payload that the ranks sent each other in this step, all of them together; of it rows that went to experts of other
-    // ranks and came back, forward and backward. 0 on one rank.
+    // Payload that the ranks sent each other in this step, all of them together; of it rows that went to experts of
+    // other ranks and came back, forward and backward. 0 on one rank.
     std::int64_t sent_bytes = 0, expert_bytes = 0;
     // For models with several heads or with experts: the loss of each, which sum to `loss`; else empty.
     std::vector<std::string> head_names = {};
@@ -71,7 +71,7 @@ inline constexpr const char* kGateZ = "gate z";
 // Totals of the samples drawn from the training data, up to and including a step.
 struct Sampling {
     std::int64_t step = 0;
-    std::int64_t pool = 0;              // samples that are admitted at this step
+    std::int64_t pool = 0;  // samples that are admitted at this step
     std::int64_t samples_drawn = 0;
     std::int64_t samples_repeated = 0;  // of these, how many had been drawn before
     std::int64_t tokens_cut = 0;        // of the drawn samples, left out by truncation
@@ -103,9 +103,9 @@ struct Evaluation {
     std::string unit;    // "nats/token", "bits/byte", ""
     std::string better;  // lower | higher | none
     double value = 0;
-    std::int64_t n = 0;         // documents or items
-    double standard_error = 0;  // NaN: unknown
-    double chance = 0;          // score of guessing; NaN: none
+    std::int64_t n = 0;          // documents or items
+    double standard_error = 0;   // NaN: unknown
+    double chance = 0;           // score of guessing; NaN: none
     std::string score_key = {};  // base/score_key.h; empty in journals of an older deft
 };
 
@@ -119,9 +119,9 @@ struct Scored {
     std::int64_t step = 0;       // of the checkpoint
     std::string model_sha256;
     double seconds = 0;
-    double cut_share = 0;   // of the prompts, those that lost their front to the model's length
-    double mean_shots = 0;  // that were left of a prompt's, on average
-    std::string items = {};  // a line a document, experiments/evaluation/items.h; empty: none kept
+    double cut_share = 0;                // of the prompts, those that lost their front to the model's length
+    double mean_shots = 0;               // that were left of a prompt's, on average
+    std::string items = {};              // a line a document, experiments/evaluation/items.h; empty: none kept
     std::string definition_sha256 = {};  // of the task's file alone; empty in journals of an older deft
     std::int64_t scoring_version = 1;    // kScoringVersion of base/score_key.h
 };
@@ -149,10 +149,11 @@ struct Ended {
     std::string state;       // ok | failed | stopped (with a checkpoint to go on from)
     std::string fail_class;  // config | nan | oom_host | io | crash | timeout | user | other; empty when ok
     std::string error;
-    double train_seconds = 0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
-    double step_seconds = 0;   // of this attempt's optimizer steps alone; 0: not counted
+    double train_seconds =
+        0;  // of training since the first step, before a checkpoint too; work lost to kills is not in it
+    double step_seconds = 0;  // of this attempt's optimizer steps alone; 0: not counted
     double eval_seconds = 0;
-    double flops = 0;          // of all training, as train_seconds
+    double flops = 0;  // of all training, as train_seconds
     std::int64_t threads = 0;
     std::int64_t peak_rss_bytes = 0;
     double cpu_seconds = 0;

@@ -92,8 +92,12 @@ std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
     return unit;
 }
 
-bool is_high(std::optional<unsigned> unit) { return unit && *unit >= 0xD800 && *unit < 0xDC00; }
-bool is_low(std::optional<unsigned> unit) { return unit && *unit >= 0xDC00 && *unit < 0xE000; }
+bool is_high(std::optional<unsigned> unit) {
+    return unit && *unit >= 0xD800 && *unit < 0xDC00;
+}
+bool is_low(std::optional<unsigned> unit) {
+    return unit && *unit >= 0xDC00 && *unit < 0xE000;
+}
 
 }  // namespace
 

@@ -25,15 +25,15 @@ inline constexpr int kNotUtf8 = 316;
 inline constexpr const char* kFixForNotUtf8 =
     "give the file or folder a name in UTF-8 (mv, or convmv for many), or reach it through a link with such a name";
 
-// The object that a text holds. Otherwise discarded, and `problem` says why: "not valid JSON at line 2, column 5: ...", or
-// "a JSON array, not an object".
+// The object that a text holds. Otherwise discarded, and `problem` says why: "not valid JSON at line 2, column 5: ...",
+// or "a JSON array, not an object".
 Json try_parse_object(std::string_view text, std::string& problem);
 
 // U+FFFE in UTF-8, which is not a character: tolerant_json() puts it in place of half a surrogate pair.
 inline constexpr std::string_view kHalfCharacter = "\xEF\xBF\xBE";
 
-// The JSON that Python's json module and pandas write, as JSON: NaN and Infinity outside of texts become null, and an escaped
-// half of a surrogate pair becomes kHalfCharacter.
+// The JSON that Python's json module and pandas write, as JSON: NaN and Infinity outside of texts become null, and an
+// escaped half of a surrogate pair becomes kHalfCharacter.
 std::string tolerant_json(std::string_view text);
 
 // One spelling for one value: keys sorted, no spaces, shortest round-trip reals, integers distinct from reals.

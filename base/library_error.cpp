@@ -19,7 +19,8 @@ std::string message_for_user(const std::exception& error) {
         const std::string fix = reason == EACCES || reason == EPERM
                                     ? "make it readable and writable for this user, or choose another place"
                                     : fix_for_write(reason);
-        return Error(ErrorKind::io, fmt::format("cannot use {}{}: {}", files->path1().string(), other, error_text(reason)), fix)
+        return Error(ErrorKind::io,
+                     fmt::format("cannot use {}{}: {}", files->path1().string(), other, error_text(reason)), fix)
             .what();
     }
     if (const auto* const json = dynamic_cast<const Json::type_error*>(&error); json != nullptr && json->id == kNotUtf8)

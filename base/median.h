@@ -5,7 +5,8 @@
 
 namespace deft {
 
-// The middle of the sorted values, of which there must be one at least; between the two in the middle of an even number.
+// The middle of the sorted values, of which there must be one at least; between the two in the middle of an even
+// number.
 inline double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t middle = values.size() / 2;

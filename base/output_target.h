@@ -1,5 +1,6 @@
 #pragma once
-// The place that an output path leads to: a regular file, which a writer replaces, or a stream, which it writes through.
+// The place that an output path leads to: a regular file, which a writer replaces, or a stream, which it writes
+// through.
 
 #include <sys/stat.h>
 
@@ -13,7 +14,7 @@ namespace deft {
 struct OutputTarget {
     std::filesystem::path file;           // the path with its symbolic links followed
     std::optional<struct stat> replaced;  // the regular file at that path, if any
-    Descriptor stream;                    // open for a pipe, a device, or a descriptor of this process such as /dev/stdout
+    Descriptor stream;  // open for a pipe, a device, or a descriptor of this process such as /dev/stdout
 };
 
 // Opening a pipe waits for its reader, as a shell's redirection does. Returns 0, or the errno of a path that cannot be

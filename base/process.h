@@ -25,8 +25,8 @@ struct ProcessOutput {
 ProcessOutput run_process(const std::vector<std::string>& argv);
 
 // Starts a program in a process group of its own, standard input from /dev/null, both outputs appended to `log`.
-// `environment`: "NAME=value" entries in place of, or beside, this process's own. `blocked`: signals that it starts with
-// blocked. Returns its pid. Errors: io.
+// `environment`: "NAME=value" entries in place of, or beside, this process's own. `blocked`: signals that it starts
+// with blocked. Returns its pid. Errors: io.
 pid_t start_process(const std::vector<std::string>& argv, const std::filesystem::path& log,
                     const std::vector<std::string>& environment = {}, std::span<const int> blocked = {});
 

@@ -13,7 +13,8 @@ std::string repeated_key(std::string_view text) {
     const auto see = [&](int, Json::parse_event_t event, const Json& parsed) {
         if (event == Json::parse_event_t::object_start) keys.emplace_back();
         if (event == Json::parse_event_t::object_end) keys.pop_back();
-        if (event == Json::parse_event_t::key && repeated.empty() && !keys.back().insert(parsed.get<std::string>()).second)
+        if (event == Json::parse_event_t::key && repeated.empty() &&
+            !keys.back().insert(parsed.get<std::string>()).second)
             repeated = parsed.get<std::string>();
         return true;
     };

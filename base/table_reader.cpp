@@ -60,7 +60,8 @@ void TableReader::optional(const char* key, double& out) {
             wrong_kind(*node, name(key), "a number");
         // No setting means anything at NaN or infinity, and neither can be stored as JSON.
         if (!std::isfinite(out))
-            throw Error(ErrorKind::config, node->place, fmt::format("{} is {}", name(key), out), "give a finite number");
+            throw Error(ErrorKind::config, node->place, fmt::format("{} is {}", name(key), out),
+                        "give a finite number");
     }
 }
 

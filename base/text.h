@@ -43,7 +43,8 @@ inline std::string first_of(const std::vector<std::string>& names, std::size_t m
 }
 
 // "a; b; and 4 more": likewise of sentences, which have commas.
-inline std::string first_sentences(const std::vector<std::string>& all, std::size_t most, std::string_view rest = "more") {
+inline std::string first_sentences(const std::vector<std::string>& all, std::size_t most,
+                                   std::string_view rest = "more") {
     std::string text;
     for (std::size_t i = 0; i < std::min(all.size(), most); ++i) (text += i == 0 ? "" : "; ") += all[i];
     if (all.size() > most) text.append("; and ").append(std::to_string(all.size() - most)).append(" ").append(rest);

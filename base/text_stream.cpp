@@ -62,8 +62,8 @@ struct TextStream::State {
         given = 0;
         filled = std::fread(stored.data(), 1, stored.size(), file.get());
         if (filled == 0 && std::ferror(file.get()) != 0)
-            throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", path.string(),
-                                                   std::generic_category().message(errno)));
+            throw Error(ErrorKind::io,
+                        fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(errno)));
         taken += static_cast<std::int64_t>(filled);
         return filled > 0;
     }

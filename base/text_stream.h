@@ -19,8 +19,8 @@ class TextStream {
 
     // Fills up to `size` bytes; 0 at the end alone.
     std::size_t read(char* out, std::size_t size);
-    // The next line without its line feed; false at the end. A last line may lack its line feed. Reading ends within a line
-    // once it has more than `most` bytes, and goes on there.
+    // The next line without its line feed; false at the end. A last line may lack its line feed. Reading ends within a
+    // line once it has more than `most` bytes, and goes on there.
     bool read_line(std::string& line, std::size_t most = static_cast<std::size_t>(-1));
     bool line_feed_seen() const;  // by the last read_line(); false for a last line without one
 

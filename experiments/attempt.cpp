@@ -15,7 +15,7 @@ namespace deft::experiments {
 namespace {
 
 // Promises for what is done once and shows nothing of how it goes on.
-constexpr double kSlowDisk = 2e6;  // bytes a second
+constexpr double kSlowDisk = 2e6;    // bytes a second
 constexpr double kSlowDevice = 2e8;  // FLOPs a second and thread: no processor that this runs on is near it
 
 const char* fail_class_of(ErrorKind kind, engine::Device device) {

@@ -15,17 +15,17 @@ namespace deft::experiments {
 // The devices that the driver gives an attempt; of several GPUs the environment shows it one.
 struct TrialSlot {
     engine::Device device = engine::Device::cpu;
-    int threads = 1;                   // of each rank
-    engine::Communicator ranks = {};  // processes that do it together, this one among them
+    int threads = 1;                           // of each rank
+    engine::Communicator ranks = {};           // processes that do it together, this one among them
     Clock::time_point started = Clock::now();  // since when this process holds the slot
 };
 
 // run_folder/journal.jsonl of rank 0, who alone journals what is done. Others write one only to say why they failed.
 std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, int rank);
 
-// `work` appends to the journal and fills what it knows of the end; false: it was stopped, and what it did so far is kept.
-// Whatever it throws is in the Ended record. Returns an exit code: 0 ok, 1 failed, 75 stopped. Of several ranks each one
-// calls it; one that fails will end without the others.
+// `work` appends to the journal and fills what it knows of the end; false: it was stopped, and what it did so far is
+// kept. Whatever it throws is in the Ended record. Returns an exit code: 0 ok, 1 failed, 75 stopped. Of several ranks
+// each one calls it; one that fails will end without the others.
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work);
 

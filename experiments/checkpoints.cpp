@@ -59,11 +59,13 @@ Json about_trial(const TrialConfig& config, const Dataset& dataset) {
 BestWeights find_best_weights(const fs::path& folder, std::int64_t least_step) {
     for (const fs::path& found : newest_first(folder, kBest)) {
         const Json manifest = engine::verify_checkpoint(found);
-        const BestWeights best{manifest.at("counts").at("steps"), manifest.at("about").at("best").at("value"),
+        const BestWeights best{manifest.at("counts").at("steps"),
+                               manifest.at("about").at("best").at("value"),
                                {found, manifest.at("sha256").at(kModelFile), model_bytes(found)}};
         if (best.step >= least_step) return best;
     }
-    throw Error(ErrorKind::io, fmt::format("the best weights in {}, of step {}, are gone", folder.string(), least_step));
+    throw Error(ErrorKind::io,
+                fmt::format("the best weights in {}, of step {}, are gone", folder.string(), least_step));
 }
 
 TrialProgress progress_of(const Json& manifest, const TrialConfig& config) {
@@ -148,7 +150,9 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
                      std::int64_t covered_step) {
     std::optional<WholeCheckpoint> found, ahead;  // ahead: of the journals
     std::string note, note_ahead;
-    const auto pass_over = [](std::string& notes, const std::string& what) { notes += (notes.empty() ? "" : "; ") + what; };
+    const auto pass_over = [](std::string& notes, const std::string& what) {
+        notes += (notes.empty() ? "" : "; ") + what;
+    };
     for (const fs::path& checkpoint : newest_first(folder)) {
         try {
             const Json manifest = engine::read_manifest(checkpoint);
@@ -157,8 +161,9 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
                 found.emplace(std::move(whole));
                 break;
             }
-            pass_over(note_ahead, fmt::format("passed over {}: it is of step {}, and the trial's journals end at step {}",
-                                              checkpoint.string(), whole.resumed.step, covered_step));
+            pass_over(note_ahead,
+                      fmt::format("passed over {}: it is of step {}, and the trial's journals end at step {}",
+                                  checkpoint.string(), whole.resumed.step, covered_step));
             if (!ahead) ahead.emplace(std::move(whole));
         } catch (const Json::exception&) {
             pass_over(note, fmt::format("passed over {}: it does not say of which trial it is, or after how long",
@@ -178,7 +183,8 @@ Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const 
         none.note = note;
         return none;
     }
-    engine::restore(trainer, found->open);  // a failure from here on ends the trial: the trainer would be neither old nor new
+    engine::restore(trainer,
+                    found->open);  // a failure from here on ends the trial: the trainer would be neither old nor new
     found->resumed.note = note;
     return std::move(found->resumed);
 }

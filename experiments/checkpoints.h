@@ -52,9 +52,10 @@ struct Resumed {
     std::optional<BestWeights> best;  // kept apart from that checkpoint
 };
 
-// Restores the newest checkpoint that is whole, of this configuration, not ahead of the journals, and has its best weights
-// beside it where those are the result. Another is passed over for the one before it; where only checkpoints ahead of the
-// journals are whole, the newest of them is restored. The note says both. covered_step: the last step in the journals.
+// Restores the newest checkpoint that is whole, of this configuration, not ahead of the journals, and has its best
+// weights beside it where those are the result. Another is passed over for the one before it; where only checkpoints
+// ahead of the journals are whole, the newest of them is restored. The note says both. covered_step: the last step in
+// the journals.
 Resumed resume_trial(const TrialConfig& config, engine::Trainer& trainer, const std::filesystem::path& folder,
                      std::int64_t covered_step);
 

@@ -95,7 +95,8 @@ CommunicationPlan plan_communication(const TrialConfig& config, engine::Device d
         trainer.zero = zero;
         const engine::MemoryPlan memory = engine::plan_memory(trainer, backend, last);
         plan.memory[static_cast<std::size_t>(zero)] = memory_of(memory);
-        if (zero == config.train.zero) sent = engine::planned_step_bytes(memory.exchanged, last, expert_ranks, zero == 1);
+        if (zero == config.train.zero)
+            sent = engine::planned_step_bytes(memory.exchanged, last, expert_ranks, zero == 1);
     }
     const double leaving = schedule.visits / ranks * (1 - 1.0 / expert_ranks);
     const std::int64_t rows =

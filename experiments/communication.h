@@ -10,8 +10,8 @@
 
 namespace deft::experiments {
 
-// Bytes of one rank's buffers, padding counted. Weights are those that the optimizer updates, and what the model reads of
-// them where that is rounded.
+// Bytes of one rank's buffers, padding counted. Weights are those that the optimizer updates, and what the model reads
+// of them where that is rounded.
 struct RankMemory {
     std::int64_t weights = 0, expert_weights = 0;      // the latter among the former
     std::int64_t gradients = 0, expert_gradients = 0;  // likewise
@@ -20,8 +20,8 @@ struct RankMemory {
     std::int64_t all = 0;  // as the engine plans them, with what aligns these parts
 };
 
-// Bytes that leave one rank in a step. Rows to experts are an expectation: the gate gives each expert as many rows, and the
-// step is the average one of the schedule. All others are exact.
+// Bytes that leave one rank in a step. Rows to experts are an expectation: the gate gives each expert as many rows, and
+// the step is the average one of the schedule. All others are exact.
 struct RankTraffic {
     std::int64_t gradients_reduced = 0;
     std::int64_t gathered = 0;  // gradients, or where train.zero is 1 weights as the model reads them
@@ -33,8 +33,8 @@ struct RankTraffic {
 
 struct CommunicationPlan {
     int ranks = 1, expert_ranks = 1;
-    std::int64_t rows = 0;     // of the schedule's last step, on each rank
-    std::int64_t at_once = 0;  // of them, the most in one micro-batch
+    std::int64_t rows = 0;             // of the schedule's last step, on each rank
+    std::int64_t at_once = 0;          // of them, the most in one micro-batch
     std::array<RankMemory, 2> memory;  // by train.zero
     RankTraffic traffic;
 };

@@ -10,9 +10,9 @@
 #include "base/sha256.h"
 #include "engine/train/foreign_weights.h"
 #include "experiments/config_fields.h"
-#include "experiments/datasets/find_file.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/dataset.h"
+#include "experiments/datasets/find_file.h"
 #include "experiments/datasets/packed_dataset.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/result_epoch.h"
@@ -101,7 +101,8 @@ void resolve_columns(TrialConfig& config, const std::string& missing) {
     }
 }
 
-// `missing`: the hash of a model that is not here; empty: an error. Returns its vocabulary; nothing where it is not here.
+// `missing`: the hash of a model that is not here; empty: an error. Returns its vocabulary; nothing where it is not
+// here.
 std::optional<std::int64_t> resolve_start(TrialConfig& config, const std::string& missing) {
     if (!config.start || config.start->from.empty()) return {};
     const std::filesystem::path path = start_path(config);
@@ -115,17 +116,19 @@ std::optional<std::int64_t> resolve_start(TrialConfig& config, const std::string
     return model.config.vocab;
 }
 
-// A model that is taken as it is reads the tokens that it was trained on. It may have rows beyond them: a padded vocabulary.
+// A model that is taken as it is reads the tokens that it was trained on. It may have rows beyond them: a padded
+// vocabulary.
 void take_own_tokens(TrialConfig& config, std::optional<std::int64_t> vocab) {
     if (!is_imported(config) || !vocab || sample_kind(config.data) == SampleKind::images) return;
     const bool is_trained_here = config.data.tokenizer == "bpe";  // its size is the user's, and names the tokenizer
     if (*vocab < config.data.vocab || (is_trained_here && *vocab != config.data.vocab))
-        throw Error(ErrorKind::config,
-                    fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
-                                start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
-                    "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
-                    "merges.txt",
-                    "nothing was imported");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
+                        start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
+            "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
+            "merges.txt",
+            "nothing was imported");
     config.data.vocab = *vocab;
 }
 
@@ -151,7 +154,8 @@ std::int64_t vocab_if_present(const TrialConfig& config) {
     try {
         if (sample_kind(data) == SampleKind::packed) return named_tokenizer(data.tokenizer, config.base_folder).vocab();
         const bool is_bert = sample_kind(data) == SampleKind::bert;
-        return named_wordpiece(data.tokenizer, is_bert ? data.bert.lower_case : data.labelled.lower_case, config.base_folder)
+        return named_wordpiece(data.tokenizer, is_bert ? data.bert.lower_case : data.labelled.lower_case,
+                               config.base_folder)
             ->vocab();
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
@@ -171,7 +175,8 @@ void resolve_data_if_present(TrialConfig& config) {
         config.data.sha256 = kDataMissing;
         ask_nothing(config.eval);
         for (const std::string& name : config.eval.tasks)
-            for (const std::int64_t shots : config.eval.shots.empty() ? std::vector<std::int64_t>{0} : config.eval.shots)
+            for (const std::int64_t shots :
+                 config.eval.shots.empty() ? std::vector<std::int64_t>{0} : config.eval.shots)
                 ask(config.eval, name, fmt::format("{} of {}", kDataMissing, name), shots);
         if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
         if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
@@ -299,7 +304,8 @@ Json to_json(const TrialConfig& c) {
     if (!c.model.experts.count.empty()) json["model"]["experts"] = fields_json(c.model.experts);
     json["data"] = data_json(c.data);
     json["train"] = is_imported(c) ? imported_train_json(c.train) : train_json(c.train);
-    if (c.train.unknown_epochs > 0) json["train"].update({{"budget_tokens", nullptr}, {"epochs", c.train.unknown_epochs}});
+    if (c.train.unknown_epochs > 0)
+        json["train"].update({{"budget_tokens", nullptr}, {"epochs", c.train.unknown_epochs}});
     if (c.start) json["start"] = start_json(*c.start);
     if (c.curriculum)
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
@@ -308,9 +314,8 @@ Json to_json(const TrialConfig& c) {
     if (const auto& dropping = c.token_dropping) json[dropping->dropper] = grown_json(*dropping, dropping->growth);
     json["eval"] = fields_json(c.eval);
     if (c.eval.select == "best") {
-        json["selection"] = {{"every", c.eval.every},
-                             {"metric", c.eval.metric},
-                             {"validation_tokens", c.eval.validation_tokens}};
+        json["selection"] = {
+            {"every", c.eval.every}, {"metric", c.eval.metric}, {"validation_tokens", c.eval.validation_tokens}};
         if (scores_under_capacity(c.eval)) json["selection"]["capacity"] = c.eval.capacity;
     }
     // Keys that do not decide the result: where files are, how often to log and to keep.
@@ -416,9 +421,8 @@ std::vector<ScoreRequest> score_requests(const TrialConfig& config) {
     const auto add = [&](const std::string& task, const std::string& sha256, std::int64_t shots,
                          std::int64_t documents) {
         ScoreRequest request{task, sha256, shots, documents, score_key(sha256, shots, documents, capacity_samples)};
-        const bool is_new = std::none_of(requests.begin(), requests.end(), [&](const ScoreRequest& other) {
-            return other.key == request.key;
-        });
+        const bool is_new = std::none_of(requests.begin(), requests.end(),
+                                         [&](const ScoreRequest& other) { return other.key == request.key; });
         if (is_new) requests.push_back(std::move(request));
     };
     add(kValidationTask, kValidationTask, 0, eval.validation_tokens);

@@ -123,7 +123,7 @@ struct DataConfig {
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
     bool shuffled_facts = false;
-    std::string sha256;  // filled by resolve_data(): of everything that decides the tokens
+    std::string sha256;              // filled by resolve_data(): of everything that decides the tokens
     std::int64_t epoch_samples = 0;  // likewise: how many labelled texts there are to train on
 };
 
@@ -133,7 +133,7 @@ SampleKind sample_kind(const DataConfig& data);
 struct TrainConfig {
     std::int64_t batch_size = 8;
     std::int64_t micro_batch_size = 0;
-    std::string rows = "packed";    // packed | padded
+    std::string rows = "packed";     // packed | padded
     std::string recompute = "none";  // none | activation | block
     std::int64_t zero = 0;           // 0 | 1
     std::int64_t expert_ranks = 1;   // that divide the experts of each layer
@@ -192,13 +192,13 @@ struct StatedTraining {
     bool operator==(const StatedTraining&) const = default;
 };
 
-// Whose weights a trial starts from in place of drawn ones: [start], or another trial that has trained, which a sweep with
-// stages fills in.
+// Whose weights a trial starts from in place of drawn ones: [start], or another trial that has trained, which a sweep
+// with stages fills in.
 struct StartConfig {
-    std::string from;     // a file or folder that engine::open_model() takes; not hashed
-    std::string sha256;   // of it, filled by resolve_data()
-    std::string trial;    // in place of both: config_hash() of the trial, which decides this one's weights
-    std::string variant;  // and its variant_hash(), which decides this one's variant
+    std::string from;         // a file or folder that engine::open_model() takes; not hashed
+    std::string sha256;       // of it, filled by resolve_data()
+    std::string trial;        // in place of both: config_hash() of the trial, which decides this one's weights
+    std::string variant;      // and its variant_hash(), which decides this one's variant
     std::string format = {};  // of the files, for people, filled by resolve_data(); not hashed
     StatedTraining stated = {};
 
@@ -227,8 +227,8 @@ struct VariableBatchConfig {
     std::string learning_rate_scaling = "linear";
 };
 
-// Evaluation of a trained model. It decides no weight, so it is in no configuration hash, except the keys that choose the
-// best weights.
+// Evaluation of a trained model. It decides no weight, so it is in no configuration hash, except the keys that choose
+// the best weights.
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;
     std::string every;            // validation_schedule.h
@@ -278,7 +278,7 @@ struct TrialConfig {
     EvalConfig eval;
     CheckpointConfig checkpoint;
     std::int64_t log_every = 10;
-    std::string base_folder;      // where relative files start; not part of the hash
+    std::string base_folder;  // where relative files start; not part of the hash
 };
 
 // A technique's table with enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong
@@ -288,8 +288,8 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);
 
-// Whether the trial trains no step: its model is that of [start] as it is, and its row in a table is an imported one. It
-// has no techniques, and neither its seed nor most of [train] decide anything, so that they are in no hash.
+// Whether the trial trains no step: its model is that of [start] as it is, and its row in a table is an imported one.
+// It has no techniques, and neither its seed nor most of [train] decide anything, so that they are in no hash.
 bool is_imported(const TrialConfig& config);
 
 // Finds the corpus, its tokenizer and the tasks' records, and fills data.sha256, data.vocab, and what eval
@@ -311,8 +311,8 @@ void resolve_data_if_present(TrialConfig& config);
 Json to_json(const TrialConfig& config);
 TrialConfig from_json(const Json& json);
 
-// sha256 of the canonical JSON of what decides the weights, with the seed, and without it and those of the trials that it
-// starts from. Needs resolve_data().
+// sha256 of the canonical JSON of what decides the weights, with the seed, and without it and those of the trials that
+// it starts from. Needs resolve_data().
 std::string config_hash(const TrialConfig& config);
 std::string variant_hash(const TrialConfig& config);
 

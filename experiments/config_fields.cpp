@@ -17,7 +17,8 @@ constexpr const char* kLayersSchema = R"({"anyOf": [{"type": "string", "pattern"
     {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}}]})";
 constexpr const char* kCountsSchema = R"({"anyOf": [{"type": "integer", "minimum": 1},
     {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}}]})";
-constexpr const char* kExpertLayersSchema = R"({"anyOf": [{"type": "string", "pattern": "^(every [0-9]+|[0-9]+-[0-9]+)$"},
+constexpr const char* kExpertLayersSchema =
+    R"({"anyOf": [{"type": "string", "pattern": "^(every [0-9]+|[0-9]+-[0-9]+)$"},
     {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}}]})";
 constexpr const char* kSplitSchema =
     R"({"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "integer", "minimum": 0}})";
@@ -25,6 +26,9 @@ constexpr const char* kSplitSchema =
 Field enabled() {
     return {"enabled", apart<bool>, "false: as if the table were absent", {.by_default = "true"}};
 }
+
+// A key's row stays together.
+// clang-format off
 
 // Fields of a quantity that grows over the steps; `Outer` leads to its Growth.
 template <auto... Outer>
@@ -500,5 +504,7 @@ std::vector<KeyTable> trial_tables() {
     tables.insert(batches, dropping.begin(), dropping.end());
     return tables;
 }
+
+// clang-format on
 
 }  // namespace deft::experiments

@@ -14,8 +14,7 @@ namespace {
 // Samples, at full length, of a micro-batch that holds every step whole, its padding too.
 std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
     const std::int64_t seqlen = config.model.seqlen;
-    const engine::LargestStep largest =
-        engine::largest_step(trainer_config(config));
+    const engine::LargestStep largest = engine::largest_step(trainer_config(config));
     const bool tells_samples = trainer_config(config).model.class_head.has_value();
     if (tells_samples) return largest.samples;  // its micro-batches are counted in samples
     const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->find("seqres"));

@@ -11,8 +11,7 @@
 
 namespace deft::experiments {
 
-engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config,
-                                    const Dataset& samples) {
+engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples) {
     const std::filesystem::path file = find_data_file(metric.column, config.base_folder);
     if (sha256_file(file) != metric.column_sha256)
         throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", file.string()),
@@ -28,8 +27,7 @@ void check_columns(const TrialConfig& config, const Dataset& samples) {
 
 std::string check_columns(const TrialConfig& config, const std::filesystem::path& data_folder,
                           const PrepareProgress& progress) {
-    const Dataset samples =
-        load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
+    const Dataset samples = load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
     check_columns(config, samples);
     return samples.note;
 }

@@ -12,8 +12,7 @@ namespace deft::experiments {
 
 // Errors: config, where the file is not the one that was planned with, or does not belong to these samples, such as by
 // another number of values; io.
-engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config,
-                                    const Dataset& samples);
+engine::DifficultyIndex open_column(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples);
 
 // Opens every column of the trial, so that one that does not fit is found before anything is trained. The corpus is
 // tokenised where that is not done yet: how many samples it has is not known before. Errors: as open_column() and

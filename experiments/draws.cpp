@@ -15,7 +15,8 @@ DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, con
     engine::UniqueTokens unique(samples.source.samples);
     std::optional<engine::Batches> bert;  // what packed samples fill is known without reading them
     const SampleKind kind = sample_kind(config.data);
-    if (kind == SampleKind::bert || kind == SampleKind::labelled) bert.emplace(samples.train, trainer, engine::Device::cpu);
+    if (kind == SampleKind::bert || kind == SampleKind::labelled)
+        bert.emplace(samples.train, trainer, engine::Device::cpu);
 
     DrawTotals totals;
     totals.first_pool = sampler.pool_size(0);

@@ -22,7 +22,6 @@ struct DrawTotals {
 };
 
 // The draws are those that the trainer makes. Errors: as add_curriculum() and engine::make_sampler().
-DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples,
-                          const PrepareProgress& progress = {});
+DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, const PrepareProgress& progress = {});
 
 }  // namespace deft::experiments

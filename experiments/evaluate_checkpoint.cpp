@@ -35,9 +35,10 @@ constexpr double kMostElements = 1e12;
 TrialConfig config_of(const Json& manifest, const fs::path& folder) {
     const Json& about = manifest.at("about");
     if (about.is_object() && about.contains("imported") && !about.contains("config"))
-        throw Error(ErrorKind::config,
-                    fmt::format("checkpoint {} was imported, and is not a text model with a tokenizer", folder.string()),
-                    "import a GPT-2 or Llama with its tokenizer to score it; this one can be exported");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("checkpoint {} was imported, and is not a text model with a tokenizer", folder.string()),
+            "import a GPT-2 or Llama with its tokenizer to score it; this one can be exported");
     try {
         return from_json(about.at("config"));
     } catch (const Json::exception& error) {
@@ -57,8 +58,8 @@ std::int64_t widest_hidden(const engine::TransformerConfig& model) {
 std::int64_t layers_in(const engine::SafetensorsFile& weights, engine::WeightNames names,
                        const engine::TransformerConfig& model) {
     for (std::int64_t layer = 0;; ++layer) {
-        const engine::OwnWeight output{fmt::format("h.{}.attn.c_proj.weight", layer),
-                                       engine::ParameterKind::residual, {model.width, model.width}};
+        const engine::OwnWeight output{
+            fmt::format("h.{}.attn.c_proj.weight", layer), engine::ParameterKind::residual, {model.width, model.width}};
         if (!weights.tensors.contains(engine::stored_parts(names, model, output).front().name)) return layer;
     }
 }
@@ -88,8 +89,8 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
         require("wpe.weight", engine::ParameterKind::embedding, model.max_seqlen, model.width);
     const std::int64_t layers = layers_in(weights, names, model);
     if (layers != model.layers())
-        not_one_model(folder, fmt::format("model.safetensors has {} layers, the configuration {}", layers,
-                                          model.layers()));
+        not_one_model(folder,
+                      fmt::format("model.safetensors has {} layers, the configuration {}", layers, model.layers()));
     const double elements = static_cast<double>(micro_batch) * static_cast<double>(model.max_seqlen) *
                             static_cast<double>(std::max(widest_hidden(model), model.vocab));
     if (elements > kMostElements)
@@ -168,9 +169,8 @@ TrainedModel load_model(const fs::path& folder, const engine::Backend& backend, 
 }  // namespace
 
 TrainedModel load_trained_model(const fs::path& folder, const engine::Backend& backend, bool under_capacity) {
-    return load_model(folder, backend, under_capacity, [](const engine::TransformerConfig&, std::int64_t micro_batch) {
-        return micro_batch;
-    });
+    return load_model(folder, backend, under_capacity,
+                      [](const engine::TransformerConfig&, std::int64_t micro_batch) { return micro_batch; });
 }
 
 TrainedModel load_generator(const fs::path& folder, const engine::Backend& backend, std::int64_t samples) {
@@ -210,19 +210,20 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
     const TrialConfig& config = trained.config;
     if (tasks.empty()) tasks = config.eval.tasks;
     if (tasks.empty())
-        throw Error(ErrorKind::usage, "the trial of this checkpoint had no tasks", "name some, as in --tasks lambada,ptb");
+        throw Error(ErrorKind::usage, "the trial of this checkpoint had no tasks",
+                    "name some, as in --tasks lambada,ptb");
     CheckpointEvaluation evaluation;
     std::vector<Task> all;
-    for (const std::string& name : tasks) all.push_back(load_task(name, config.base_folder));  // before the first is scored
+    for (const std::string& name : tasks)
+        all.push_back(load_task(name, config.base_folder));  // before the first is scored
     for (const Task& task : all) check_first_records(task);
     for (const Task& task : all) {
         const bool is_asked_by_shots = takes_shots(task.kind) && !shots.empty();
         for (const std::int64_t count : is_asked_by_shots ? shots : std::vector<std::int64_t>{task.shots}) {
             const TaskResult result = evaluate_task(
-                with_shots(task, count),
-                {text_tokenizer(trained), *trained.model, trained.exec, trained.backend, config.train.micro_batch_size,
-                 documents.value_or(config.eval.documents), config.data.embedded_seed, config.base_folder,
-                 trained.step});
+                with_shots(task, count), {text_tokenizer(trained), *trained.model, trained.exec, trained.backend,
+                                          config.train.micro_batch_size, documents.value_or(config.eval.documents),
+                                          config.data.embedded_seed, config.base_folder, trained.step});
             for (journal::Evaluation score : result.scores) {
                 score.score_key = key_of(task, count, documents.value_or(config.eval.documents), trained);
                 evaluation.scores.push_back(std::move(score));
@@ -232,9 +233,10 @@ CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std:
     }
     note_changed_tasks(config, tasks, evaluation.notes);
     if (trained.under_capacity)
-        evaluation.notes.push_back(fmt::format("Scored under training's capacity (eval.capacity = \"reference\"), in "
-                                               "micro-batches of {}: experts drop what is beyond it.",
-                                               counted(config.train.micro_batch_size, "sample")));
+        evaluation.notes.push_back(
+            fmt::format("Scored under training's capacity (eval.capacity = \"reference\"), in "
+                        "micro-batches of {}: experts drop what is beyond it.",
+                        counted(config.train.micro_batch_size, "sample")));
     return evaluation;
 }
 

@@ -53,10 +53,10 @@ struct CheckpointEvaluation {
 };
 
 // Scores the tasks as the trial's own scoring does; none named: the trial's own. `documents`: of each task, 0 for all;
-// nothing: as many as the trial. `shots`: each number of them; none named: as each task's file says. Contexts longer than the model lose their front, continuations are scored in windows.
-// Errors: usage, without any task; those of load_task and evaluate_task.
+// nothing: as many as the trial. `shots`: each number of them; none named: as each task's file says. Contexts longer
+// than the model lose their front, continuations are scored in windows. Errors: usage, without any task; those of
+// load_task and evaluate_task.
 CheckpointEvaluation evaluate_checkpoint(TrainedModel& trained, std::vector<std::string> tasks,
-                                         const std::vector<std::int64_t>& shots,
-                                         std::optional<std::int64_t> documents);
+                                         const std::vector<std::int64_t>& shots, std::optional<std::int64_t> documents);
 
 }  // namespace deft::experiments

@@ -125,16 +125,18 @@ Json about_import(const engine::ImportedModel& from, const engine::AnyTokenizer&
     if (!continues_text)
         note = "deft eval cannot score it: it continues no text";
     else if (text == nullptr)
-        note = fmt::format("deft eval cannot score it: it has no tokenizer that deft reads (name one with --tokenizer){}",
-                           from.tokenizer.problem.empty() ? "" : ": " + from.tokenizer.problem);
+        note =
+            fmt::format("deft eval cannot score it: it has no tokenizer that deft reads (name one with --tokenizer){}",
+                        from.tokenizer.problem.empty() ? "" : ": " + from.tokenizer.problem);
     else if (engine::huggingface_counterpart(from.config).names == engine::WeightNames::own)
         note = "deft eval cannot score it: it is not a GPT-2 or Llama model";
     else
         about["config"] = to_json(trial_of_import(from, *text));
     if (text != nullptr && text->vocab() < from.config.vocab && note.empty())
-        note = fmt::format("{} of its {} rows are of no token of the tokenizer: they count in its probabilities, and are never "
-                           "drawn",
-                           from.config.vocab - text->vocab(), from.config.vocab);
+        note = fmt::format(
+            "{} of its {} rows are of no token of the tokenizer: they count in its probabilities, and are never "
+            "drawn",
+            from.config.vocab - text->vocab(), from.config.vocab);
     return about;
 }
 

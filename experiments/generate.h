@@ -13,9 +13,9 @@
 namespace deft::experiments {
 
 struct GenerationRequest {
-    std::string prompt;        // empty: a text from its beginning, after the end-of-document token
-    std::int64_t tokens = 128; // of each text at most; it ends sooner with the mark that ends a document, and where the
-                               // model's positions end
+    std::string prompt;         // empty: a text from its beginning, after the end-of-document token
+    std::int64_t tokens = 128;  // of each text at most; it ends sooner with the mark that ends a document, and where
+                                // the model's positions end
     std::int64_t samples = 1;
     engine::SamplingConfig sampling;
 };

@@ -48,7 +48,8 @@ std::vector<GrowthPoint> parse_points(TableReader& table) {
 void require_duration(TableReader& table, const Growth& growth) {
     if (growth.pacing == "constant") {
         for (const char* key : {"duration", "steps"})
-            if (table.optional_node(key) != nullptr) table.refuse(key, "has no effect with a constant value", "drop the key");
+            if (table.optional_node(key) != nullptr)
+                table.refuse(key, "has no effect with a constant value", "drop the key");
         return;
     }
     const bool given = table.optional_node("duration") != nullptr || table.optional_node("steps") != nullptr;
@@ -67,19 +68,20 @@ void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) 
     } else {
         if (growth.pacing == "constant") {
             if (table.optional_node("max") != nullptr && growth.max != growth.min)
-                table.refuse("max", fmt::format("is {}, and what is constant stays at min = {}", growth.max, growth.min));
+                table.refuse("max",
+                             fmt::format("is {}, and what is constant stays at min = {}", growth.max, growth.min));
             growth.max = growth.min;
         } else if (growth.max == 0) {
             if (range.needs_max)
-                table.refuse("max", "is needed where difficulty = \"value\"", "deft analyze prints the values of a corpus");
+                table.refuse("max", "is needed where difficulty = \"value\"",
+                             "deft analyze prints the values of a corpus");
             growth.max = range.most;
         }
     }
     table.require_at_least("min", growth.min, 1);
     if (growth.max > range.most)
         table.refuse("max", fmt::format("is {}, above {} = {}", growth.max, range.most_name, range.most));
-    if (growth.min > growth.max)
-        table.refuse("min", fmt::format("is {}, above max = {}", growth.min, growth.max));
+    if (growth.min > growth.max) table.refuse("min", fmt::format("is {}, above max = {}", growth.min, growth.max));
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ void read_peaks(const ConfigNode& node, const std::string& name, Device& device)
 void read_links(const ConfigNode& node, const std::string& name, Device& device) {
     for (const ConfigNode& item : tables_of(node, name)) {
         DeviceLink link = read_link(TableReader(item, name));
-        if (std::any_of(device.links.begin(), device.links.end(), [&](const DeviceLink& l) { return l.name == link.name; }))
+        if (std::any_of(device.links.begin(), device.links.end(),
+                        [&](const DeviceLink& l) { return l.name == link.name; }))
             throw Error(ErrorKind::config, item.place, fmt::format("{} {} is there twice", name, link.name));
         device.links.push_back(std::move(link));
     }

@@ -6,10 +6,10 @@ namespace deft::experiments {
 
 namespace {
 
-constexpr double kLeastPromise = 60;       // seconds: a machine may be busy, a disk asleep
-constexpr double kLeastOfRanks = 30;       // of computing alone: other ranks wait for one that hangs, at the price of all
-constexpr double kTimesLonger = 10;        // than any piece of work so far
-constexpr double kEvery = 10;              // seconds between two lines at most as long as pieces are shorter
+constexpr double kLeastPromise = 60;  // seconds: a machine may be busy, a disk asleep
+constexpr double kLeastOfRanks = 30;  // of computing alone: other ranks wait for one that hangs, at the price of all
+constexpr double kTimesLonger = 10;   // than any piece of work so far
+constexpr double kEvery = 10;         // seconds between two lines at most as long as pieces are shorter
 
 }  // namespace
 

@@ -41,9 +41,9 @@ void note_outer_enabled(JsonReader& section, bool inner, Notes& notes) {
     bool enabled = false;
     section.optional("enabled", enabled);
     if (enabled != inner)
-        notes.push_back({section.name("enabled"), What::defect,
-                         fmt::format("is {}, and theirs never asks: the inner enabled decides there, and decided here",
-                                     enabled)});
+        notes.push_back(
+            {section.name("enabled"), What::defect,
+             fmt::format("is {}, and theirs never asks: the inner enabled decides there, and decided here", enabled)});
     else
         notes.push_back({section.name("enabled"), What::ignored, "the inner enabled decides, there and here"});
 }
@@ -70,15 +70,17 @@ std::string variable_batch_toml(JsonReader section, bool curriculum, Notes& note
         notes.push_back({section.name("sequence_picking_order"), What::ignored,
                          "the sampler orders the samples; what is difficult comes later by a curriculum"});
     if (!misspelt.empty())
-        notes.push_back({section.name("sentence_picking_order"), What::defect,
-                         "their documentation writes it so, and their code reads sequence_picking_order: theirs ignores "
-                         "it silently, and ours has no such key"});
+        notes.push_back(
+            {section.name("sentence_picking_order"), What::defect,
+             "their documentation writes it so, and their code reads sequence_picking_order: theirs ignores "
+             "it silently, and ours has no such key"});
     if (!path.empty())
         notes.push_back({section.name("metrics_path"), What::ignored, "ours knows the length of every sample"});
     if (section.has("verbose")) notes.push_back({section.name("verbose"), What::ignored, "prints only"});
     if (curriculum && enabled)
-        notes.push_back({section.name("enabled"), What::changed,
-                         "theirs does not combine it with curriculum learning; ours sizes a batch by its step's length"});
+        notes.push_back(
+            {section.name("enabled"), What::changed,
+             "theirs does not combine it with curriculum learning; ours sizes a batch by its step's length"});
     note_unread(section, notes);
     if (max_tokens == 0 && !enabled) return {};
     if (max_tokens < 1) section.refuse("max_tokens", fmt::format("is {}, and must be at least 1", max_tokens));
@@ -111,12 +113,14 @@ std::string sampling_toml(JsonReader section, std::optional<JsonReader> legacy, 
     if (section.has("num_epochs"))
         notes.push_back({section.name("num_epochs"), What::ignored, "a case ends at train.budget_tokens"});
     if (workers > 0)
-        notes.push_back({section.name("num_workers"), What::defect,
-                         "theirs reads ahead: samples are cut to a later step's length, and a checkpoint counts samples "
-                         "that were never trained on; ours reads no step ahead of its own"});
+        notes.push_back(
+            {section.name("num_workers"), What::defect,
+             "theirs reads ahead: samples are cut to a later step's length, and a checkpoint counts samples "
+             "that were never trained on; ours reads no step ahead of its own"});
     else if (section.has("num_workers"))
         notes.push_back({section.name("num_workers"), What::ignored, "ours has no loader processes"});
-    if (section.has("pin_memory")) notes.push_back({section.name("pin_memory"), What::ignored, "ours has no loader processes"});
+    if (section.has("pin_memory"))
+        notes.push_back({section.name("pin_memory"), What::ignored, "ours has no loader processes"});
     note_unread(section, notes);
     return toml;
 }
@@ -129,9 +133,11 @@ std::string layers_line(JsonReader& section, Notes& notes) {
     section.optional("total_layer_num", total);
     section.optional("random_ltd_layer_num", count);
     if (section.has("random_ltd_layer_num") && count != static_cast<std::int64_t>(layers.size()))
-        notes.push_back({section.name("random_ltd_layer_num"), What::defect,
-                         fmt::format("is {}, and random_ltd_layer_id names {}: theirs draws for the number and routes the "
-                                     "named; ours takes the named", count, layers.size())});
+        notes.push_back(
+            {section.name("random_ltd_layer_num"), What::defect,
+             fmt::format("is {}, and random_ltd_layer_id names {}: theirs draws for the number and routes the "
+                         "named; ours takes the named",
+                         count, layers.size())});
     if (!std::is_sorted(layers.begin(), layers.end(), std::less_equal<>())) {
         notes.push_back({section.name("random_ltd_layer_id"), What::changed, "sorted, each layer once"});
         std::sort(layers.begin(), layers.end());
@@ -163,7 +169,8 @@ void note_model_keys(JsonReader& section, Notes& notes) {
         rate->optional("warmup_layer_tokens", tokens);
         notes.push_back({rate->name("enabled"), enabled ? What::defect : What::ignored,
                          std::string(enabled ? "theirs raises NotImplementedError; " : "") +
-                             "ours always counts layer-averaged tokens: see train.warmup_tokens or warmup_share, and train.decay_tokens"});
+                             "ours always counts layer-averaged tokens: see train.warmup_tokens or warmup_share, and "
+                             "train.decay_tokens"});
         note_unread(*rate, notes);
     }
 }
@@ -184,15 +191,19 @@ std::string random_ltd_toml(JsonReader section, bool enabled, Notes& notes) {
         schedule->refuse("min_value", fmt::format("is {}, with max_value = {}", least, most));
     const auto type = schedule->required<std::string>("schedule_type");
     if (type != "fixed_linear")
-        schedule->refuse("schedule_type", fmt::format("is {}", Json(type).dump(-1, ' ', true)), "theirs knows fixed_linear alone");
+        schedule->refuse("schedule_type", fmt::format("is {}", Json(type).dump(-1, ' ', true)),
+                         "theirs knows fixed_linear alone");
     JsonReader config = schedule->required_section("schedule_config");
-    const auto steps = config.required<std::int64_t>("require_steps"), step = config.required<std::int64_t>("seq_per_step");
+    const auto steps = config.required<std::int64_t>("require_steps"),
+               step = config.required<std::int64_t>("seq_per_step");
     if (steps < 1) config.refuse("require_steps", "must be at least 1");
     if (step < 1) config.refuse("seq_per_step", "must be at least 1");
     if (least % step != 0 || most % step != 0)
-        notes.push_back({schedule->name(least % step != 0 ? "min_value" : "max_value"), What::changed,
-                         fmt::format("is not a multiple of {}: theirs goes below min_value and reaches max_value late; ours "
-                                     "begins at min and is at max at require_steps", step)});
+        notes.push_back(
+            {schedule->name(least % step != 0 ? "min_value" : "max_value"), What::changed,
+             fmt::format("is not a multiple of {}: theirs goes below min_value and reaches max_value late; ours "
+                         "begins at min and is at max at require_steps",
+                         step)});
     for (const JsonReader* read : {&section, &*schedule, &config}) note_unread(*read, notes);
     return fmt::format(
         "\n[case.random_ltd]\nenabled = {}\nmin = {}\nmax = {}  # model.seqlen must be this\nstep = {}\n"
@@ -247,8 +258,8 @@ DeepSpeedImport import_deepspeed(const std::string& json, const std::string& fil
     std::string problem;
     const Json parsed = try_parse_object(without_comments(json), problem), empty = Json::object();
     if (parsed.is_discarded())
-        throw Error(ErrorKind::config, Place{file, 0, 0}, problem, "give the file that deepspeed --deepspeed_config takes",
-                    "nothing was written");
+        throw Error(ErrorKind::config, Place{file, 0, 0}, problem,
+                    "give the file that deepspeed --deepspeed_config takes", "nothing was written");
     JsonReader root(parsed, "", file);
     DeepSpeedImport result;
     std::optional<JsonReader> efficiency = root.section("data_efficiency");
@@ -274,7 +285,8 @@ DeepSpeedImport import_deepspeed(const std::string& json, const std::string& fil
     note_unread(section, result.notes);
     note_outside(root, result.notes);
     result.toml =
-        "# From a DeepSpeed configuration: a case to put into a sweep whose [defaults] hold the model, data and budget.\n"
+        "# From a DeepSpeed configuration: a case to put into a sweep whose [defaults] hold the model, data and "
+        "budget.\n"
         "# Steps are optimizer steps at train.batch_size.\n"
         "[[case]]\nname = \"from_deepspeed\"\n" +
         body;

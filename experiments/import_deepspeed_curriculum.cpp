@@ -80,11 +80,13 @@ Schedule read_schedule(JsonReader& section, std::vector<ImportNote>& notes) {
         if (s.min % s.step != 0)
             notes.push_back({section.name("min_difficulty"), What::defect,
                              fmt::format("theirs cuts {} to a multiple of {}, below the minimum (fixed upstream in "
-                                         "#8334); ours stays at the minimum", s.min, s.step)});
+                                         "#8334); ours stays at the minimum",
+                                         s.min, s.step)});
         if (s.max % s.step != 0)
             notes.push_back({section.name("max_difficulty"), What::changed,
                              fmt::format("is not a multiple of {}: theirs stays below it until the root runs on past "
-                                         "total_curriculum_step; ours is there at that step", s.step)});
+                                         "total_curriculum_step; ours is there at that step",
+                                         s.step)});
     }
     note_unread(config, notes);
     return s;
@@ -112,9 +114,10 @@ std::string discrete_toml(const std::vector<Stair>& stairs) {
     const std::int64_t steps = stairs.back().step;
     std::vector<std::string> points;
     for (const Stair& s : stairs)
-        points.push_back(s.step == 0 || s.step == steps
-                             ? fmt::format("[{}, {}]", s.step == 0 ? 0 : 1, s.value)
-                             : fmt::format("[{}, {}]", static_cast<double>(s.step) / static_cast<double>(steps), s.value));
+        points.push_back(
+            s.step == 0 || s.step == steps
+                ? fmt::format("[{}, {}]", s.step == 0 ? 0 : 1, s.value)
+                : fmt::format("[{}, {}]", static_cast<double>(s.step) / static_cast<double>(steps), s.value));
     return fmt::format("pacing = \"discrete\"\npoints = [{}]\nsteps = {}\n", fmt::join(points, ", "), steps);
 }
 
@@ -131,7 +134,8 @@ std::optional<std::string> growth_toml(Schedule s, const JsonReader& section, st
         // Theirs cuts the samples into max_difficulty parts, whatever it is called.
         if (s.max < 1 || kHundredth % s.max != 0)
             return refuse("max_difficulty", fmt::format("theirs cuts the samples into {} parts, which are not whole "
-                                                        "percentiles", s.max));
+                                                        "percentiles",
+                                                        s.max));
         const std::int64_t scale = kHundredth / s.max;
         notes.push_back({section.name("max_difficulty"), What::changed,
                          fmt::format("theirs cuts the samples into {} parts: one is {} percentiles", s.max, scale)});
@@ -156,7 +160,8 @@ std::optional<std::string> growth_toml(Schedule s, const JsonReader& section, st
     std::string toml = fmt::format("min = {}\nmax = {}\ndifficulty_step = {}\n", s.min, s.max, s.step);
     toml += s.type == "fixed_linear" ? std::string("pacing = \"linear\"\n")
                                      : fmt::format("pacing = \"root\"\nroot_degree = {}\n", s.root_degree);
-    return toml + fmt::format("steps = {}  # or duration, a fraction of the baseline's steps at this budget\n", s.steps);
+    return toml +
+           fmt::format("steps = {}  # or duration, a fraction of the baseline's steps at this budget\n", s.steps);
 }
 
 // As TOML writes a key; control characters do not come here.
@@ -221,11 +226,12 @@ void import_single_cluster(JsonReader& section, const std::string& name, const s
     const bool length = says_how || is_one_of(letters, {"seqlen", "sequencelength"});
     if (type != "value" || !length) {
         notes.push_back({key, What::defect,
-                         length ? "single_cluster admits all samples at once, and a length is not a percentile: theirs "
-                                  "neither cuts nor orders; schedule_based was meant, which orders by real length, and "
-                                  "packed samples are all full"
-                                : "single_cluster admits all samples at once: theirs orders nothing; schedule_based was "
-                                  "meant"});
+                         length
+                             ? "single_cluster admits all samples at once, and a length is not a percentile: theirs "
+                               "neither cuts nor orders; schedule_based was meant, which orders by real length, and "
+                               "packed samples are all full"
+                             : "single_cluster admits all samples at once: theirs orders nothing; schedule_based was "
+                               "meant"});
         add(curriculum, name, name, {}, key, notes);
         return;
     }
@@ -253,7 +259,8 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
                          "8 suits lengths; of percentiles it admits samples in twelve leaps, as one of their scripts "
                          "does unintentionally; converted unchanged"});
     const std::string key = section.name("clustering_type");
-    if (is_one_of(letters, {"seqlen", "sequencelength", "seqreo", "seqlenvocabularyrarity", "seqlenvocabrarity", "seqreovoc"})) {
+    if (is_one_of(letters,
+                  {"seqlen", "sequencelength", "seqreo", "seqlenvocabularyrarity", "seqlenvocabrarity", "seqreovoc"})) {
         note_paths(section, "the metric was not converted", notes);
         notes.push_back({key, What::not_converted,
                          "orders samples by their real length (seqreo), which packed GPT samples refuse: they are all "
@@ -292,8 +299,7 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
 
 void import_metric(JsonReader section, const std::string& name, ImportedCurriculum& curriculum,
                    std::vector<ImportNote>& notes) {
-    const std::string clustering =
-        required_one_of(section, "clustering_type", {"schedule_based", "single_cluster"});
+    const std::string clustering = required_one_of(section, "clustering_type", {"schedule_based", "single_cluster"});
     const std::string type = required_one_of(section, "difficulty_type", {"value", "percentile"});
     if (clustering == "single_cluster")
         import_single_cluster(section, name, type, curriculum, notes);
@@ -306,7 +312,8 @@ void import_metric(JsonReader section, const std::string& name, ImportedCurricul
 
 void note_unread(const JsonReader& section, std::vector<ImportNote>& notes) {
     for (const std::string& key : section.unread())
-        notes.push_back({section.name(key), What::unknown, "theirs ignores it silently; " + suggestion(key, section.known())});
+        notes.push_back(
+            {section.name(key), What::unknown, "theirs ignores it silently; " + suggestion(key, section.known())});
 }
 
 ImportedCurriculum import_curriculum(JsonReader section, std::vector<ImportNote>& notes) {
@@ -315,9 +322,10 @@ ImportedCurriculum import_curriculum(JsonReader section, std::vector<ImportNote>
     std::string path;
     section.optional("data_cluster_path", path);
     if (!path.empty())
-        notes.push_back({section.name("data_cluster_path"), What::defect,
-                         "theirs keeps its state there, and resuming reads what later runs changed; ours keeps no state "
-                         "on disk"});
+        notes.push_back(
+            {section.name("data_cluster_path"), What::defect,
+             "theirs keeps its state there, and resuming reads what later runs changed; ours keeps no state "
+             "on disk"});
     if (std::optional<JsonReader> metrics = section.section("curriculum_metrics")) {
         for (const std::string& name : metrics->keys()) {
             if (name.empty() || metrics->name(name) != metrics->name("") + name)

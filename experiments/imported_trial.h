@@ -1,6 +1,6 @@
 #pragma once
-// A trial that trains nothing: a model of others becomes a checkpoint like those of trained trials, which is then scored
-// as they are.
+// A trial that trains nothing: a model of others becomes a checkpoint like those of trained trials, which is then
+// scored as they are.
 
 #include <functional>
 

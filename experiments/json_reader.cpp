@@ -76,7 +76,8 @@ void JsonReader::optional(const char* key, std::vector<std::int64_t>& out) {
     if (value->is_array())
         for (const Json& item : *value)
             if (const std::optional<std::int64_t> integer = integer_of(item)) integers.push_back(*integer);
-    if (!value->is_array() || integers.size() != value->size()) refuse(key, "must be an array of integers, of at most 2^53");
+    if (!value->is_array() || integers.size() != value->size())
+        refuse(key, "must be an array of integers, of at most 2^53");
     out = std::move(integers);
 }
 
@@ -101,9 +102,8 @@ std::vector<std::string> JsonReader::keys() const {
 
 std::vector<std::string> JsonReader::unread() const {
     std::vector<std::string> unread = keys();
-    std::erase_if(unread, [&](const std::string& key) {
-        return std::find(known_.begin(), known_.end(), key) != known_.end();
-    });
+    std::erase_if(unread,
+                  [&](const std::string& key) { return std::find(known_.begin(), known_.end(), key) != known_.end(); });
     return unread;
 }
 
@@ -113,7 +113,8 @@ std::string JsonReader::name(const std::string& key) const {
 }
 
 void JsonReader::refuse(const std::string& key, const std::string& why, const std::string& fix) const {
-    throw Error(ErrorKind::config, Place{file_, 0, 0}, fmt::format("{} {}", name(key), why), fix, "nothing was written");
+    throw Error(ErrorKind::config, Place{file_, 0, 0}, fmt::format("{} {}", name(key), why), fix,
+                "nothing was written");
 }
 
 }  // namespace deft::experiments

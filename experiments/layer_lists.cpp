@@ -17,7 +17,8 @@ std::vector<std::int64_t> parse_layer_range(const TableReader& table, const std:
         if (last_error != std::errc{} || stop != end) last = -1;
     }
     if (first < 0 || last < first || last >= kMostLayers)
-        table.refuse("layers", fmt::format("is \"{}\", which is not a range", text), "write it as \"1-22\", or [1, 2, 5]");
+        table.refuse("layers", fmt::format("is \"{}\", which is not a range", text),
+                     "write it as \"1-22\", or [1, 2, 5]");
     std::vector<std::int64_t> layers;
     for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
     return layers;

@@ -32,8 +32,9 @@ std::string without_comments(std::string_view text) {
     std::size_t comma = std::string::npos;  // the last byte that is not blank, where it is a comma
     for (std::size_t at = 0; at < plain.size();) {
         if (const std::size_t end = end_of_comment(text, at); end > at) {
-            std::replace_if(plain.begin() + static_cast<std::ptrdiff_t>(at), plain.begin() + static_cast<std::ptrdiff_t>(end),
-                            [](char c) { return c != '\n'; }, ' ');
+            std::replace_if(
+                plain.begin() + static_cast<std::ptrdiff_t>(at), plain.begin() + static_cast<std::ptrdiff_t>(end),
+                [](char c) { return c != '\n'; }, ' ');
             at = end;
             continue;
         }

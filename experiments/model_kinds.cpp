@@ -93,7 +93,8 @@ ModelConfig defaults_of_kind(const std::string& name) {
 }
 
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab) {
-    const kernels::NormSpec norm{model.norm == "rms" ? kernels::NormKind::rms : kernels::NormKind::layer, model.norm_eps};
+    const kernels::NormSpec norm{model.norm == "rms" ? kernels::NormKind::rms : kernels::NormKind::layer,
+                                 model.norm_eps};
     engine::BlockConfig block;
     const bool is_post = model.norm_placement == "post";
     block.placement = is_post ? engine::NormPlacement::post : engine::NormPlacement::pre;
@@ -132,7 +133,9 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     }
     if (model.classes > 0 || model.value_head) {
         config.head.reset();
-        config.class_head = {.classes = model.value_head ? 1 : model.classes, .pooler = true, .value = model.value_head,
+        config.class_head = {.classes = model.value_head ? 1 : model.classes,
+                             .pooler = true,
+                             .value = model.value_head,
                              .dropout = model.head_dropout};
         return config;
     }

@@ -51,8 +51,7 @@ ConfigNode load_model_preset(const std::string& name) {
 PresetTraining preset_training(const std::string& name) {
     const std::vector<std::string> known = model_presets();
     if (std::find(known.begin(), known.end(), name) == known.end())
-        throw Error(ErrorKind::config, fmt::format("unknown model preset \"{}\"", name),
-                    suggestion(name, known));
+        throw Error(ErrorKind::config, fmt::format("unknown model preset \"{}\"", name), suggestion(name, known));
     const ConfigNode file = parse_preset_file(name);
     const ConfigNode* node = file.find(kTraining);
     PresetTraining training;

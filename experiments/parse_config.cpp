@@ -82,8 +82,9 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
         if (data.corpus == "indexed" && files->size() > 1 &&
             !std::all_of(files->begin(), files->end(), [](const std::string& file) { return file.ends_with(".bin"); }))
-            table.refuse(key, "must be the prefix of one Megatron dataset, without .bin or .idx, or token shards of llm.c, "
-                              "each with its .bin");
+            table.refuse(key,
+                         "must be the prefix of one Megatron dataset, without .bin or .idx, or token shards of llm.c, "
+                         "each with its .bin");
     constexpr std::int64_t kMostShare = 1'000'000'000;
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
                         *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;
@@ -137,10 +138,11 @@ std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const 
                                                 const std::string& base_folder) {
     if (sample_kind(data) == SampleKind::images) return training_images(data, base_folder);
     if (sample_kind(data) != SampleKind::labelled)
-        table.refuse("epochs",
-                     "counts passes over images or labelled texts, and how many samples a corpus has is known once it is "
-                     "tokenised",
-                     "give train.budget_tokens");
+        table.refuse(
+            "epochs",
+            "counts passes over images or labelled texts, and how many samples a corpus has is known once it is "
+            "tokenised",
+            "give train.budget_tokens");
     try {
         return whole_batches_of(training_records(data, base_folder), data.labelled);
     } catch (const Error& error) {
@@ -152,9 +154,10 @@ std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const 
 // The dropped rest of an epoch is counted in batches of a step.
 void require_batches_of_a_step(const TableReader& table, const DataConfig& data, const TrainConfig& train) {
     if (data.labelled.whole_batches == 0 || data.labelled.whole_batches == train.batch_size) return;
-    table.refuse("batch_size",
-                 fmt::format("is {}, and data.labelled.whole_batches {}", train.batch_size, data.labelled.whole_batches),
-                 "make them equal, or drop data.labelled.whole_batches: then the last step of an epoch takes what is left");
+    table.refuse(
+        "batch_size",
+        fmt::format("is {}, and data.labelled.whole_batches {}", train.batch_size, data.labelled.whole_batches),
+        "make them equal, or drop data.labelled.whole_batches: then the last step of an epoch takes what is left");
 }
 
 // From budget_tokens or epochs.
@@ -164,7 +167,9 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
     table.optional("epochs", epochs);
     const bool has_tokens = table.optional_node("budget_tokens") != nullptr;
     if (table.optional_node("epochs") == nullptr) {
-        if (!has_tokens) table.refuse("budget_tokens", "is missing", "give the tokens to train on, or epochs of images or labelled texts");
+        if (!has_tokens)
+            table.refuse("budget_tokens", "is missing",
+                         "give the tokens to train on, or epochs of images or labelled texts");
         return;
     }
     if (epochs <= 0)
@@ -217,8 +222,10 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
 void require_questions_of_labels(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                  const EvalConfig& eval) {
     if (!eval.tasks.empty())
-        table.refuse("tasks", fmt::format("ask a model to continue text, and one of labelled texts is scored by {} itself", data.corpus),
-                     "drop the key");
+        table.refuse(
+            "tasks",
+            fmt::format("ask a model to continue text, and one of labelled texts is scored by {} itself", data.corpus),
+            "drop the key");
     const Task task = labelled_task(data, base_folder);
     std::vector<std::string> metrics = task.metrics;
     metrics.insert(metrics.begin(), "loss");
@@ -235,13 +242,15 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
             table.refuse("metric", "is an accuracy of classification, and packed samples train a language model",
                          "set eval.metric = \"loss\"");
         if (eval.metric != "loss" && eval.metric != "bits_per_byte")
-            table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\"");
+            table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric),
+                         "set eval.metric = \"loss\"");
         return;
     }
     if (sample_kind(data) == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
     const bool is_images = sample_kind(data) == SampleKind::images;
     if (eval.metric != "loss" && eval.metric != "bits_per_byte" && eval.metric != "acc")
-        table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric), "set eval.metric = \"loss\" or \"acc\"");
+        table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric),
+                     "set eval.metric = \"loss\" or \"acc\"");
     if (!eval.tasks.empty())
         table.refuse("tasks",
                      is_images ? "ask a model to continue text, and an image model predicts classes"
@@ -262,7 +271,8 @@ void require_capacity(const TableReader& table, const ExpertLayersConfig& expert
         table.refuse("capacity", "= \"reference\" is of experts, and the model has none",
                      "drop the key, or give the model experts in [model.experts]");
     if (experts.capacity_factor == 0)
-        table.refuse("capacity", "= \"reference\" is training's capacity, and model.experts.capacity_factor = 0 has none",
+        table.refuse("capacity",
+                     "= \"reference\" is training's capacity, and model.experts.capacity_factor = 0 has none",
                      "drop the key, or set model.experts.capacity_factor");
 }
 
@@ -279,7 +289,8 @@ void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersCon
     if (eval.select == "best" && eval.every.empty())
         table.refuse("select", "is \"best\" of validations that never happen", "set eval.every, as in \"20 times\"");
     if (eval.select == "last" && eval.metric != EvalConfig{}.metric)
-        table.refuse("metric", "has no effect with eval.select = \"last\"", "set eval.select = \"best\" or drop the key");
+        table.refuse("metric", "has no effect with eval.select = \"last\"",
+                     "set eval.select = \"best\" or drop the key");
     for (std::size_t i = 0; i < eval.shots.size(); ++i)
         if (eval.shots[i] < 0 || std::find(eval.shots.begin(), eval.shots.begin() + static_cast<std::ptrdiff_t>(i),
                                            eval.shots[i]) != eval.shots.begin() + static_cast<std::ptrdiff_t>(i))
@@ -298,15 +309,14 @@ void require_full_length(const TableReader& root, const TrialConfig& config) {
     const engine::TrainerConfig trainer = trainer_config(config);
     const engine::Techniques& techniques = trainer.techniques;
     if (!techniques.seqtru && !techniques.seqres) return;
-    const engine::Counts end =
-        engine::run_schedule(trainer);
+    const engine::Counts end = engine::run_schedule(trainer);
     const engine::StepPlan last = engine::plan_step(trainer, end.steps - 1);
     if (last.seqlen < trainer.model.max_seqlen)
-        root.refuse("curriculum",
-                    fmt::format("grows the length until step {}, and the budget ends after {}, at a length of {}",
-                                (techniques.seqtru ? *techniques.seqtru : *techniques.seqres).duration, end.steps,
-                                last.seqlen),
-                    "shorten its duration or steps, or raise train.budget_tokens");
+        root.refuse(
+            "curriculum",
+            fmt::format("grows the length until step {}, and the budget ends after {}, at a length of {}",
+                        (techniques.seqtru ? *techniques.seqtru : *techniques.seqres).duration, end.steps, last.seqlen),
+            "shorten its duration or steps, or raise train.budget_tokens");
 }
 
 // Whatever is planned is counted in 64 bits: what no machine holds is refused before it is counted.
@@ -343,9 +353,12 @@ void require_plain_epochs(const TableReader& root, const TrialConfig& config) {
     const auto refuse = [&](const char* key, const char* why) {
         root.refuse(key, why, "drop the table; random_ltd goes with labelled texts");
     };
-    if (config.curriculum) refuse("curriculum", "chooses among samples, and an epoch of labelled texts shows each of them once, whole");
-    if (config.batch_ramp) refuse("batch_ramp", "changes the samples of a step, and those of labelled texts follow their epochs");
-    if (config.variable_batch) refuse("variable_batch", "changes the samples of a step, and those of labelled texts follow their epochs");
+    if (config.curriculum)
+        refuse("curriculum", "chooses among samples, and an epoch of labelled texts shows each of them once, whole");
+    if (config.batch_ramp)
+        refuse("batch_ramp", "changes the samples of a step, and those of labelled texts follow their epochs");
+    if (config.variable_batch)
+        refuse("variable_batch", "changes the samples of a step, and those of labelled texts follow their epochs");
 }
 
 StartConfig parse_start(TableReader table) {
@@ -416,13 +429,13 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         const auto dropping = parse_token_dropping(TableReader(*node, dropper.name), dropper, config.model);
         if (!dropping) continue;
         if (config.token_dropping)
-            reader.refuse(dropper.name,
-                          fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
-                          "compare them as two cases: in each, set enabled = false for the other");
+            reader.refuse(
+                dropper.name,
+                fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
+                "compare them as two cases: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
-    parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder,
-               config.eval);
+    parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder, config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);

@@ -76,13 +76,14 @@ void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConf
 
 // Repeats a single number for each expert layer.
 void spread_count(const TableReader& table, bool count_is_of_all, ExpertLayersConfig& experts) {
-    if (experts.count.empty()) table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
+    if (experts.count.empty())
+        table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
     if (count_is_of_all) experts.count.resize(experts.layers.size(), experts.count.front());
     if (experts.count.size() != experts.layers.size())
-        table.refuse("count",
-                     fmt::format("lists {}, and there are {} expert layers", experts.count.size(),
-                                 experts.layers.size()),
-                     "give one number for all, or one of each");
+        table.refuse(
+            "count",
+            fmt::format("lists {}, and there are {} expert layers", experts.count.size(), experts.layers.size()),
+            "give one number for all, or one of each");
 }
 
 }  // namespace

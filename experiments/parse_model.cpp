@@ -35,9 +35,10 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
                      "choose model.width and model.heads so that width / heads is even");
     using Dropout = kernels::AttentionDropout;
     if (model.attention_dropout > 0 && (model.heads > Dropout::kMostHeads || model.seqlen > Dropout::kMostKeys))
-        table.refuse("attention_dropout",
-                     fmt::format("is drawn for at most {} heads and {} tokens", Dropout::kMostHeads, Dropout::kMostKeys),
-                     "set it to 0, or lower model.heads or model.seqlen");
+        table.refuse(
+            "attention_dropout",
+            fmt::format("is drawn for at most {} heads and {} tokens", Dropout::kMostHeads, Dropout::kMostKeys),
+            "set it to 0, or lower model.heads or model.seqlen");
 }
 
 // Masked tokens are predicted from both sides, and packed ones from the preceding tokens.
@@ -46,16 +47,18 @@ void require_samples(const TableReader& table, const ModelConfig& model, const D
         const std::int64_t shortest = engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut();
         table.require_at_least("seqlen", model.seqlen, shortest);
         if (model.causal)
-            table.refuse("causal", "is true, and the masked tokens of data.samples = \"bert\" are guessed from both sides",
+            table.refuse("causal",
+                         "is true, and the masked tokens of data.samples = \"bert\" are guessed from both sides",
                          "set model.kind = \"bert\", or model.causal = false");
         if (model.segments == 1)
             table.refuse("segments", "is 1, and BERT's samples have two", "set it to 2, or to 0 for none");
         return;
     }
     if (!model.causal)
-        table.refuse("causal",
-                     "is false, and packed samples ask for the next token, which a model that attends to it need not guess",
-                     "set model.causal = true, or data.samples = \"bert\"");
+        table.refuse(
+            "causal",
+            "is false, and packed samples ask for the next token, which a model that attends to it need not guess",
+            "set model.causal = true, or data.samples = \"bert\"");
     if (model.segments > 0)
         table.refuse("segments", fmt::format("is {}, and packed samples have none", model.segments),
                      "set it to 0, or data.samples = \"bert\"");
@@ -73,7 +76,8 @@ void refuse_parts_of_tokens(const TableReader& table, const ModelConfig& model) 
     refuse("order_head", model.order_head, "needs two segments of text");
     refuse("head_transform", model.head_transform, "is of a head of tokens, and images have a head of classes");
     refuse("head_bias", model.head_bias, "is of a head of tokens, and that of classes has one always");
-    refuse("tied_head", model.tied_head != plain.tied_head, "is of a head of tokens, and images have a head of classes");
+    refuse("tied_head", model.tied_head != plain.tied_head,
+           "is of a head of tokens, and images have a head of classes");
 }
 
 // Image sizes default to the data's; stated ones must equal the data's.
@@ -110,9 +114,10 @@ void fill_images(const TableReader& table, const DataConfig& data, std::int64_t 
     refuse_parts_of_tokens(table, model);
     model.seqlen = 1 + model.image_height / model.patch * (model.image_width / model.patch);
     if (seqlen != 0 && seqlen != model.seqlen)
-        table.refuse("seqlen", fmt::format("is {}, and follows from the patches: {} and the token of the class", seqlen,
-                                           model.seqlen - 1),
-                     "drop the key");
+        table.refuse(
+            "seqlen",
+            fmt::format("is {}, and follows from the patches: {} and the token of the class", seqlen, model.seqlen - 1),
+            "drop the key");
     table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
 }
 
@@ -135,9 +140,10 @@ void refuse_image_keys(const TableReader& table, const ModelConfig& model, bool 
 void fill_labelled(TableReader& table, const DataConfig& data, const std::string& base_folder, bool has_head_dropout,
                    ModelConfig& model) {
     if (model.causal)
-        table.refuse("causal",
-                     "is true, and labels are predicted from the first token, which must see all others, as in kind bert",
-                     "set model.kind = \"bert\"");
+        table.refuse(
+            "causal",
+            "is true, and labels are predicted from the first token, which must see all others, as in kind bert",
+            "set model.kind = \"bert\"");
     if (model.segments == 1)
         table.refuse("segments", "is 1, and two texts have one each", "set it to 2, or to 0 for none");
     const Task task = labelled_task(data, base_folder);
@@ -146,8 +152,9 @@ void fill_labelled(TableReader& table, const DataConfig& data, const std::string
         table.refuse("classes", fmt::format("is {}, and the labels of {} are {}", model.classes, task.name, classes),
                      "drop the key: the data decides it");
     if (table.optional_node("value_head") != nullptr && model.value_head != (classes == 0))
-        table.refuse("value_head", fmt::format("is {}, and the labels of {} are {}", model.value_head, task.name,
-                                               classes == 0 ? "numbers" : "classes"),
+        table.refuse("value_head",
+                     fmt::format("is {}, and the labels of {} are {}", model.value_head, task.name,
+                                 classes == 0 ? "numbers" : "classes"),
                      "drop the key: the data decides it");
     model.classes = classes;
     model.value_head = classes == 0;
@@ -155,7 +162,8 @@ void fill_labelled(TableReader& table, const DataConfig& data, const std::string
     const ModelConfig plain;
     const auto drop_head_of_tokens = [&](const char* key, bool& part, bool none) {
         if (table.optional_node(key) != nullptr && part != none)
-            table.refuse(key, "is of a head of tokens or orders, and labelled texts have one of labels alone", "drop the key");
+            table.refuse(key, "is of a head of tokens or orders, and labelled texts have one of labels alone",
+                         "drop the key");
         part = none;
     };
     drop_head_of_tokens("tied_head", model.tied_head, plain.tied_head);

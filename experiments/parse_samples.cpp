@@ -17,7 +17,8 @@ std::string tokenizer_problem(const DataConfig& data) {
     if ((bert || labelled) && (data.tokenizer == "bytes" || data.tokenizer == "gpt2" || data.tokenizer == "bpe"))
         return labelled ? "has none of the [CLS] and [SEP] that rows of labelled texts need"
                         : "has none of the [CLS], [SEP] and [MASK] that BERT's samples need";
-    if (!bert && !labelled && data.tokenizer == kBertVocabulary) return "has no end of a document, which packed samples need";
+    if (!bert && !labelled && data.tokenizer == kBertVocabulary)
+        return "has no end of a document, which packed samples need";
     return {};
 }
 
@@ -68,11 +69,11 @@ void parse_samples(const TableReader& table, const SampleTables& tables, DataCon
     if (sample_kind(data) != SampleKind::labelled) refuse_table(table, "labelled", tables.labelled, data.samples);
     if (sample_kind(data) == SampleKind::images) return parse_images(table, tables.images, data);
     if (const std::string why = tokenizer_problem(data); !why.empty())
-        table.refuse(
-            "tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
-            fmt::format("of bert samples and labelled texts name {}, a folder with vocab.txt or a .txt file; of packed ones bytes,"
-                        " gpt2, bpe, or a folder with vocab.json and merges.txt",
-                        kBertVocabulary));
+        table.refuse("tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
+                     fmt::format("of bert samples and labelled texts name {}, a folder with vocab.txt or a .txt file; "
+                                 "of packed ones bytes,"
+                                 " gpt2, bpe, or a folder with vocab.json and merges.txt",
+                                 kBertVocabulary));
     if (sample_kind(data) == SampleKind::labelled) return parse_labelled(table, tables.labelled, data);
     const bool of_bert = sample_kind(data) == SampleKind::bert;
     if (of_bert && data.corpus == "indexed")

@@ -116,10 +116,10 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
         table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
                                engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
     if (by_length(name) && metric.growth.max < model.seqlen)
-        table.refuse(metric.growth.points.empty() ? "max" : "points",
-                     fmt::format("ends at {}: the model would never see its full length of {}", metric.growth.max,
-                                 model.seqlen),
-                     "end at model.seqlen, or lower model.seqlen");
+        table.refuse(
+            metric.growth.points.empty() ? "max" : "points",
+            fmt::format("ends at {}: the model would never see its full length of {}", metric.growth.max, model.seqlen),
+            "end at model.seqlen, or lower model.seqlen");
     return metric;
 }
 
@@ -213,8 +213,8 @@ std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainCo
     read_table(table, ramp);
     parse_growth(table, ramp.growth, {train.batch_size, "train.batch_size"});
     if (ramp.growth.max != train.batch_size)
-        table.refuse("max", fmt::format("is {}, and a ramp ends at train.batch_size = {}", ramp.growth.max,
-                                        train.batch_size));
+        table.refuse("max",
+                     fmt::format("is {}, and a ramp ends at train.batch_size = {}", ramp.growth.max, train.batch_size));
     return ramp;
 }
 
@@ -227,8 +227,8 @@ std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const
     table.require_at_least("max_tokens", batch.max_tokens, model.seqlen);
     table.require_at_most("max_tokens", batch.max_tokens, kMostBatchSize * model.seqlen);
     if (batch.max_batch_size > 0 && batch.max_batch_size < batch.min_batch_size)
-        table.refuse("max_batch_size", fmt::format("is {}, below min_batch_size = {}", batch.max_batch_size,
-                                                   batch.min_batch_size));
+        table.refuse("max_batch_size",
+                     fmt::format("is {}, below min_batch_size = {}", batch.max_batch_size, batch.min_batch_size));
     return batch;
 }
 

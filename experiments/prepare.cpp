@@ -7,8 +7,7 @@ namespace deft::experiments {
 
 void prepare_data(const TrialConfig& config, const std::filesystem::path& data_folder,
                   const PrepareProgress& progress) {
-    const Dataset samples =
-        load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
+    const Dataset samples = load_dataset(config.data, config.model.seqlen, config.base_folder, data_folder, progress);
     if (!config.curriculum) return;
     check_columns(config, samples);
     for (const CurriculumMetric& metric : config.curriculum->metrics)

@@ -24,10 +24,10 @@ struct PresetPlan {
     engine::TransformerConfig model;  // without dropout, which changes none of these
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;  // that one token meets
-    double flops_per_token = 0;  // forward and backward, of a sample of full length
-    std::int64_t tokens = 0;     // 0: nobody stated any
-    std::string tokens_source;   // empty: they were asked for, or there are none
-    engine::MemoryPlan memory;   // of a training step with AdamW
+    double flops_per_token = 0;          // forward and backward, of a sample of full length
+    std::int64_t tokens = 0;             // 0: nobody stated any
+    std::string tokens_source;           // empty: they were asked for, or there are none
+    engine::MemoryPlan memory;           // of a training step with AdamW
 
     double flops() const { return flops_per_token * static_cast<double>(tokens); }
 };

@@ -18,7 +18,8 @@ double one_step_flops(const engine::TrainerConfig& trainer) {
 // The largest step counts all tokens of its rows, also where layers drop some.
 double growth_of_steps(const engine::TrainerConfig& trainer) {
     const std::int64_t first = engine::step_layer_tokens(engine::plan_step(trainer, 0));
-    return static_cast<double>(engine::largest_step(trainer).tokens) / static_cast<double>(std::max<std::int64_t>(1, first));
+    return static_cast<double>(engine::largest_step(trainer).tokens) /
+           static_cast<double>(std::max<std::int64_t>(1, first));
 }
 
 engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device) {
@@ -38,8 +39,7 @@ engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device, 
 
 Projection project(const TrialConfig& config, engine::Device device) {
     const engine::TrainerConfig trainer = trainer_config(config);
-    const engine::Counts counts =
-        engine::run_schedule(trainer);
+    const engine::Counts counts = engine::run_schedule(trainer);
     Projection projection{
         .steps = counts.steps, .input_tokens = counts.input_tokens, .layer_tokens = counts.layer_tokens};
     const engine::ModelSize size = engine::model_size(trainer.model);

@@ -11,14 +11,15 @@ namespace deft::experiments {
 // Without a model, parameters, FLOPs and memory are 0. A BERT sample counts as the length of its step, with its
 // padding, as the published budgets count it.
 struct Projection {
-    bool has_steps = true;  // false where the records that epochs count are not here: steps, tokens and flops are then 0
+    bool has_steps =
+        true;  // false where the records that epochs count are not here: steps, tokens and flops are then 0
     std::int64_t steps = 0;
     std::int64_t parameters = 0;
     std::int64_t active_parameters = 0;  // that one token meets
     std::int64_t input_tokens = 0;
     std::int64_t layer_tokens = 0;
     double flops = 0;
-    double step_flops = 0;  // of one step, on average; of an imported model, what one would take
+    double step_flops = 0;          // of one step, on average; of an imported model, what one would take
     double growth = 1;              // how many times as many tokens a step may have as the first one
     std::int64_t memory_bytes = 0;  // planned buffers, of one rank alone
 };
@@ -39,7 +40,8 @@ PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
 std::string memory_table(const TrialConfig& config, engine::Device device);
 
-// The same of scoring, which needs no gradients, no moments and one layer's activations, and on every rank the whole model.
+// The same of scoring, which needs no gradients, no moments and one layer's activations, and on every rank the whole
+// model.
 PlannedBytes planned_scoring_bytes(const TrialConfig& config, engine::Device device, int ranks = 1);
 std::string scoring_memory_table(const TrialConfig& config, engine::Device device);
 

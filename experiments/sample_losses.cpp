@@ -20,8 +20,8 @@ std::vector<double> sample_losses(TrainedModel& trained, const PackedDataset& da
     if (tokenizer.sha256() != dataset.tokenizer.sha256())
         throw Error(ErrorKind::config,
                     fmt::format("the corpus is of tokenizer {} (sha256 {}), and the model of {} (sha256 {})",
-                                dataset.tokenizer.name(), short_hash(dataset.tokenizer.sha256()),
-                                tokenizer.name(), short_hash(tokenizer.sha256())),
+                                dataset.tokenizer.name(), short_hash(dataset.tokenizer.sha256()), tokenizer.name(),
+                                short_hash(tokenizer.sha256())),
                     "name the tokenizer folder of the checkpoint with --tokenizer");
     if (seqlen > model.config().max_seqlen)
         throw Error(

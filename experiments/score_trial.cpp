@@ -78,8 +78,8 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
     const std::int64_t batch = config.train.micro_batch_size;
     for (const ScoreRequest& request : requests) {
         const Clock::time_point start = Clock::now();
-        journal::Scored scored{request.key, request.task, request.task_sha256, request.shots, request.documents,
-                               trained.step, trained.model_sha256};
+        journal::Scored scored{request.key,       request.task, request.task_sha256, request.shots,
+                               request.documents, trained.step, trained.model_sha256};
         scored.scoring_version = kScoringVersion;
         std::vector<journal::Evaluation> scores;
         double waited = 0;
@@ -95,8 +95,8 @@ bool score_all(const TrialConfig& config, std::span<const std::string> keys, con
                 scored.task = task.name;
                 scored.definition_sha256 = definition_sha256(task);
                 TaskResult result = evaluate_task(
-                    task, {text_tokenizer(trained), *trained.model, trained.exec, trained.backend, batch, request.documents,
-                           config.data.embedded_seed, config.base_folder, trained.step, loop});
+                    task, {text_tokenizer(trained), *trained.model, trained.exec, trained.backend, batch,
+                           request.documents, config.data.embedded_seed, config.base_folder, trained.step, loop});
                 scores = std::move(result.scores);
                 scored.items = items_text(result.items);
                 scored.cut_share = result.cut_share;

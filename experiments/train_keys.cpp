@@ -5,9 +5,9 @@
 namespace deft::experiments {
 
 const std::vector<TrainKeyUse>& train_key_uses() {
-    static const std::vector<TrainKeyUse> uses = {
-        {"beta1", "optimizer", "adamw"}, {"beta2", "optimizer", "adamw"},   {"eps", "optimizer", "adamw"},
-        {"momentum", "optimizer", "sgd"}, {"decay_factor", "decay", "step"}, {"decay_stages", "decay", "step"}};
+    static const std::vector<TrainKeyUse> uses = {{"beta1", "optimizer", "adamw"},   {"beta2", "optimizer", "adamw"},
+                                                  {"eps", "optimizer", "adamw"},     {"momentum", "optimizer", "sgd"},
+                                                  {"decay_factor", "decay", "step"}, {"decay_stages", "decay", "step"}};
     return uses;
 }
 

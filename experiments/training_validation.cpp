@@ -52,7 +52,8 @@ bool higher_is_better(const std::string& metric) {
 // The first of equal values stays, so that the weights kept before a kill are kept again. NaN is never best.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
     if (std::isnan(value)) return;
-    const bool is_better = !best_ || (higher_is_better(config_.eval.metric) ? value > best_->value : value < best_->value);
+    const bool is_better =
+        !best_ || (higher_is_better(config_.eval.metric) ? value > best_->value : value < best_->value);
     if (!is_better) return;
     if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();

@@ -90,8 +90,13 @@ std::vector<journal::ExpertLoad> expert_loads_of(const engine::Trainer& trainer)
 journal::Sampling sampling_of(const engine::Trainer& trainer) {
     const engine::SamplingStatistics statistics = trainer.sampling();
     const engine::Counts& counts = trainer.counts();
-    return {counts.steps,      statistics.pool,    statistics.drawn,      statistics.repeated,
-            counts.cut_tokens, counts.padding_tokens, {statistics.epochs.begin(), statistics.epochs.end()}};
+    return {counts.steps,
+            statistics.pool,
+            statistics.drawn,
+            statistics.repeated,
+            counts.cut_tokens,
+            counts.padding_tokens,
+            {statistics.epochs.begin(), statistics.epochs.end()}};
 }
 
 // A crash after the checkpoint must not find it ahead of the journal.
@@ -118,7 +123,9 @@ bool validate(const Run& run, double longest_batch) {
 struct Traffic {
     std::int64_t all = 0, experts = 0;
 
-    static Traffic so_far(const engine::Trainer& trainer) { return {trainer.bytes_sent(), trainer.expert_bytes_sent()}; }
+    static Traffic so_far(const engine::Trainer& trainer) {
+        return {trainer.bytes_sent(), trainer.expert_bytes_sent()};
+    }
     Traffic operator-(const Traffic& before) const { return {all - before.all, experts - before.experts}; }
 };
 
@@ -187,8 +194,7 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
         run.heartbeat.beat();
         if (run.trainer.done()) continue;
         const bool stopping = run.heartbeat.stopping();
-        const bool due =
-            every > 0 && engine::decided_by_first(run.trainer.ranks(), seconds_since(last_save) >= every);
+        const bool due = every > 0 && engine::decided_by_first(run.trainer.ranks(), seconds_since(last_save) >= every);
         if (stopping || due) save_now();
         if (stopping) return false;
         if (due) run.heartbeat.begin_pieces("training", longest_step, run.projection.growth);
@@ -221,7 +227,8 @@ void write_started(const Run& run, Clock::time_point process_started) {
 // Before anything is computed together.
 void require_same_program(const engine::Communicator& ranks, const TrialConfig& config) {
     if (ranks.size() == 1) return;
-    engine::require_same(ranks, "the program's sha256", sha256_file("/proc/self/exe"), "install the same build for all ranks");
+    engine::require_same(ranks, "the program's sha256", sha256_file("/proc/self/exe"),
+                         "install the same build for all ranks");
     engine::require_same(ranks, "the configuration's hash", config_hash(config), "give all ranks the same run folder");
 }
 
@@ -240,7 +247,7 @@ void require_shared_folder(const engine::Communicator& ranks, const fs::path& fo
 
 // False: stopped before its end.
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
-                const std::function<bool()>& stop, journal::Ended& ended) {
+                  const std::function<bool()>& stop, journal::Ended& ended) {
     const engine::Communicator& ranks = slot.ranks;
     meet_ranks(slot, ended.waited_seconds, [&] { require_same_program(ranks, config); });
     require_ranks(config, ranks.size());
@@ -275,8 +282,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop, ranks.size());
-    const Run run{config, places, dataset, trainer, journal, heartbeat, validation, resumed, project(config),
-                  start_note};
+    const Run run{config,    places,     dataset, trainer,         journal,
+                  heartbeat, validation, resumed, project(config), start_note};
     write_started(run, slot.started);
     const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);

@@ -22,9 +22,9 @@ struct TrialPlaces {
 
 // Trains, appending to run_folder/journal.jsonl; goes on from the newest checkpoint where there is one. A model that is
 // imported (is_imported()) is stored as a checkpoint, and no step is taken. `stop` is asked
-// after every step, on all ranks alike: true saves a checkpoint and ends. What the trained model is asked is another attempt's:
-// experiments/score_trial.h. Returns an exit code: 0 ok, 1 failed (the Ended record says why), 75 stopped with a
-// checkpoint.
+// after every step, on all ranks alike: true saves a checkpoint and ends. What the trained model is asked is another
+// attempt's: experiments/score_trial.h. Returns an exit code: 0 ok, 1 failed (the Ended record says why), 75 stopped
+// with a checkpoint.
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop);
 

@@ -57,8 +57,8 @@ struct AttentionSpec {
     std::int64_t B = 0, Tq = 0, Tk = 0;
     std::int64_t H = 0, Hkv = 0;  // query head h reads head h / (H / Hkv) of keys and values (Ainslie et al. 2023)
     std::int64_t d = 0;
-    bool causal = false;                    // with Tq <= Tk: query t sees keys up to t + Tk - Tq
-    const std::int32_t* length = nullptr;   // (B), not below 0: rows from there on are padding, of queries as of keys
+    bool causal = false;                   // with Tq <= Tk: query t sees keys up to t + Tk - Tq
+    const std::int32_t* length = nullptr;  // (B), not below 0: rows from there on are padding, of queries as of keys
     // (B + 1), with Tq == Tk == T: packed samples follow one another without padding, sample b in the rows from
     // start[b] to before start[b + 1], T at most. They have no length beside.
     const std::int32_t* start = nullptr;
@@ -72,7 +72,9 @@ struct AttentionSpec {
         return length == nullptr || length[b] > T ? T : length[b];
     }
     // How many rows of sample b there are, padding among them, and the number of the first in (B, T) or packed rows.
-    DEFT_HOST_DEVICE std::int64_t rows(std::int64_t b, std::int64_t T) const { return start != nullptr ? real(b, T) : T; }
+    DEFT_HOST_DEVICE std::int64_t rows(std::int64_t b, std::int64_t T) const {
+        return start != nullptr ? real(b, T) : T;
+    }
     DEFT_HOST_DEVICE std::int64_t first_row(std::int64_t b, std::int64_t T) const {
         return start != nullptr ? start[b] : b * T;
     }
@@ -87,7 +89,8 @@ struct AttentionSpec {
     }
 };
 
-// The heads of a buffer qkv (B, T, (H + 2 Hkv) d) with queries first, then keys, then values. Hkv == H: (B, T, 3, H, d).
+// The heads of a buffer qkv (B, T, (H + 2 Hkv) d) with queries first, then keys, then values. Hkv == H: (B, T, 3, H,
+// d).
 template <class Real>
 AttentionHeads<Real> fused_heads(Real* qkv, const AttentionSpec& s) {
     const std::int64_t row = (s.H + 2 * s.Hkv) * s.d, sample = s.Tq * row;

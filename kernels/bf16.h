@@ -12,8 +12,12 @@ struct bf16 {
     std::uint16_t bits;
 };
 
-DEFT_HOST_DEVICE inline float to_float(float value) { return value; }
-DEFT_HOST_DEVICE inline double to_float(double value) { return value; }
+DEFT_HOST_DEVICE inline float to_float(float value) {
+    return value;
+}
+DEFT_HOST_DEVICE inline double to_float(double value) {
+    return value;
+}
 DEFT_HOST_DEVICE inline float to_float(bf16 value) {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16);
 }
@@ -28,9 +32,13 @@ DEFT_HOST_DEVICE inline bf16 to_bf16(float value) {
 template <class Real>
 DEFT_HOST_DEVICE inline Real from_float(float value);
 template <>
-DEFT_HOST_DEVICE inline float from_float<float>(float value) { return value; }
+DEFT_HOST_DEVICE inline float from_float<float>(float value) {
+    return value;
+}
 template <>
-DEFT_HOST_DEVICE inline bf16 from_float<bf16>(float value) { return to_bf16(value); }
+DEFT_HOST_DEVICE inline bf16 from_float<bf16>(float value) {
+    return to_bf16(value);
+}
 
 // The type of sums over activations of type Real: row statistics, losses, gradients of weights, master weights.
 template <class Real>

@@ -1,6 +1,6 @@
 #pragma once
-// Ceiling and floor of a count times a decimal fraction. 1.1 x 50 in binary is a little more than 55; a value this close to
-// an integer is that integer.
+// Ceiling and floor of a count times a decimal fraction. 1.1 x 50 in binary is a little more than 55; a value this
+// close to an integer is that integer.
 
 #include <cmath>
 

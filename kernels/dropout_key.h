@@ -1,6 +1,6 @@
 #pragma once
-// Which values dropout keeps (Srivastava et al. 2014, section 4, with the kept ones scaled while training): decided by a
-// key and a value's place in its sample, so that a backward pass asks again instead of reading a mask.
+// Which values dropout keeps (Srivastava et al. 2014, section 4, with the kept ones scaled while training): decided by
+// a key and a value's place in its sample, so that a backward pass asks again instead of reading a mask.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@ namespace deft::kernels {
 struct DropoutKey {
     std::uint64_t seed = 0, step = 0;
     std::uint32_t layer = 0;             // which dropout of the model: no two have the same number
-    const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, so that a mask does not depend on how a
-                                         // batch is split
+    const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, so that a mask does not depend on how
+                                         // a batch is split
     double p = 0;                        // of being dropped, in [0, 1); 0: nothing is
     // (B + 1): packed samples follow one another, sample b in the rows from start[b] to before start[b + 1], of
     // `columns` values each; null: each sample has as many values.

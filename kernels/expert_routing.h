@@ -57,8 +57,8 @@ struct RoutedRows {
 // How rows choose among E experts, k of them each (k <= E).
 struct RouteSpec {
     std::int64_t E = 1, k = 1;
-    // An expert is sampled by the softmax, as the highest sum of a logit and a Gumbel draw (Gumbel 1954; Maddison et al.
-    // 2014, section 2): the one expert, or of several all but the first.
+    // An expert is sampled by the softmax, as the highest sum of a logit and a Gumbel draw (Gumbel 1954; Maddison et
+    // al. 2014, section 2): the one expert, or of several all but the first.
     bool is_sampled = false;
 
     DEFT_HOST_DEVICE bool draws(std::int64_t choice) const { return is_sampled && (k == 1 || choice > 0); }
@@ -74,26 +74,25 @@ DEFT_HOST_DEVICE inline double routing_score(const RoutedRows& rows, const Route
 
 // How many rows an expert takes.
 struct CapacitySpec {
-    double factor = 0;              // of an equal share; 0: no limit
-    std::int64_t least = 0;         // whatever the share
+    double factor = 0;               // of an equal share; 0: no limit
+    std::int64_t least = 0;          // whatever the share
     bool selects_at_random = false;  // of too many choices, those with the largest draws stay, not the first ones
 
     bool operator==(const CapacitySpec&) const = default;
 };
 
-// max(least, ceil(rows k factor / E)), with the factor as its decimal digits say; rows: those that are there (Lepikhin et
-// al. 2020, section 2.2).
+// max(least, ceil(rows k factor / E)), with the factor as its decimal digits say; rows: those that are there (Lepikhin
+// et al. 2020, section 2.2).
 DEFT_HOST_DEVICE inline std::int64_t expert_capacity(const CapacitySpec& capacity, std::int64_t rows, std::int64_t E,
                                                      std::int64_t k) {
-    const double share =
-        ceil_of_decimal(static_cast<double>(rows * k) * capacity.factor / static_cast<double>(E));
+    const double share = ceil_of_decimal(static_cast<double>(rows * k) * capacity.factor / static_cast<double>(E));
     const auto most = static_cast<double>(rows);  // no row chooses an expert twice
     const auto own = static_cast<std::int64_t>(share < most ? share : most);
     return own > capacity.least ? own : capacity.least;
 }
 
-// How urgently an expert that has too many choices keeps one of a row: the smallest keys first, the lower row where keys
-// are equal. A choice of another expert has the last key.
+// How urgently an expert that has too many choices keeps one of a row: the smallest keys first, the lower row where
+// keys are equal. A choice of another expert has the last key.
 inline constexpr std::uint32_t kNoChoice = 0xFFFFFFFFu;
 DEFT_HOST_DEVICE inline std::uint32_t capacity_key(const RoutedRows& rows, std::int64_t row, std::int64_t k,
                                                    std::int64_t choice) {

@@ -13,22 +13,22 @@ namespace deft::kernels {
 
 // Purpose of a random number. Values are part of the reproducibility contract: never renumber.
 enum class RandomPurpose : std::uint32_t {
-    init = 1,         // parameter initialisation
-    sample_order = 2, // permutation of the training samples
-    token_drop = 3,   // random-LTD
-    corpus = 4,       // the embedded corpus
-    questions = 5,    // its questions
-    draw_order = 6,   // mixing of difficulty clusters within a curriculum phase
-    dropout = 7,      // which activations are dropped
-    attention_dropout = 8,  // which probabilities of attention are dropped
-    expert_choice = 9,      // which expert a row takes, where it is sampled
-    expert_capacity = 10,   // which rows an expert keeps that has too many
-    expert_jitter = 11,     // by what the values are multiplied that experts are chosen by
-    sentence_pair = 20,  // BERT: where a sample parts into two segments, and whether they are swapped
-    masked_tokens = 21,  // BERT: which tokens are masked, and with what
-    short_samples = 22,  // BERT: which samples are short, and how short
+    init = 1,                 // parameter initialisation
+    sample_order = 2,         // permutation of the training samples
+    token_drop = 3,           // random-LTD
+    corpus = 4,               // the embedded corpus
+    questions = 5,            // its questions
+    draw_order = 6,           // mixing of difficulty clusters within a curriculum phase
+    dropout = 7,              // which activations are dropped
+    attention_dropout = 8,    // which probabilities of attention are dropped
+    expert_choice = 9,        // which expert a row takes, where it is sampled
+    expert_capacity = 10,     // which rows an expert keeps that has too many
+    expert_jitter = 11,       // by what the values are multiplied that experts are chosen by
+    sentence_pair = 20,       // BERT: where a sample parts into two segments, and whether they are swapped
+    masked_tokens = 21,       // BERT: which tokens are masked, and with what
+    short_samples = 22,       // BERT: which samples are short, and how short
     image_augmentation = 30,  // where an image is cropped, and whether it is flipped
-    generation = 40,  // which token a text goes on with
+    generation = 40,          // which token a text goes on with
     tests = 99,
 };
 
@@ -65,7 +65,9 @@ DEFT_HOST_DEVICE inline std::uint32_t philox_u32(std::uint64_t seed, RandomPurpo
 }
 
 // Uniform in (0, 1), never 0 or 1.
-DEFT_HOST_DEVICE inline double philox_uniform(std::uint32_t word) { return (word + 0.5) * (1.0 / 4294967296.0); }
+DEFT_HOST_DEVICE inline double philox_uniform(std::uint32_t word) {
+    return (word + 0.5) * (1.0 / 4294967296.0);
+}
 
 // Standard normal by Box-Muller (1958) from the first two words of a block.
 inline double philox_normal(const PhiloxBlock& block) {

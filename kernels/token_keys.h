@@ -21,8 +21,8 @@ struct KeepRules {
 // l.
 struct RandomKeys {
     std::uint64_t seed, step;
-    const std::int32_t* layer_id;   // (layers)
-    const std::int64_t* draw;       // (B): each sample's number among the run's draws, however a batch is split
+    const std::int32_t* layer_id;  // (layers)
+    const std::int64_t* draw;      // (B): each sample's number among the run's draws, however a batch is split
     std::int64_t B;
     KeepRules rules;
 

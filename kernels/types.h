@@ -12,7 +12,7 @@ enum class Activation {
     gelu_tanh,  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): Hendrycks & Gimpel 2016, section 2
     gelu_erf,   // x Phi(x), of which the former is an approximation
     tanh,
-    swiglu,     // silu(gate) up of two columns, silu(x) = x / (1 + e^-x): Shazeer 2020, equation 6
+    swiglu,  // silu(gate) up of two columns, silu(x) = x / (1 + e^-x): Shazeer 2020, equation 6
 };
 
 // Input columns of an activation with `columns` outputs: a gated one reads [gate | up].
@@ -26,9 +26,9 @@ struct AdamW {
     double beta1 = 0.9;
     double beta2 = 0.95;
     double eps = 1e-8;
-    double weight_decay = 0;  // 0 for biases, norms
-    std::int64_t step = 1;    // counts from 1, for the bias correction
-    double max_grad_norm = 0; // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
+    double weight_decay = 0;   // 0 for biases, norms
+    std::int64_t step = 1;     // counts from 1, for the bias correction
+    double max_grad_norm = 0;  // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
 // Parameters of one step of SGD with momentum (Polyak 1964, as torch.optim.SGD without dampening and Nesterov).
@@ -62,8 +62,8 @@ struct RopeShape {
 enum class RopeTurn : bool { forward, back };  // the gradient turns back
 
 // Rows of keys or values in the caches (samples, T, C) of a model that generates: rows first to first + K of
-// each sample, with first + K at most T. They come from rows (B, K) that begin x_stride values apart; B is samples, or 1,
-// whose rows all samples share.
+// each sample, with first + K at most T. They come from rows (B, K) that begin x_stride values apart; B is samples, or
+// 1, whose rows all samples share.
 struct CacheRows {
     std::int64_t samples, T, C, B, K, first, x_stride;
 };
@@ -74,8 +74,8 @@ enum class Pooling {
     mean,   // of all rows
 };
 
-// Images (B, H, W, channels) in square patches with P pixels a side, which divides H and W; every value times scale, plus
-// shift.
+// Images (B, H, W, channels) in square patches with P pixels a side, which divides H and W; every value times scale,
+// plus shift.
 struct PatchShape {
     std::int64_t B, H, W, channels, P;
     double scale = 1, shift = 0;

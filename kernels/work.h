@@ -48,8 +48,8 @@ inline double linear_flops(std::int64_t rows, std::int64_t in, std::int64_t out)
 
 inline Work linear_forward_work(std::int64_t rows, std::int64_t in, std::int64_t out, bool has_bias, bool keeps_pre) {
     Work work{linear_flops(rows, in, out)};
-    work.reals = product(rows, in) + product(in, out) + product(rows, out) * (keeps_pre ? 2 : 1) +
-                 (has_bias ? product(out) : 0);
+    work.reals =
+        product(rows, in) + product(in, out) + product(rows, out) * (keeps_pre ? 2 : 1) + (has_bias ? product(out) : 0);
     return work;
 }
 
@@ -119,8 +119,8 @@ inline Work cache_rows_work(const CacheRows& s) {
 // Only sizes, causality and dropout of a spec count. Whether samples have lengths is a separate argument, as is the
 // number of packed rows, 0 where none are packed, since work is computed before buffers exist.
 
-// A product and a sum for each column of every query and every key that it may see. What padding hides is counted too, and
-// packed samples as if all were the longest.
+// A product and a sum for each column of every query and every key that it may see. What padding hides is counted too,
+// and packed samples as if all were the longest.
 inline double attention_product_flops(const AttentionSpec& s) {
     const auto Tq = static_cast<double>(s.Tq), Tk = static_cast<double>(s.Tk);
     return 2 * product(s.B, s.H, s.d, s.Tq) * (s.causal ? Tk - Tq + (Tq + 1) / 2 : Tk);
@@ -169,8 +169,7 @@ inline Work pool_forward_work(std::int64_t B, std::int64_t K, std::int64_t C, Po
 }
 
 // A buffer that is added to is touched only in the rows that have a gradient.
-inline Work pool_backward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling,
-                               Accumulate accumulate) {
+inline Work pool_backward_work(std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling, Accumulate accumulate) {
     const bool is_mean = pooling == Pooling::mean, adds = accumulate == Accumulate::yes;
     const std::int64_t rows = is_mean || !adds ? K : 1;
     Work work{(is_mean || adds ? 1 : 0) * product(B, is_mean ? K : 1, C)};
@@ -260,8 +259,7 @@ struct EmbeddingTableShape {
 };
 using EmbeddingTableShapes = FewTables<EmbeddingTableShape>;
 
-inline Work embedding_forward_work(const EmbeddingTableShapes& tables, std::int64_t B, std::int64_t T,
-                                   std::int64_t C) {
+inline Work embedding_forward_work(const EmbeddingTableShapes& tables, std::int64_t B, std::int64_t T, std::int64_t C) {
     Work work{product(tables.count - 1, B, T, C)};
     work.reals = product(B, T, C);
     for (int i = 0; i < tables.count; ++i) {
@@ -319,8 +317,8 @@ inline Work select_random_tokens_work(std::int64_t layers, std::int64_t B, std::
     return work;
 }
 
-inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t V,
-                                         bool is_padded, bool is_packed) {
+inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t V, bool is_padded,
+                                         bool is_packed) {
     Work work;
     work.other = index_bytes(B * K, true) + index_bytes(B * T, true) + product(V, sizeof(float)) +
                  index_bytes(B, is_padded) + index_bytes(B, is_packed);
@@ -330,7 +328,8 @@ inline Work select_important_tokens_work(std::int64_t B, std::int64_t T, std::in
 // rows: kept ones of all samples.
 inline Work pack_kept_tokens_work(std::int64_t layers, std::int64_t B, std::int64_t K, std::int64_t rows) {
     Work work;
-    work.other = index_bytes(layers * B * K, true) + 2 * index_bytes(layers * rows, true) + 2 * index_bytes(B + 1, true);
+    work.other =
+        index_bytes(layers * B * K, true) + 2 * index_bytes(layers * rows, true) + 2 * index_bytes(B + 1, true);
     return work;
 }
 

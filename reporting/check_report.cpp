@@ -17,8 +17,7 @@ int exit_code_of(const CheckReport& report, bool strict) {
     };
     if (any(Outcome::broken)) return kExitFailed;
     if (any(Outcome::worse) || any(Outcome::fails)) return kExitWorse;
-    const bool measured =
-        any(Outcome::better) || any(Outcome::same) || any(Outcome::holds) || any(Outcome::unclear);
+    const bool measured = any(Outcome::better) || any(Outcome::same) || any(Outcome::holds) || any(Outcome::unclear);
     if (!measured) return kExitNothing;
     return strict && any(Outcome::unclear) ? kExitUnclear : kExitOk;
 }

@@ -21,7 +21,8 @@ enum class Outcome {
     unclear,
     broken,   // crashed, wrong output, NaN: the failure itself is the finding
     missing,  // not measured, or nothing to compare with
-    holds, fails,  // of a claim: as same and worse
+    holds,
+    fails,  // of a claim: as same and worse
 };
 
 // As the database and machine-readable output spell it.

@@ -13,8 +13,8 @@ std::string github_data(std::string_view text);
 std::string github_property(std::string_view text);
 
 // Workflow commands to be printed, a line each: ::error for broken, worse and fails, ::warning for unclear and missing,
-// ::notice for better, nothing for same and holds. GitHub shows ten of a kind for a step: where there are more, the tenth
-// counts the rest.
+// ::notice for better, nothing for same and holds. GitHub shows ten of a kind for a step: where there are more, the
+// tenth counts the rest.
 std::string github_annotations(const CheckReport& report);
 
 // Markdown for the file that GITHUB_STEP_SUMMARY names, far below the size that GitHub refuses.

@@ -31,7 +31,8 @@ bool any_budget(const std::vector<Variant>& variants) {
 }
 
 bool any_other_axis(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.axes.others_text().empty(); });
+    return std::any_of(variants.begin(), variants.end(),
+                       [](const Variant& row) { return !row.axes.others_text().empty(); });
 }
 
 Cell axes_cell(const Variant& variant) {
@@ -50,7 +51,8 @@ std::vector<Field> key_fields(const std::vector<Variant>& variants) {
     if (std::any_of(variants.begin(), variants.end(),
                     [&](const Variant& variant) { return variant.stage != variants.front().stage; }))
         fields.emplace_back(Column{"stage", Align::left}, [](const Variant& variant) { return Cell(variant.stage); });
-    fields.emplace_back(Column{"case", Align::left}, [](const Variant& variant) { return Cell(labelled_case(variant)); });
+    fields.emplace_back(Column{"case", Align::left},
+                        [](const Variant& variant) { return Cell(labelled_case(variant)); });
     if (any_budget(variants))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
             if (is_imported(variant)) return Cell("-");
@@ -83,8 +85,8 @@ int rank_of(const ScoreRow& row) {
 }
 
 ScoreKey key_of(const ScoreRow& row) {
-    return {rank_of(row), row.task, row.split, row.shots, row.measure, row.unit, row.better,
-            is_under_capacity(row.score_key)};
+    return {rank_of(row), row.task, row.split,  row.shots,
+            row.measure,  row.unit, row.better, is_under_capacity(row.score_key)};
 }
 
 using ScoresByKey = std::map<ScoreKey, std::vector<const ScoreRow*>>;
@@ -212,9 +214,9 @@ std::vector<ScoreColumn> score_columns(const SweepResults& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<ScoreColumn> columns;
     for (const auto& [key, rows] : scores)
-        columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
-                           key.under_capacity,
-                           [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }, scores_of(key)});
+        columns.push_back(
+            {score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots, key.under_capacity,
+             [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }, scores_of(key)});
     return columns;
 }
 

@@ -61,7 +61,7 @@ struct Resource {
     const char* title;
     std::optional<double> (*value)(const results_db::TrialRow&);
     std::string (*print)(double);
-    bool with_ratio;  // also as a multiple of the baseline's
+    bool with_ratio;       // also as a multiple of the baseline's
     const char* quantity;  // how the quantities begin that it answers (reporting/scores/quantity.h)
     const char* raw_unit = "";
     bool from_seconds = false;  // time, or what follows from it: compares as reporting/cost/comparable_seconds.h says

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>

@@ -16,10 +16,10 @@ struct SweepAbout {
     std::string baseline;  // the case that ratios refer to, at full budget; the first one where empty
     std::string scale;     // empty: the file as written
     std::string title;
-    std::string command;  // that trains what is missing
+    std::string command;      // that trains what is missing
     std::string points = {};  // the sweep's file and options as `deft run` takes them, without --only and --root
     std::optional<PublishedTable> published = {};  // printed beside what was measured
-    std::string commit_now = {};  // of the program that reports
+    std::string commit_now = {};                   // of the program that reports
 };
 
 Table comparison_table(const results_db::SweepResults& sweep, const SweepAbout& about);

@@ -1,7 +1,7 @@
 #pragma once
-// When a trial counts as a measurement of its case: it ran at least 200 steps, its length and kept-token schedules reached
-// their ends (a constant number of kept tokens has none), and its validation loss lies at least a tenth below the unigram entropy, so that it
-// learned more than token frequencies.
+// When a trial counts as a measurement of its case: it ran at least 200 steps, its length and kept-token schedules
+// reached their ends (a constant number of kept tokens has none), and its validation loss lies at least a tenth below
+// the unigram entropy, so that it learned more than token frequencies.
 
 #include <cstddef>
 #include <cstdint>

@@ -55,8 +55,8 @@ Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& ch
         table.columns.push_back({title, Align::left});
     for (const TrialRow* trial : variant.trials)
         table.rows.push_back(
-            {Cell(trial->seeds.empty() ? fmt::format("{}", trial->seed) : trial->seeds), trial->state, fmt::format("{}", trial->attempts), trial->config_hash,
-             full_commit(*trial), full_host(*trial),
+            {Cell(trial->seeds.empty() ? fmt::format("{}", trial->seed) : trial->seeds), trial->state,
+             fmt::format("{}", trial->attempts), trial->config_hash, full_commit(*trial), full_host(*trial),
              trial->dataset_sha256.empty() ? Cell("unknown") : Cell(trial->dataset_name + ": " + trial->dataset_sha256),
              checkpoint(*trial, checkpoints), trial->workdir.empty() ? "-" : trial->workdir});
     return table;

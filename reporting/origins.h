@@ -22,12 +22,12 @@ std::string provenance_html(const std::vector<Variant>& variants,
 // A word as a shell would take it back.
 std::string shell_word(const std::string& word);
 
-// Words as a shell would take them from a line that shell_word() and blanks have made. Errors: database, for a quote that
-// is not closed: such lines are kept there.
+// Words as a shell would take them from a line that shell_word() and blanks have made. Errors: database, for a quote
+// that is not closed: such lines are kept there.
 std::vector<std::string> shell_words(const std::string& line);
 
-// The command that trains, with further options of `deft run` after the row's own. `root`: where to, a word already quoted.
-// Empty where the sweep's file is unknown.
+// The command that trains, with further options of `deft run` after the row's own. `root`: where to, a word already
+// quoted. Empty where the sweep's file is unknown.
 std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
                            const std::string& root);
 

@@ -35,8 +35,8 @@ struct SearchedRow {
     std::string name() const;  // "CL[budget_fraction=0.5]"
 };
 
-// Trials of the search, grouped by row in their order. They point into `trials`. Equal values prefer the smaller rate as the
-// best.
+// Trials of the search, grouped by row in their order. They point into `trials`. Equal values prefer the smaller rate
+// as the best.
 std::vector<SearchedRow> searched_rows(const std::vector<results_db::TrialRow>& trials);
 
 // The rates that were tried, and their cost; nothing where the sweep searched nothing.

@@ -17,8 +17,8 @@ OrderedJson attempts_json(const std::vector<results_db::AttemptRow>& attempts);
 OrderedJson score_json(const results_db::ScoreRow& row);
 OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpoint);
 
-// One trial as deft show prints it, schema "deft-trial/1": hashes, state, counts, cost, scores, attempts, provenance and
-// configuration.
+// One trial as deft show prints it, schema "deft-trial/1": hashes, state, counts, cost, scores, attempts, provenance
+// and configuration.
 std::string render_trial_json(const results_db::TrialRow& trial);
 
 }  // namespace deft::reporting

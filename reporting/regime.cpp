@@ -52,15 +52,17 @@ std::optional<Regime> regime_of(const Variant& row) {
     return Regime{sum.parameters / trials, sum.tokens / trials, sum.steps / trials, sum.passes / trials};
 }
 
-std::vector<std::string> regime_notes(const std::string& row, const Regime& own, const std::optional<Regime>& published) {
+std::vector<std::string> regime_notes(const std::string& row, const Regime& own,
+                                      const std::optional<Regime>& published) {
     if (!(own.parameters > 0 && own.tokens > 0)) return {};
     std::string text = fmt::format("Regime: {}: {}", row, regime_text(own));
     if (published) text += "; published: " + regime_text(*published);
     std::vector<std::string> notes = {text + "."};
     if (own.tokens / own.parameters < kFewTokensAParameter)
-        notes.push_back(fmt::format("Warning: below {:g} tokens a parameter the order of the cases and the size of their "
-                                    "effects may be others than in the papers' regime.",
-                                    kFewTokensAParameter));
+        notes.push_back(
+            fmt::format("Warning: below {:g} tokens a parameter the order of the cases and the size of their "
+                        "effects may be others than in the papers' regime.",
+                        kFewTokensAParameter));
     return notes;
 }
 

@@ -79,7 +79,8 @@ std::vector<StageResults> stages_of(const results_db::SweepResults& sweep) {
 SweepAbout about_stage(const SweepAbout& about, const StageResults& stage) {
     SweepAbout own = about;
     if (stage.name.empty()) return own;
-    if (own.published && (own.published->stage.empty() ? only_fine_tunes(stage.sweep) : own.published->stage != stage.name))
+    if (own.published &&
+        (own.published->stage.empty() ? only_fine_tunes(stage.sweep) : own.published->stage != stage.name))
         own.published.reset();
     own.title += fmt::format("{}stage {}", own.title.empty() ? "" : ", ", stage.name);
     return own;

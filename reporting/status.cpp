@@ -24,7 +24,9 @@
 namespace deft::reporting {
 
 std::string shape_text(const results_db::Shape& shape) {
-    if (shape.ranks > 1) return fmt::format("{} on {}", counted(shape.ranks, "rank"), shape_text({shape.device, shape.devices, shape.trials_per_device}));
+    if (shape.ranks > 1)
+        return fmt::format("{} on {}", counted(shape.ranks, "rank"),
+                           shape_text({shape.device, shape.devices, shape.trials_per_device}));
     if (shape.device == "cpu") return counted(shape.devices, "thread");
     const std::string devices = counted(shape.devices, "GPU");
     return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
@@ -85,9 +87,9 @@ void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
 // "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left; of an imported model "imported" in both.
 std::string state_text(const results_db::TrialRow& trial) {
     if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
-    if (!trial.newer_state.empty()) 
-        return fmt::format("{}, of inputs that have changed since; of those of today {} ({})", trial.state, trial.newer_state,
-                           trial.newer_hash.substr(0, 8));
+    if (!trial.newer_state.empty())
+        return fmt::format("{}, of inputs that have changed since; of those of today {} ({})", trial.state,
+                           trial.newer_state, trial.newer_hash.substr(0, 8));
     if (trial.unscored() == 0) return trial.imported ? "imported" : trial.state;
     const auto asked = static_cast<std::int64_t>(trial.asked.size());
     return fmt::format("{}, {} of {} scored", trial.imported ? "imported" : "trained", asked - trial.unscored(), asked);
@@ -227,8 +229,9 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     if (left_to_score > 0) counts += fmt::format(", of which {} left to score", left_to_score);
     table.notes.push_back(counts);
     if (merged > 0)
-        table.notes.push_back(fmt::format("{} of them {} run elsewhere and merged: their logs and checkpoints are not here",
-                                          merged, merged == 1 ? "was" : "were"));
+        table.notes.push_back(
+            fmt::format("{} of them {} run elsewhere and merged: their logs and checkpoints are not here", merged,
+                        merged == 1 ? "was" : "were"));
     if (const std::string others = other_runs(sweep, all); !others.empty()) table.notes.push_back(others);
     return table;
 }

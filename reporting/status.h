@@ -16,8 +16,8 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
 // "2 threads", "1/2 of 1 GPU", "4 ranks on 8 GPUs".
 std::string shape_text(const results_db::Shape& shape);
 
-// Configuration, provenance, counts, scores, cost and error of one trial, as lines of text; of a model with experts also
-// where they were chosen (expert_routing.h).
+// Configuration, provenance, counts, scores, cost and error of one trial, as lines of text; of a model with experts
+// also where they were chosen (expert_routing.h).
 std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts = {});
 
 }  // namespace deft::reporting

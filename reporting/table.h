@@ -14,12 +14,12 @@ enum class Align { left, right };
 struct Column {
     std::string title;  // may hold line breaks
     Align align = Align::right;
-    bool begins_block = false;  // where one line does not hold all columns
-    bool published = false;     // holds what a paper printed, not what was measured here
-    std::string raw_unit = {};  // of the values where their texts carry a unit of their own, as in "33.1s"
-    bool is_cost = false;       // a part of what a row cost, or their sum
+    bool begins_block = false;   // where one line does not hold all columns
+    bool published = false;      // holds what a paper printed, not what was measured here
+    std::string raw_unit = {};   // of the values where their texts carry a unit of their own, as in "33.1s"
+    bool is_cost = false;        // a part of what a row cost, or their sum
     std::string variances = {};  // what a test says of equal variances over its rows: "p 0.012"
-    std::string caveat = {};    // a few words below the title on what all its numbers lack: "at chance"
+    std::string caveat = {};     // a few words below the title on what all its numbers lack: "at chance"
 };
 
 // The content of one place of a table; most cells are text alone.

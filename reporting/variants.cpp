@@ -213,8 +213,8 @@ std::string Axes::others_text() const {
 
 namespace {
 
-// "train.budget_fraction", or "pretrain.train.budget_fraction" of the one stage that has it: trials of later stages are identified by the
-// budget of what they start from. Empty where none has it, or several do.
+// "train.budget_fraction", or "pretrain.train.budget_fraction" of the one stage that has it: trials of later stages are
+// identified by the budget of what they start from. Empty where none has it, or several do.
 std::string budget_axis(const Json& axes) {
     std::string found;
     for (const auto& [key, value] : axes.items()) {

@@ -14,10 +14,10 @@ namespace deft::reporting {
 // A trial's position in its sweep, as people name it.
 struct Axes {
     bool has_budget = false;
-    double budget_fraction = 1;                 // of the baseline's tokens; of later stages that of what they start from
+    double budget_fraction = 1;  // of the baseline's tokens; of later stages that of what they start from
     std::map<std::string, std::string> others;  // sorted, values as canonical JSON text
-    // Other axes whose value the budget decides, in all rows of the stage, as where the two go together: they distinguish no
-    // further rows apart.
+    // Other axes whose value the budget decides, in all rows of the stage, as where the two go together: they
+    // distinguish no further rows apart.
     std::set<std::string> follow_budget = {};
 
     // Whether they differ in nothing but the budget.
@@ -72,8 +72,8 @@ class References {
 
  private:
     struct Stage {
-        const Variant* largest = nullptr;  // the first of the largest budget
-        bool is_only = false;              // the only one of that budget
+        const Variant* largest = nullptr;            // the first of the largest budget
+        bool is_only = false;                        // the only one of that budget
         std::map<std::string, const Variant*> like;  // the first of the largest budget by the other axes
     };
     std::map<std::string, Stage> stages_;

@@ -55,8 +55,8 @@ bool insert_bench_session(Connection& connection, const BenchSession& session) {
     Statement(connection,
               "INSERT INTO bench_session (uid, mode, host_id, started_ms, ended_ms, env_json, settings_json)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (uid) DO NOTHING")
-        .bind(session.uid.empty() ? random_uid() : session.uid, session.mode, session.host_id, session.started_ms, session.ended_ms,
-              valid_json(session.env_json, "a benchmark's environment"),
+        .bind(session.uid.empty() ? random_uid() : session.uid, session.mode, session.host_id, session.started_ms,
+              session.ended_ms, valid_json(session.env_json, "a benchmark's environment"),
               valid_json(session.settings_json, "a benchmark's settings"))
         .run();
     if (connection.changes() == 0) return false;

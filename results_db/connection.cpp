@@ -91,7 +91,8 @@ void create_with_umask(const std::filesystem::path& file) {
 Connection::Connection(const std::filesystem::path& file, Mode mode)
     : file_(mode == Mode::memory ? file.string() : std::filesystem::absolute(file).string()) {
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    flags |= mode == Mode::write || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    flags |=
+        mode == Mode::write || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (mode == Mode::immutable) flags |= SQLITE_OPEN_URI;
     const std::string name = mode == Mode::immutable ? immutable_uri(file_) : mode == Mode::memory ? ":memory:" : file_;
     if (mode == Mode::write) create_with_umask(file_);

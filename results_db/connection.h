@@ -16,8 +16,8 @@ namespace deft::results_db {
 
 class Statement;
 
-// Makes an empty file where there is none, with the mode that the umask leaves: SQLite itself lets only the owner write, and
-// gives the log and its index the mode of the database.
+// Makes an empty file where there is none, with the mode that the umask leaves: SQLite itself lets only the owner
+// write, and gives the log and its index the mode of the database.
 void create_with_umask(const std::filesystem::path& file);
 
 class Connection {

@@ -59,7 +59,8 @@ std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const
     return all_rows(query, connection.file());
 }
 
-std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id, std::int64_t step) {
+std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id,
+                                                      std::int64_t step) {
     Statement query(connection, ("SELECT " + columns_of<journal::ExpertLoad>() +
                                  ", load FROM expert_load WHERE attempt_id = ?1 AND step = ?2 ORDER BY layer")
                                     .c_str());

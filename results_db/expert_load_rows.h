@@ -20,6 +20,7 @@ void bind_expert_load(Statement& insert, std::int64_t attempt_id, const journal:
 std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const std::string& config_hash);
 
 // Rows of one attempt at one step, by layer. Errors: as above.
-std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id, std::int64_t step);
+std::vector<journal::ExpertLoad> read_expert_loads_at(Connection& connection, std::int64_t attempt_id,
+                                                      std::int64_t step);
 
 }  // namespace deft::results_db

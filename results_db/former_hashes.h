@@ -1,6 +1,6 @@
 #pragma once
-// Up to version 5 a trial's hash was also of what it is asked after its training ([eval]). Trials that were trained then
-// are found by what decided their weights alone.
+// Up to version 5 a trial's hash was also of what it is asked after its training ([eval]). Trials that were trained
+// then are found by what decided their weights alone.
 
 #include <optional>
 #include <string>

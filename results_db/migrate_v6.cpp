@@ -59,8 +59,8 @@ std::vector<FormerScore> asked_for(const Json& config) {
     const Json tasks = list("tasks"), hashes = list("task_sha256");
     for (std::size_t i = 0; i < tasks.size() && i < hashes.size(); ++i)
         if (tasks[i].is_string() && hashes[i].is_string())
-            scores.push_back({task_name(tasks[i].get<std::string>()), hashes[i].get<std::string>(), "",
-                              number("documents", 0)});
+            scores.push_back(
+                {task_name(tasks[i].get<std::string>()), hashes[i].get<std::string>(), "", number("documents", 0)});
     return scores;
 }
 
@@ -75,8 +75,8 @@ Json take_in_scores(Connection& connection, std::int64_t experiment, const Json&
         const std::int64_t count = shots.maybe_integer(0).value_or(0);
         shots.run();
         score.key = score_key(score.task_sha256, count, score.documents);
-        const bool is_twice = std::any_of(asked.begin(), asked.end(),
-                                          [&](const Json& one) { return one.at("key") == score.key; });
+        const bool is_twice =
+            std::any_of(asked.begin(), asked.end(), [&](const Json& one) { return one.at("key") == score.key; });
         if (is_twice) continue;
         asked.push_back({{"task", score.task}, {"shots", count}, {"key", score.key}});
         Statement(connection,
@@ -127,8 +127,8 @@ void merge(Connection& connection, std::int64_t from, std::int64_t to) {
 }  // namespace
 
 void finish_v6(Connection& connection) {
-    std::map<std::string, std::int64_t> kept;             // by the new hash
-    std::map<std::string, std::string> variants;          // the new hash by the former one
+    std::map<std::string, std::int64_t> kept;     // by the new hash
+    std::map<std::string, std::string> variants;  // the new hash by the former one
     for (const FormerExperiment& former : all_experiments(connection)) {
         const Json config = try_parse_json(former.config_json);
         const Json asked = take_in_scores(connection, former.id, config);

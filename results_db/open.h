@@ -27,8 +27,8 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file,
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file,
                                              std::span<const Migration> steps = migrations());
 
-// Before something that may be refused is written: an older database would have been migrated by then. An absent or empty
-// file passes. Errors: database (an older schema among them), io.
+// Before something that may be refused is written: an older database would have been migrated by then. An absent or
+// empty file passes. Errors: database (an older schema among them), io.
 void require_newest_schema(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 
 // Whether the file is absent, empty, or what a first run left that was stopped before it created the schema. Errors:

@@ -16,9 +16,9 @@
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/record_row.h"
+#include "results_db/score_rows.h"
 #include "results_db/store.h"
 #include "results_db/stored_configuration.h"
-#include "results_db/score_rows.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/sweep_places.h"
 #include "results_db/trial_name.h"
@@ -107,8 +107,8 @@ std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_
     query.bind(sweep_id);
     std::vector<Checkpoint> checkpoints;
     while (query.step())
-        checkpoints.push_back({query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4),
-                               query.text(5)});
+        checkpoints.push_back(
+            {query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4), query.text(5)});
     return checkpoints;
 }
 
@@ -146,7 +146,7 @@ constexpr const char* kTrialColumns =
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
     " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
     " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes,"                                   // 32..36
+    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes,"                                 // 32..36
     " (SELECT sum(b.eval_seconds) FROM attempt b WHERE b.experiment_id = e.id), a.id, a.uid,"           // 37..39
     " a.machine_json, a.active_parameters"                                                              // 40, 41
     " FROM experiment e"
@@ -253,15 +253,16 @@ struct Reader::Impl {
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
                         " WHERE substr(e.config_hash, 1, length(?1)) = ?1 OR e.id IN (SELECT f.experiment_id"
-                        "  FROM former_hash f WHERE substr(f.config_hash, 1, length(?1)) = ?1) ORDER BY e.config_hash, m.ordinal LIMIT 32");
+                        "  FROM former_hash f WHERE substr(f.config_hash, 1, length(?1)) = ?1) ORDER BY e.config_hash, "
+                        "m.ordinal LIMIT 32");
         query.bind(prefix);
         std::vector<TrialRow> found;
         std::set<std::int64_t> seen;  // several cases of one sweep may share an experiment
         while (query.step()) {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
-            found.push_back(trial({query.integer(0), query.text(1), axes, query.integer(3), query.text(4), query.text(5),
-                                   query.text(6), query.text(7)}));
+            found.push_back(trial({query.integer(0), query.text(1), axes, query.integer(3), query.text(4),
+                                   query.text(5), query.text(6), query.text(7)}));
         }
         return found;
     }
@@ -300,8 +301,7 @@ SweepResults Reader::sweep(const std::string& selector) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
     SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
-    for (const SweepPlace& member : places_of(connection, results.id))
-        results.trials.push_back(impl_->trial(member));
+    for (const SweepPlace& member : places_of(connection, results.id)) results.trials.push_back(impl_->trial(member));
     return results;
 }
 

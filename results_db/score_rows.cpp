@@ -37,8 +37,7 @@ std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t
                     " JOIN artifact f ON f.id = r.artifact_id WHERE a.experiment_id = ?1 AND a.kind = 'train'"
                     " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC LIMIT 1");
     if (!query.bind(experiment_id).step()) return std::nullopt;
-    return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4),
-                      query.text(5)};
+    return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4), query.text(5)};
 }
 
 std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
@@ -65,8 +64,8 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experi
         if (!one.is_object() || !one.contains("task") || !one["task"].is_string() || !one.contains("key") ||
             !one["key"].is_string() || !one.contains("shots") || !one["shots"].is_number_integer())
             continue;
-        all.push_back({one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(),
-                       false});
+        all.push_back(
+            {one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(), false});
         all.back().is_scored = unscored_keys(connection, experiment_id, {all.back().key}).empty();
     }
     return all;
@@ -74,16 +73,17 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experi
 
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
                                 const std::vector<AskedScore>& asked) {
-    Statement query(connection,
-                    "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
-                    " v.step, v.stderr, v.score_key, s.model_sha256, c.git_sha, a.uid, s.cut_share, s.mean_shots,"
-                    " v.task_version, s.task_sha256, s.definition_sha256, s.scoring_version"
-                    " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
-                    " JOIN code c ON c.id = v.code_id"
-                    " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
-                    " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
-                    " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
-                    " a.number, v.step, v.task_version");
+    Statement query(
+        connection,
+        "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
+        " v.step, v.stderr, v.score_key, s.model_sha256, c.git_sha, a.uid, s.cut_share, s.mean_shots,"
+        " v.task_version, s.task_sha256, s.definition_sha256, s.scoring_version"
+        " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
+        " JOIN code c ON c.id = v.code_id"
+        " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
+        " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
+        " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
+        " a.number, v.step, v.task_version");
     query.bind(experiment_id, kWhileTraining);
     const auto model = result_checkpoint(connection, experiment_id);
     std::vector<ScoreRow> scores;
@@ -111,8 +111,8 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
         score.task_sha256 = query.text(19);
         score.definition_sha256 = query.text(20);
         score.scoring_version = query.integer(21);
-        const bool is_asked = std::any_of(asked.begin(), asked.end(),
-                                          [&](const AskedScore& one) { return one.key == score.score_key; });
+        const bool is_asked =
+            std::any_of(asked.begin(), asked.end(), [&](const AskedScore& one) { return one.key == score.score_key; });
         const std::pair rank(is_asked, !model || score.model_sha256.empty() || score.model_sha256 == model->sha256);
         const auto measure = [](const ScoreRow& row) {
             return std::tie(row.task, row.split, row.shots, row.measure, row.unit, row.better);

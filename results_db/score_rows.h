@@ -29,8 +29,8 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experi
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
                                 const std::vector<AskedScore>& asked);
 
-// The results of the newest scoring of a task, or of the newest with that key, one document after another; empty: none were
-// kept.
+// The results of the newest scoring of a task, or of the newest with that key, one document after another; empty: none
+// were kept.
 std::string items_of(Connection& connection, const std::string& config_hash, const std::string& task,
                      std::int64_t shots, const std::string* score_key = nullptr);
 

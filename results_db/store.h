@@ -23,7 +23,7 @@ namespace deft::results_db {
 
 // A journal that no trial of ours can have written, as opposed to a database that cannot take it. Its kind is io.
 class JournalError : public Error {
-   public:
+ public:
     using Error::Error;
 };
 
@@ -55,8 +55,8 @@ struct Host {
 
 struct Sweep {
     std::string name;
-    std::string spec_sha256;  // of the resolved spec
-    std::string spec_toml;    // the text of the file as it was
+    std::string spec_sha256;            // of the resolved spec
+    std::string spec_toml;              // the text of the file as it was
     std::string overrides_json = "[]";  // [{"path", "value"}], as --set gave them
     std::string title = {};
     std::string scale = {};     // empty: the file as written
@@ -64,7 +64,8 @@ struct Sweep {
     std::string command = {};   // that trains what is left
     std::string points = {};    // file and options of `deft run`, without --only and --root
     std::string paper = {};     // the published table to compare with; empty: none
-    std::string claims_json = {};  // of that table (results_db/schema_v13.cpp); kept as they were when the sweep first ran
+    std::string claims_json =
+        {};  // of that table (results_db/schema_v13.cpp); kept as they were when the sweep first ran
 };
 
 // One training: what decides the weights, with its seed. Immutable.
@@ -82,11 +83,11 @@ inline constexpr const char* kSearchStage = "search";
 // The place of an experiment in a sweep.
 struct Member {
     std::int64_t ordinal = 0;
-    std::string case_key;          // "baseline"
-    std::string axes_json = "{}";  // {"train.budget_fraction": 0.5}
-    std::string scores_json = "[]";  // [{"task", "shots", "key"}]: what is asked of the trained model
-    std::string stage = {};          // of a sweep that has stages
-    std::string seeds = {};          // "1.3", as in trial_name.h; empty: the experiment's
+    std::string case_key;                        // "baseline"
+    std::string axes_json = "{}";                // {"train.budget_fraction": 0.5}
+    std::string scores_json = "[]";              // [{"task", "shots", "key"}]: what is asked of the trained model
+    std::string stage = {};                      // of a sweep that has stages
+    std::string seeds = {};                      // "1.3", as in trial_name.h; empty: the experiment's
     std::optional<ImportedModel> imported = {};  // nothing: it is trained
 };
 
@@ -104,7 +105,7 @@ struct Shape {
     std::string device = "cpu";  // cpu | cuda
     std::int64_t devices = 1;    // threads of a CPU, or GPUs; of all ranks
     std::int64_t trials_per_device = 1;
-    std::int64_t ranks = 1;      // processes that work together
+    std::int64_t ranks = 1;  // processes that work together
 };
 
 // The activity of an attempt: training, or evaluation of a trained model.
@@ -167,7 +168,6 @@ struct Checkpoint {
     std::int64_t step = -1, bytes = 0;
     std::string role = {};  // "final"; "best", of the weights that validated best
 };
-
 
 // The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
 // Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full
@@ -279,10 +279,10 @@ struct AttemptRow {
     std::int64_t resume_step = 0;
     Shape shape;
     std::optional<double> own_seconds, device_seconds, usd;
-    std::optional<double> held_seconds;    // of its slot; nothing: nobody saw its end
-    std::optional<double> waited_seconds;  // of these; nothing: a program of before did not measure it
+    std::optional<double> held_seconds;      // of its slot; nothing: nobody saw its end
+    std::optional<double> waited_seconds;    // of these; nothing: a program of before did not measure it
     std::optional<double> cpu_seconds = {};  // of its processes, on all their threads
-    std::optional<CostParts> seconds = {};  // what they went into; nothing while it runs
+    std::optional<CostParts> seconds = {};   // what they went into; nothing while it runs
     std::optional<Price> price;
     std::string libraries_json = "{}";
     std::string start_note = {};  // what [start] did not simply copy
@@ -307,8 +307,8 @@ struct FineTuned {
 
 // The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
 struct TrialRow {
-    std::string stage;  // empty: of a sweep without stages
-    std::string seeds;  // "1.3", as in trial_name.h; empty: `seed`
+    std::string stage;                      // empty: of a sweep without stages
+    std::string seeds;                      // "1.3", as in trial_name.h; empty: `seed`
     std::optional<ImportedModel> imported;  // its model, which no step trained here
     std::string case_key;
     std::string axes_json;
@@ -325,26 +325,26 @@ struct TrialRow {
     // Cost of the training that the result was built on, over its attempts, each at its own shape and price. Work lost
     // to kills is not in it: a failing machine does not make a recipe dearer.
     double device_seconds = 0;
-    std::optional<double> usd;             // nothing where one of them has no price; neither is of an imported model
+    std::optional<double> usd;  // nothing where one of them has no price; neither is of an imported model
     // Cost of all attempts that have ended, training and evaluation: device-seconds, and USD where all have a price.
     CostParts parts = {};
     std::optional<CostParts> usd_parts = {};
-    std::int64_t unseen_ends = 0;      // of these attempts: nobody saw how long they held their slots
-    std::int64_t unmeasured_waits = 0;  // of these: their waiting time counts as start-up
+    std::int64_t unseen_ends = 0;          // of these attempts: nobody saw how long they held their slots
+    std::int64_t unmeasured_waits = 0;     // of these: their waiting time counts as start-up
     std::vector<AttemptRow> attempt_rows;  // all that trained, by number
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
     std::optional<Checkpoint> result;      // what is scored
     std::vector<AskedScore> asked;         // in the sweep's order
     std::vector<ScoreRow> scores;          // of each measure the newest that was asked for, or the newest
-    Code code;  // without the diff's text
+    Code code;                             // without the diff's text
     Host host;
     std::string dataset_name, dataset_sha256;
     std::int64_t total_steps = 0, parameters = 0;
     std::int64_t active_parameters = 0;  // that one token meets; `parameters` where all do
     std::int64_t peak_rss_bytes = 0;
     double eval_seconds = 0;  // over all scoring
-    // Its place in the sweep was given another training since, which has not ended well; the state and the configuration
-    // hash of that one. Empty: no.
+    // Its place in the sweep was given another training since, which has not ended well; the state and the
+    // configuration hash of that one. Empty: no.
     std::string newer_state = {}, newer_hash = {};
     // As those of a score, of its training.
     std::string stale = {}, unchecked = {};
@@ -363,12 +363,13 @@ struct SweepHead {
     std::int64_t created_ms = 0;
     std::string overrides_json = "[]";
     std::string title, scale, baseline, command, points, paper;  // as in Sweep; a scale may be "unknown"
-    std::string claims_json = {};  // when it first ran, at created_ms; empty: unknown
+    std::string claims_json = {};                                // when it first ran, at created_ms; empty: unknown
 };
 
 struct SweepResults : SweepHead {
     std::vector<TrialRow> trials;  // by ordinal
-    std::vector<TrialRow> searched = {};  // none as read: reporting/rate_search.h takes those of [search] out of `trials`
+    std::vector<TrialRow> searched =
+        {};  // none as read: reporting/rate_search.h takes those of [search] out of `trials`
 };
 
 // Totals of the samples drawn from the training data, up to and including a step.
@@ -395,8 +396,8 @@ class Reader {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    std::vector<SweepHead> sweeps() const;         // newest first
-    std::vector<std::string> sweep_names() const;  // each once, newest first
+    std::vector<SweepHead> sweeps() const;                // newest first
+    std::vector<std::string> sweep_names() const;         // each once, newest first
     std::string spec_text(const SweepHead& sweep) const;  // of its file as it was
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
     // usage when ambiguous.
@@ -411,7 +412,7 @@ class Reader {
     std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
     // Statistics of an experiment's expert layers, as its training curve: by step and layer. Empty without experts.
     std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
-    std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;    // by config hash and step
+    std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;  // by config hash and step
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
     std::vector<std::string> config_hashes(const std::string& config_hash) const;
     // The subset of the keys that this training's model was not scored by; all where it is not known.
@@ -421,10 +422,10 @@ class Reader {
     std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
     // The evaluation whose row has that key; the newest such.
     std::string items_of_score(const std::string& config_hash, const ScoreRow& row) const;
-    std::vector<BenchRow> benches() const;                                // by case and time
-    std::vector<BenchHistoryRow> bench_history() const;                   // by series and time
-    std::vector<BaselineRow> baselines() const;                           // by name and time
-    std::vector<VerdictRow> verdicts() const;                             // in the order given
+    std::vector<BenchRow> benches() const;               // by case and time
+    std::vector<BenchHistoryRow> bench_history() const;  // by series and time
+    std::vector<BaselineRow> baselines() const;          // by name and time
+    std::vector<VerdictRow> verdicts() const;            // in the order given
     // As export_evidence().
     Evidence evidence(const std::string& selector, std::size_t most_bytes = kMostEvidenceBytes) const;
     // As export_parts().

@@ -11,8 +11,8 @@ namespace deft::results_db {
 
 namespace {
 
-// A row between the creation of its database and the step to version 6 comes from a program of before; merged rows may be
-// older than their database.
+// A row between the creation of its database and the step to version 6 comes from a program of before; merged rows may
+// be older than their database.
 constexpr const char* kRow =
     "SELECT e.config_hash, e.variant_hash, e.seed, e.config_json, e.label,"
     " e.created_ms >= (SELECT applied_ms FROM migration WHERE version = 1)"
@@ -21,11 +21,11 @@ constexpr const char* kRow =
     " FROM experiment e WHERE e.id = ?1";
 
 [[noreturn]] void fail_changed(const Connection& connection, const std::string& trial, const std::string& what) {
-    throw Error(ErrorKind::database,
-                fmt::format("{}: the row of trial {} was changed: {}", connection.file(), trial, what),
-                "restore a backup of the file; or move it away and run the sweep again, which takes in the run folders, "
-                "and merge the evidence of other roots again",
-                "the file");
+    throw Error(
+        ErrorKind::database, fmt::format("{}: the row of trial {} was changed: {}", connection.file(), trial, what),
+        "restore a backup of the file; or move it away and run the sweep again, which takes in the run folders, "
+        "and merge the evidence of other roots again",
+        "the file");
 }
 
 }  // namespace
@@ -37,8 +37,9 @@ void require_own_hashes(Connection& connection, std::int64_t experiment_id) {
     const ConfigHashes stored{row.text(0), row.text(1)};
     const std::int64_t seed = row.integer(2);
     const Json config = try_parse_json(row.text(3));
-    const std::string trial = row.text(4).empty() ? short_hash(stored.config)
-                                                  : fmt::format("{} ({}, seed {})", short_hash(stored.config), row.text(4), seed);
+    const std::string trial = row.text(4).empty()
+                                  ? short_hash(stored.config)
+                                  : fmt::format("{} ({}, seed {})", short_hash(stored.config), row.text(4), seed);
     if (!config.is_object()) fail_changed(connection, trial, "its configuration is not a JSON object");
     if (const Json own = config.value("seed", Json()); own != seed)
         fail_changed(connection, trial, fmt::format("its seed is {}, and its configuration has {}", seed, own.dump()));

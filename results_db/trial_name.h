@@ -10,8 +10,8 @@
 
 namespace deft::results_db {
 
-// "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" in a stage of a sweep. `seeds`: as
-// seeds_text() of the chain.
+// "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" in a stage of a sweep.
+// `seeds`: as seeds_text() of the chain.
 std::string trial_name(const std::string& stage, const std::string& case_key, const Json& axes,
                        const std::string& seeds);
 // "1.3": the seed of the first trial of a chain, then of each that has one of its own.
@@ -19,8 +19,8 @@ std::string seeds_text(const std::vector<std::int64_t>& seeds);
 // Axes that are not a JSON object count as none.
 std::string trial_name(const TrialRow& trial);
 
-// Whether it may be meant by a name that leaves out the seeds, the stage, the axes or some of them; an axis may be given by
-// its whole path, a number in any spelling.
+// Whether it may be meant by a name that leaves out the seeds, the stage, the axes or some of them; an axis may be
+// given by its whole path, a number in any spelling.
 bool is_named(const TrialRow& trial, const std::string& selector);
 
 }  // namespace deft::results_db

@@ -186,7 +186,8 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
         *impl_->connection,
         "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, title, scale, baseline,"
         " command, points, paper, claims_json, use_order)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1 + (SELECT ifnull(max(use_order), 0) FROM sweep))"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1 + (SELECT ifnull(max(use_order), 0) FROM "
+        "sweep))"
         " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, title = excluded.title,"
         " overrides_json = excluded.overrides_json, scale = excluded.scale, baseline = excluded.baseline,"
         " command = excluded.command, points = excluded.points, paper = excluded.paper RETURNING id");
@@ -327,8 +328,7 @@ std::int64_t Writer::begin_attempt(std::int64_t experiment_id, std::int64_t code
               valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
               attempt.shape.devices, attempt.shape.trials_per_device, attempt.shape.ranks,
               valid_json(attempt.libraries_json, "an attempt's libraries"),
-              valid_json(attempt.machine_json, "an attempt's machine"),
-              attempt.work == Work::score ? "score" : "train")
+              valid_json(attempt.machine_json, "an attempt's machine"), attempt.work == Work::score ? "score" : "train")
         .run();
     const std::int64_t id = connection.last_id();
     if (attempt.price)

@@ -49,7 +49,8 @@ std::string wrong_rarity(const std::vector<std::uint16_t>& tokens, std::int64_t 
 
 // Both passes, in memory, on one thread.
 PreparedBench prepare_rarity(std::uint64_t seed, std::int64_t tokens, std::int64_t length, std::int32_t vocab) {
-    const auto token = std::make_shared<const std::vector<std::uint16_t>>(zipf_tokens<std::uint16_t>(tokens, vocab, seed));
+    const auto token =
+        std::make_shared<const std::vector<std::uint16_t>>(zipf_tokens<std::uint16_t>(tokens, vocab, seed));
     const auto corpus = std::make_shared<TokenCorpus>();
     corpus->tokens = {token->data(), tokens, 2};
     corpus->owner = token;

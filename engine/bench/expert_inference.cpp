@@ -24,8 +24,8 @@ TransformerConfig dense_model(const ExpertInferenceBench& bench, std::int64_t ti
 
 // A model of random weights with what generates from it.
 struct Generating {
-    Generating(const ExpertInferenceBench& bench, const TransformerConfig& config, std::int64_t samples, Purpose purpose,
-               Arena& arena, Exec& exec) {
+    Generating(const ExpertInferenceBench& bench, const TransformerConfig& config, std::int64_t samples,
+               Purpose purpose, Arena& arena, Exec& exec) {
         const Backend backend{Device::cpu, DType::f32, bench.threads};
         model = plan_and_commit(arena, [&](Arena& a) {
             return std::make_unique<Transformer>(a, config, backend, planned_batch(config, samples), purpose);

@@ -1,6 +1,6 @@
 #pragma once
-// How long a token takes of models of random weights with and without experts, and how many weights its pass reads: with
-// experts those that any row of the batch chose, so that the more texts go on at once, the more of them are read
+// How long a token takes of models of random weights with and without experts, and how many weights its pass reads:
+// with experts those that any row of the batch chose, so that the more texts go on at once, the more of them are read
 // (DeepSpeed-MoE, arXiv 2201.05596, section 5.1).
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct InferenceModel {
 };
 
 // The dense model, the same with experts, and the dense one of twice the width: four times the weights of a block, the
-// quality that the paper finds equal. Errors: config, for an odd number of layers, heads that do not divide the width, or
-// more experts a row than there are.
+// quality that the paper finds equal. Errors: config, for an odd number of layers, heads that do not divide the width,
+// or more experts a row than there are.
 std::vector<InferenceModel> inference_models(const ExpertInferenceBench& bench);
 
 // The weights that a pass of one token per sample reads.

@@ -22,7 +22,8 @@ TransformerConfig model_of(const GenerateBench& bench);
 // (prompt): the same every time.
 std::vector<std::int32_t> prompt_of(const GenerateBench& bench);
 
-// Leaves model.safetensors and config.json in `folder`, as Hugging Face's GPT2LMHeadModel reads them. Errors: io; memory.
+// Leaves model.safetensors and config.json in `folder`, as Hugging Face's GPT2LMHeadModel reads them. Errors: io;
+// memory.
 void write_model(const GenerateBench& bench, const std::filesystem::path& folder);
 
 // Bytes of weights that a token meets, as float: all but the table of positions, and the table of tokens' vectors once,

@@ -26,8 +26,8 @@ struct InnerLayers::State {
     struct Buffers {
         std::unique_ptr<ParameterTable> parameters;
         std::unique_ptr<BlockStack> stack;
-        Tensor end, d_stream;     // (B, T, C)
-        Tensor token, draw;       // (B, T), (B)
+        Tensor end, d_stream;  // (B, T, C)
+        Tensor token, draw;    // (B, T), (B)
         std::optional<PlannedDropping> dropping;
     };
 

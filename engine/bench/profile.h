@@ -25,9 +25,9 @@ struct ProfiledOp {
 struct StepProfile {
     std::int64_t step = 0;  // of the trial, from 1
     double seconds = 0;
-    std::vector<ProfiledOp> ops;    // by phase, the longest first
-    std::vector<OpRecord> records;  // in order
-    double outside_ops = 0;         // that no op accounts for
+    std::vector<ProfiledOp> ops;           // by phase, the longest first
+    std::vector<OpRecord> records;         // in order
+    double outside_ops = 0;                // that no op accounts for
     kernels::cuda::PlanCounts plans = {};  // of a GPU's products, since the trainer began
 };
 
@@ -35,8 +35,8 @@ struct StepProfile {
 inline constexpr std::int64_t kProfileWarmUpSteps = 2;
 
 // Warms up, then takes the step of median length among `steps` profiled ones; of an even number the shorter of the two.
-// Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; usage, for a trial
-// that ends before.
+// Steps are not averaged: where a schedule grows, each has shapes of its own. Errors: as Trainer::step; usage, for a
+// trial that ends before.
 StepProfile profile_steps(Trainer& trainer, int steps);
 
 // Matrix products of a step on a GPU, each shape and path once.

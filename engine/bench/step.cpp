@@ -86,16 +86,18 @@ std::shared_ptr<const ImageSamples> random_images(const StepBench& bench) {
     const PatchConfig& shape = *bench.model.input.patches;
     ImageSamples samples;
     ImageSet& images = samples.images;
-    images = {.channels = shape.channels, .height = shape.height, .width = shape.width,
-              .classes = bench.model.class_head->classes, .pixels = {}, .labels = {}};
+    images = {.channels = shape.channels,
+              .height = shape.height,
+              .width = shape.width,
+              .classes = bench.model.class_head->classes,
+              .pixels = {},
+              .labels = {}};
     const std::int64_t batch_bytes = bench.batch_size * images.image_pixels();
-    const std::int64_t count =
-        bench.batch_size * std::clamp<std::int64_t>(kMostBytes / batch_bytes, 1, kMostBatches);
+    const std::int64_t count = bench.batch_size * std::clamp<std::int64_t>(kMostBytes / batch_bytes, 1, kMostBatches);
     for (std::int64_t i = 0; i < count * images.image_pixels(); ++i)
         images.pixels.push_back(static_cast<std::uint8_t>(random_word(i)));
     for (std::int64_t i = 0; i < count; ++i)
-        images.labels.push_back(
-            static_cast<std::int32_t>(random_word(i) % static_cast<std::uint32_t>(images.classes)));
+        images.labels.push_back(static_cast<std::int32_t>(random_word(i) % static_cast<std::uint32_t>(images.classes)));
     // The variance of a uniform pixel, a number in [0, 1].
     const auto channels = static_cast<std::size_t>(images.channels);
     samples.augmentation.channels = {std::vector<double>(channels, 0.5),

@@ -64,14 +64,14 @@ double step_flops(const TrainerConfig& config);
 // logits of a normalised row; and ln of the classes of a second head.
 double expected_first_loss(const TransformerConfig& model);
 
-// How far the first loss of a batch may be from that: 5%; or, where a sample is one class and nothing else, and there are
-// few samples, four standard deviations of their mean, a logit of a normalised row having the variance above.
+// How far the first loss of a batch may be from that: 5%; or, where a sample is one class and nothing else, and there
+// are few samples, four standard deviations of their mean, a logit of a normalised row having the variance above.
 double first_loss_tolerance(const StepBench& bench);
 
 struct StepTime {
-    double seconds = 0;  // median of the timed steps
-    double flops = 0;  // of one step, as sample_flops counts
-    double loss = 0;   // of the last step: finite, or the run was not a run
+    double seconds = 0;                                       // median of the timed steps
+    double flops = 0;                                         // of one step, as sample_flops counts
+    double loss = 0;                                          // of the last step: finite, or the run was not a run
     std::vector<kernels::cuda::ProductRecord> products = {};  // of all steps on a GPU
 };
 

@@ -28,8 +28,8 @@ Incoming incoming(Real* at, std::int64_t count) {
     return {reinterpret_cast<std::byte*>(at), static_cast<std::size_t>(count) * sizeof(Real)};
 }
 
-// Values of which each rank has a share, or a range of them. They are carried in blocks: the same part of every share at
-// once, from its place and, unless it is to be added, to where it belongs.
+// Values of which each rank has a share, or a range of them. They are carried in blocks: the same part of every share
+// at once, from its place and, unless it is to be added, to where it belongs.
 template <class Real>
 class SharedValues {
  public:
@@ -39,7 +39,8 @@ class SharedValues {
           ranks_(ranks),
           values_(values),
           range_(range),
-          of_block_(std::max<std::int64_t>(1, static_cast<std::int64_t>(home.scratch().size() / sizeof(Real)) / ranks)) {
+          of_block_(
+              std::max<std::int64_t>(1, static_cast<std::int64_t>(home.scratch().size() / sizeof(Real)) / ranks)) {
         for (int r = 0; r < ranks; ++r) blocks_ = std::max(blocks_, ceil_div(share(r).size(), of_block_));
     }
 
@@ -223,8 +224,9 @@ void Communicator::all_gather(std::span<float> values, const Share& range) const
     ranks_->values->finish();
 }
 
-void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent, std::span<std::byte> into,
-                              std::span<const std::int64_t> received, std::int64_t row_bytes) const {
+void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const std::int64_t> sent,
+                              std::span<std::byte> into, std::span<const std::int64_t> received,
+                              std::int64_t row_bytes) const {
     if (size_ == 1) {
         std::copy(rows.begin(), rows.begin() + sent[0] * row_bytes, into.begin());
         return;
@@ -236,7 +238,8 @@ void Communicator::all_to_all(std::span<const std::byte> rows, std::span<const s
     for (int r = 0; r < size_; ++r) {
         const auto at = static_cast<std::size_t>(r);
         const std::int64_t leaving = sent[at] * row_bytes, coming = received[at] * row_bytes;
-        if (r == rank_) exchange.then = [&home, from, to, coming] { home.copy(to, from, static_cast<std::size_t>(coming)); };
+        if (r == rank_)
+            exchange.then = [&home, from, to, coming] { home.copy(to, from, static_cast<std::size_t>(coming)); };
         exchange.sent.push_back(outgoing(from, r == rank_ ? 0 : leaving));
         exchange.received.push_back(incoming(to, r == rank_ ? 0 : coming));
         from += leaving;

@@ -1,7 +1,7 @@
 #pragma once
 // Ranks: processes that train one model together, and their communication. The transport is chosen when they start
-// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder knows
-// it.
+// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder
+// knows it.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,16 +31,16 @@ Share share_of(std::int64_t count, int rank, int ranks);
 // The intersection of two parts of one range; of size 0 where it is empty.
 Share common_part(const Share& a, const Share& b);
 
-// All ranks of a communicator call the same operations in the same order, with as many values each; send() and receive()
-// are of two ranks alone. An error that unwinds the last communicator of a process ends all ranks with that process; where
-// it is caught before, leave() does.
+// All ranks of a communicator call the same operations in the same order, with as many values each; send() and
+// receive() are of two ranks alone. An error that unwinds the last communicator of a process ends all ranks with that
+// process; where it is caught before, leave() does.
 class Communicator {
  public:
     // Alone: one rank, from which nothing moves.
     Communicator() = default;
-    // The ranks that a launcher started together with this process; alone where none did. mpirun goes before others, since
-    // it may run within Slurm. Once in a process. Errors: missing, where mpirun started several processes of a build without
-    // MPI; config and io, where those of another launcher do not meet.
+    // The ranks that a launcher started together with this process; alone where none did. mpirun goes before others,
+    // since it may run within Slurm. Once in a process. Errors: missing, where mpirun started several processes of a
+    // build without MPI; config and io, where those of another launcher do not meet.
     static Communicator of_launcher();
     // Whether mpirun can start ranks of this build, and whether those can have a device each.
     static bool has_mpi();
@@ -53,23 +53,23 @@ class Communicator {
     Communicator split(int color) const;
 
     // From now on sums, gathers and exchanges work in the memory of the ranks' devices, each rank's its own, and
-    // is so in the order of that Exec's stream. scratch: of the device, for what comes to be summed. Of all copies of this
-    // communicator; one that is split off has its values on the host. All ranks call it. Errors: missing, in a build
-    // without NCCL; device.
+    // is so in the order of that Exec's stream. scratch: of the device, for what comes to be summed. Of all copies of
+    // this communicator; one that is split off has its values on the host. All ranks call it. Errors: missing, in a
+    // build without NCCL; device.
     void use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const;
     // The same device, stream and scratch as another communicator of this rank uses.
     void use_device_of(const Communicator& other) const;
 
-    // values = their sum over ranks. Each is summed in the order of ranks, whatever library carries them: the same bits on
-    // every rank, and in every run.
+    // values = their sum over ranks. Each is summed in the order of ranks, whatever library carries them: the same bits
+    // on every rank, and in every run.
     void all_reduce(std::span<float> values) const;
     void all_reduce(std::span<double> values) const;
     void all_reduce(std::span<std::int64_t> values) const;
     // The same of this rank's share of the values alone; the others stay as they are.
     void reduce_scatter(std::span<float> values) const;
     void reduce_scatter(std::span<double> values) const;
-    // The same of those of the values that are in `range`, which stay as they are until finish(); before it nothing else is
-    // summed, gathered or exchanged here. What this rank computes in between keeps no other rank waiting.
+    // The same of those of the values that are in `range`, which stay as they are until finish(); before it nothing
+    // else is summed, gathered or exchanged here. What this rank computes in between keeps no other rank waiting.
     void begin_reduce_scatter(std::span<float> values, const Share& range) const;
     void begin_reduce_scatter(std::span<double> values, const Share& range) const;
     void finish() const;
@@ -92,7 +92,8 @@ class Communicator {
     void send(std::span<const std::byte> values, int to) const;
     void receive(std::span<std::byte> values, int from) const;
     void barrier() const;
-    // This process will end without the others, which its launcher then ends too: after an error that they may not have.
+    // This process will end without the others, which its launcher then ends too: after an error that they may not
+    // have.
     void leave() const;
 
     // Payload that left this rank through this communicator so far.

@@ -71,7 +71,7 @@ void refuse(const Descriptor& socket, const Refusal& refusal) {
 // The ranks that rank 0 has met so far.
 struct Guests {
     std::vector<Descriptor> sockets;  // (ranks)
-    std::vector<DoorAddress> places;        // (ranks)
+    std::vector<DoorAddress> places;  // (ranks)
     std::vector<std::string> turned_away;
 };
 
@@ -81,8 +81,8 @@ std::optional<Refusal> refusal_of(const Meeting& meeting, const Guests& guests, 
                        "set MASTER_PORT, or DEFT_PORT, to a port that no other job uses"};
     if (hello.ranks != meeting.ranks)
         return Refusal{ErrorKind::config,
-                       fmt::format("rank {} was started as one of {} ranks, and rank 0 as one of {}", hello.rank, hello.ranks,
-                                   meeting.ranks),
+                       fmt::format("rank {} was started as one of {} ranks, and rank 0 as one of {}", hello.rank,
+                                   hello.ranks, meeting.ranks),
                        "start all ranks with the same WORLD_SIZE"};
     if (hello.rank < 0 || hello.rank >= meeting.ranks)
         return Refusal{ErrorKind::config, fmt::format("rank {} is none of {}", hello.rank, meeting.ranks),
@@ -98,10 +98,11 @@ Refusal not_all_came(const Meeting& meeting, const Guests& guests) {
     std::vector<int> missing;
     for (int rank = 1; rank < meeting.ranks; ++rank)
         if (guests.sockets[static_cast<std::size_t>(rank)].number() < 0) missing.push_back(rank);
-    std::string what = fmt::format("of {} ranks {} did not come to {} within {}", meeting.ranks, fmt::join(missing, ", "),
-                                   text_of(meeting), seconds_text(meeting));
+    std::string what = fmt::format("of {} ranks {} did not come to {} within {}", meeting.ranks,
+                                   fmt::join(missing, ", "), text_of(meeting), seconds_text(meeting));
     for (const std::string& other : guests.turned_away) what += "; turned away: " + other;
-    return {ErrorKind::io, what, "see what their logs say, and that they can reach that address; start all ranks at once"};
+    return {ErrorKind::io, what,
+            "see what their logs say, and that they can reach that address; start all ranks at once"};
 }
 
 // Rank 0 waits for the others, and sends them each other's addresses.
@@ -145,20 +146,23 @@ Descriptor reach_first(const Meeting& meeting, Clock::time_point deadline) {
     for (std::chrono::milliseconds pause(20);; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
         for (const tcp::Host& host : tcp::hosts_named(meeting.host, problem)) {
             const Clock::time_point soon = std::min(deadline, Clock::now() + std::chrono::seconds(10));
-            if (Descriptor socket = tcp::connect_to(host, meeting.port, soon, problem); socket.number() >= 0) return socket;
+            if (Descriptor socket = tcp::connect_to(host, meeting.port, soon, problem); socket.number() >= 0)
+                return socket;
         }
         if (Clock::now() + pause > deadline)
-            throw Error(ErrorKind::io,
-                        fmt::format("rank {} found no rank 0 at {} within {}: {}", meeting.rank, text_of(meeting),
-                                    seconds_text(meeting), problem),
-                        "see that rank 0 was started, on the machine that MASTER_ADDR names, and that nothing keeps others "
-                        "from its MASTER_PORT", kNothingStarted);
+            throw Error(
+                ErrorKind::io,
+                fmt::format("rank {} found no rank 0 at {} within {}: {}", meeting.rank, text_of(meeting),
+                            seconds_text(meeting), problem),
+                "see that rank 0 was started, on the machine that MASTER_ADDR names, and that nothing keeps others "
+                "from its MASTER_PORT",
+                kNothingStarted);
         std::this_thread::sleep_for(pause);
     }
 }
 
 [[noreturn]] void fail_as_refused(const Meeting& meeting, const Descriptor& socket, const Reply& reply,
-                               Clock::time_point deadline) {
+                                  Clock::time_point deadline) {
     std::string text(std::min<std::uint64_t>(reply.bytes, kMostRefusalBytes), '\0');
     tcp::read_whole(socket, std::as_writable_bytes(std::span(text)), deadline);
     const std::size_t cut = std::min(text.find('\n'), text.size());
@@ -171,14 +175,18 @@ Descriptor reach_first(const Meeting& meeting, Clock::time_point deadline) {
 std::optional<std::vector<DoorAddress>> ask_first(const Meeting& meeting, const Door& own, const Descriptor& socket) {
     // From here on it is rank 0 that counts the time, which it may have begun to do only now.
     const Clock::time_point deadline = Clock::now() + meeting.patience + std::chrono::seconds(5);
-    const Hello hello{.rank = meeting.rank, .ranks = meeting.ranks, .door_port = own.port(), .door_key = own.key(),
+    const Hello hello{.rank = meeting.rank,
+                      .ranks = meeting.ranks,
+                      .door_port = own.port(),
+                      .door_key = own.key(),
                       .token = hash_of(meeting.token)};
     Reply reply;
     if (!tcp::write_whole(socket, bytes_of(hello), deadline)) return {};
     if (!tcp::read_whole(socket, writable_bytes_of(reply), deadline)) {
         if (Clock::now() < deadline) return {};
-        throw Error(ErrorKind::io, fmt::format("what listens at {} did not answer rank {} within {}", text_of(meeting),
-                                               meeting.rank, seconds_text(meeting)),
+        throw Error(ErrorKind::io,
+                    fmt::format("what listens at {} did not answer rank {} within {}", text_of(meeting), meeting.rank,
+                                seconds_text(meeting)),
                     "see whether it is rank 0, or set MASTER_PORT, or DEFT_PORT, to a free port", kNothingStarted);
     }
     std::vector<DoorAddress> places(static_cast<std::size_t>(meeting.ranks));
@@ -186,9 +194,10 @@ std::optional<std::vector<DoorAddress>> ask_first(const Meeting& meeting, const 
     const bool is_known = reply.magic == Hello::kMagic;
     if (is_known && reply.is_welcome == 0) fail_as_refused(meeting, socket, reply, deadline);
     if (!is_known || reply.bytes != bytes.size())
-        throw Error(ErrorKind::config, fmt::format("the process at {} is not rank 0 of deft", text_of(meeting)),
-                    "set MASTER_PORT, or DEFT_PORT, to a free port, the same on all ranks, and start the same deft on each",
-                    kNothingStarted);
+        throw Error(
+            ErrorKind::config, fmt::format("the process at {} is not rank 0 of deft", text_of(meeting)),
+            "set MASTER_PORT, or DEFT_PORT, to a free port, the same on all ranks, and start the same deft on each",
+            kNothingStarted);
     if (!tcp::read_whole(socket, bytes, deadline)) return {};
     for (DoorAddress& place : places) place = seen_from(tcp::peer_of(socket), place);
     return places;
@@ -200,8 +209,9 @@ std::vector<DoorAddress> join(const Meeting& meeting, const Door& own) {
         const Descriptor socket = reach_first(meeting, deadline);
         if (std::optional<std::vector<DoorAddress>> places = ask_first(meeting, own, socket)) return *places;
         if (Clock::now() > deadline)
-            throw Error(ErrorKind::io, fmt::format("what listens at {} closed the connection of rank {} without a word",
-                                                   text_of(meeting), meeting.rank),
+            throw Error(ErrorKind::io,
+                        fmt::format("what listens at {} closed the connection of rank {} without a word",
+                                    text_of(meeting), meeting.rank),
                         "see whether it is rank 0, and what its log says", kNothingStarted);
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
@@ -225,8 +235,8 @@ std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own) {
 
 // Each rank connects to lower ranks, and higher ranks connect to it. A connection exists as soon as the other
 // rank listens, so nobody waits for anybody in turn.
-std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own, int channels,
-                                                   Clock::time_point deadline) {
+std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own,
+                                                   int channels, Clock::time_point deadline) {
     const int ranks = static_cast<int>(places.size());
     std::vector<std::vector<Descriptor>> sockets(static_cast<std::size_t>(channels));
     for (auto& of_channel : sockets) of_channel.resize(places.size());
@@ -238,8 +248,8 @@ std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const Doo
             const Hello hello{.key = place.key, .rank = rank, .ranks = ranks, .channel = channel};
             if (socket.number() < 0 || !tcp::write_whole(socket, bytes_of(hello), deadline))
                 throw Error(ErrorKind::io,
-                            fmt::format("rank {} cannot be reached at {}: {}", place.rank, tcp::text_of(place.host, port),
-                                        problem),
+                            fmt::format("rank {} cannot be reached at {}: {}", place.rank,
+                                        tcp::text_of(place.host, port), problem),
                             "see what its log says, and that the machines of ranks reach each other at all ports",
                             kNothingStarted);
             sockets[channel][static_cast<std::size_t>(&place - places.data())] = std::move(socket);
@@ -252,7 +262,8 @@ std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const Doo
             for (std::size_t other = static_cast<std::size_t>(rank) + 1; other < places.size(); ++other)
                 if (sockets.back()[other].number() < 0) lacking.push_back(places[other].rank);
             throw Error(ErrorKind::io, fmt::format("not connected in time: rank {}", fmt::join(lacking, ", ")),
-                        "see what its log says, and that the machines of ranks reach each other at all ports", kNothingStarted);
+                        "see what its log says, and that the machines of ranks reach each other at all ports",
+                        kNothingStarted);
         }
         const Hello& hello = visitor->hello;
         if (hello.key != own.key() || hello.ranks != ranks || hello.rank <= rank || hello.rank >= ranks ||

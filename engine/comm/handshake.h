@@ -41,9 +41,9 @@ DoorAddress seen_from(const tcp::Host& first, DoorAddress door);
 // (ranks) all doors. Rank 0 listens where the meeting is, and sends all to the others. Errors: io, config.
 std::vector<DoorAddress> meet(const Meeting& meeting, const Door& own);
 
-// (channels, ranks) connections of this rank, that many to each other one; none to itself. Each rank of `places` calls it.
-// Errors: io.
-std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own, int channels,
-                                                   Clock::time_point deadline);
+// (channels, ranks) connections of this rank, that many to each other one; none to itself. Each rank of `places` calls
+// it. Errors: io.
+std::vector<std::vector<Descriptor>> connect_pairs(int rank, std::span<const DoorAddress> places, const Door& own,
+                                                   int channels, Clock::time_point deadline);
 
 }  // namespace deft::engine

@@ -48,7 +48,8 @@ void require_set(const char* name, const std::string& why) {
         throw Error(ErrorKind::config, fmt::format("{}, and {} is not", why, name), kMend, kNothingStarted);
 }
 
-// The process that started torchrun's ranks keeps a store of its own at MASTER_PORT where it says so, and the port is taken.
+// The process that started torchrun's ranks keeps a store of its own at MASTER_PORT where it says so, and the port is
+// taken.
 std::uint16_t port_beside_store() {
     const std::uint16_t port = port_in("MASTER_PORT");
     if (text_in("TORCHELASTIC_USE_AGENT_STORE") != "True") return port;
@@ -80,10 +81,10 @@ Meeting of_torchrun() {
     return meeting;
 }
 
-// A task of several that one srun started. SLURM_NTASKS and SLURM_PROCID say nothing of that: sbatch and salloc set the first
-// for the whole allocation, in which a driver is one process, and the second, as 0, for the batch script. What srun alone
-// gives is a step with a number and its count of tasks; the steps that Slurm makes for itself (batch, extern, interactive)
-// have numbers at the end of 32 bits. A shell by srun --pty is a step of one task, and so alone.
+// A task of several that one srun started. SLURM_NTASKS and SLURM_PROCID say nothing of that: sbatch and salloc set the
+// first for the whole allocation, in which a driver is one process, and the second, as 0, for the batch script. What
+// srun alone gives is a step with a number and its count of tasks; the steps that Slurm makes for itself (batch,
+// extern, interactive) have numbers at the end of 32 bits. A shell by srun --pty is a step of one task, and so alone.
 bool is_one_of_several_tasks() {
     for (const char* name : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"})
         if (!is_set(name)) return false;
@@ -113,7 +114,9 @@ Meeting of_srun() {
     meeting.ranks = static_cast<int>(number_in("SLURM_STEP_NUM_TASKS", 1, kMostRanks));
     meeting.rank = static_cast<int>(number_in("SLURM_PROCID", 0, meeting.ranks - 1));
     meeting.host = is_equal_in("SLURM_STEP_NUM_NODES", 1) ? kLoopback : host_of_first_task();
-    meeting.port = is_set("DEFT_PORT") ? port_in("DEFT_PORT") : is_set("MASTER_PORT") ? port_in("MASTER_PORT") : port_of_step();
+    meeting.port = is_set("DEFT_PORT")     ? port_in("DEFT_PORT")
+                   : is_set("MASTER_PORT") ? port_in("MASTER_PORT")
+                                           : port_of_step();
     meeting.token = text_in("SLURM_JOB_ID") + "." + text_in("SLURM_STEP_ID");
     return meeting;
 }

@@ -113,11 +113,12 @@ bool Mesh::take(Arriving& arriving) {
 void Mesh::check_header(const Arriving& arriving) {
     if (arriving.header == header_of(arriving.kind, arriving.payload.bytes)) return;
     constexpr std::uint64_t kSize = (std::uint64_t{1} << kBitsOfSize) - 1;
-    throw Error(ErrorKind::io,
-                fmt::format("rank {} sent {} bytes (of kind {}), where {} (of kind {}) were awaited: ranks do not do the same",
-                            arriving.link->rank, arriving.header & kSize, arriving.header >> kBitsOfSize,
-                            arriving.payload.bytes, static_cast<int>(arriving.kind)),
-                "start the same deft with the same arguments on each rank", "checkpoints written so far");
+    throw Error(
+        ErrorKind::io,
+        fmt::format("rank {} sent {} bytes (of kind {}), where {} (of kind {}) were awaited: ranks do not do the same",
+                    arriving.link->rank, arriving.header & kSize, arriving.header >> kBitsOfSize,
+                    arriving.payload.bytes, static_cast<int>(arriving.kind)),
+        "start the same deft with the same arguments on each rank", "checkpoints written so far");
 }
 
 void Mesh::sleep(std::span<const Arriving> awaited) {

@@ -1,7 +1,7 @@
 #pragma once
-// The connections of this process to other ranks, those of all groups: what leaves through them, what is awaited, and who is
-// gone. Whoever waits here sleeps, and pushes out meanwhile what any group has begun to send: two ranks that wait for each
-// other in different groups both go on, whatever the sizes.
+// The connections of this process to other ranks, those of all groups: what leaves through them, what is awaited, and
+// who is gone. Whoever waits here sleeps, and pushes out meanwhile what any group has begun to send: two ranks that
+// wait for each other in different groups both go on, whatever the sizes.
 
 #include <poll.h>
 
@@ -46,8 +46,8 @@ struct Arriving {
 
 class Mesh {
  public:
-    // watches (ranks): connections that carry nothing until their rank ends, and then whether well, or because of whom. Those
-    // of data cannot show it: what is still to be read hides their end.
+    // watches (ranks): connections that carry nothing until their rank ends, and then whether well, or because of whom.
+    // Those of data cannot show it: what is still to be read hides their end.
     explicit Mesh(std::vector<Descriptor> watches);
     // Says goodbye, unless an error unwinds this process.
     ~Mesh();
@@ -59,8 +59,8 @@ class Mesh {
 
     // As much of it leaves as the kernel takes now.
     void begin(Link& link, MessageKind kind, Outgoing payload);
-    // Waits until all that is awaited has come, and all has left through those links. Errors: io, where a rank is gone, or
-    // does something else.
+    // Waits until all that is awaited has come, and all has left through those links. Errors: io, where a rank is gone,
+    // or does something else.
     void exchange(std::span<Arriving> awaited, std::span<Link* const> leaving);
     // Closes all without goodbye.
     void leave();

@@ -40,8 +40,8 @@ void in_messages(std::size_t bytes, const Message& message) {
         message(first, static_cast<int>(std::min(kMost, bytes - first)));
 }
 
-// MPI's own waits keep a core busy. This one sleeps once it takes long, for an eighth of the time that it took so far, so
-// that it ends little later than it could.
+// MPI's own waits keep a core busy. This one sleeps once it takes long, for an eighth of the time that it took so far,
+// so that it ends little later than it could.
 void wait_asleep(MPI_Request& request) {
     using std::chrono::microseconds;
     constexpr microseconds kAwake{1000}, kLongest{5000};
@@ -113,7 +113,8 @@ class MpiRanks final : public Transport {
     }
 
     void send(const std::byte* values, std::size_t bytes, int to) override {
-        in_messages(bytes, [&](std::size_t first, int count) { MPI_Send(values + first, count, MPI_BYTE, to, 0, comm_); });
+        in_messages(bytes,
+                    [&](std::size_t first, int count) { MPI_Send(values + first, count, MPI_BYTE, to, 0, comm_); });
         count_sent(bytes);
     }
 

@@ -12,8 +12,8 @@ bool is_there();
 inline bool has_started_this() {
     return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
 }
-// All processes that it started with this one. Once in a process. Without MPI null where that is this one alone. Errors:
-// missing, without MPI.
+// All processes that it started with this one. Once in a process. Without MPI null where that is this one alone.
+// Errors: missing, without MPI.
 std::shared_ptr<Transport> of_launcher();
 
 }  // namespace deft::engine::mpi

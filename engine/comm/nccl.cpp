@@ -26,8 +26,8 @@ void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
          "each rank needs a GPU of its own; set NCCL_DEBUG=INFO for details");
 }
 
-// One for all groups of a device: on every rank its exchanges then have one order, whatever group they are of. Two at once
-// could wait for each other's kernels.
+// One for all groups of a device: on every rank its exchanges then have one order, whatever group they are of. Two at
+// once could wait for each other's kernels.
 struct Stream {
     explicit Stream(cudaStream_t beside) : computing(beside) {
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

@@ -16,9 +16,10 @@ bool is_there() {
 }
 
 std::shared_ptr<Group> open(const std::shared_ptr<Transport>&, const kernels::cuda::Exec&) {
-    throw Error(ErrorKind::missing, "several ranks on GPUs need NCCL, which this build lacks",
-                "install NCCL (NVIDIA: libnccl-dev), or set NCCL_ROOT to its folder, and build again with -DDEFT_CUDA=ON",
-                "nothing was started");
+    throw Error(
+        ErrorKind::missing, "several ranks on GPUs need NCCL, which this build lacks",
+        "install NCCL (NVIDIA: libnccl-dev), or set NCCL_ROOT to its folder, and build again with -DDEFT_CUDA=ON",
+        "nothing was started");
 }
 
 std::shared_ptr<Group> open(const std::shared_ptr<Transport>& ranks, const Group& in_stream_of) {

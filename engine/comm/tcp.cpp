@@ -107,7 +107,8 @@ int listen_anywhere(Descriptor& socket, std::uint16_t port) {
     return try_to_listen(socket, address_of(Host{}, port));
 }
 
-// A host's own name is often listed as its loopback, by which no other machine would find it: there it means all addresses.
+// A host's own name is often listed as its loopback, by which no other machine would find it: there it means all
+// addresses.
 bool is_name_of_loopback(const std::string& host) {
     std::array<std::uint8_t, 16> number{};
     return host == "localhost" || ::inet_pton(AF_INET, host.c_str(), number.data()) == 1 ||

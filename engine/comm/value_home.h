@@ -39,7 +39,8 @@ class ValueHome {
     // The buffer for received values, which the next exchange overwrites.
     virtual std::span<std::byte> scratch() = 0;
 
-    // sums (n) = the sum over ranks, in their order: of rank r from row r of others (ranks, n), of this rank from sums itself.
+    // sums (n) = the sum over ranks, in their order: of rank r from row r of others (ranks, n), of this rank from sums
+    // itself.
     virtual void sum(float* sums, const float* others, std::int64_t n, int rank, int ranks) = 0;
     virtual void sum(double* sums, const double* others, std::int64_t n, int rank, int ranks) = 0;
     virtual void sum(std::int64_t* sums, const std::int64_t* others, std::int64_t n, int rank, int ranks) = 0;
@@ -56,8 +57,8 @@ class ValueHome {
 
 std::unique_ptr<ValueHome> values_of_host(std::shared_ptr<Transport> transport);
 // All ranks of the transport call these. scratch: of the device. Errors: missing, in a build without NCCL; device.
-std::unique_ptr<ValueHome> values_of_device(const std::shared_ptr<Transport>& transport, const kernels::cuda::Exec& exec,
-                                            std::span<std::byte> scratch);
+std::unique_ptr<ValueHome> values_of_device(const std::shared_ptr<Transport>& transport,
+                                            const kernels::cuda::Exec& exec, std::span<std::byte> scratch);
 // Values on the device of another such home, in order with its exchanges, so that both can share one scratch.
 std::unique_ptr<ValueHome> values_beside(const std::shared_ptr<Transport>& transport, ValueHome& other);
 

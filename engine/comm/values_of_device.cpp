@@ -61,8 +61,8 @@ class ValuesOfDevice final : public ValueHome {
 
 }  // namespace
 
-std::unique_ptr<ValueHome> values_of_device(const std::shared_ptr<Transport>& transport, const kernels::cuda::Exec& exec,
-                                            std::span<std::byte> scratch) {
+std::unique_ptr<ValueHome> values_of_device(const std::shared_ptr<Transport>& transport,
+                                            const kernels::cuda::Exec& exec, std::span<std::byte> scratch) {
     return std::make_unique<ValuesOfDevice>(nccl::open(transport, exec), scratch);
 }
 

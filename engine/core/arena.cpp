@@ -33,8 +33,8 @@ std::int64_t padded_elements(std::int64_t elements) {
 }
 
 const char* region_name(Region region) {
-    constexpr const char* names[kRegions] = {"parameters",  "rounded", "gradients", "optimizer",
-                                             "activations", "workspace"};
+    constexpr const char* names[kRegions] = {"parameters", "rounded",     "gradients",
+                                             "optimizer",  "activations", "workspace"};
     return names[static_cast<int>(region)];
 }
 
@@ -147,7 +147,8 @@ std::vector<PlannedBuffer> Arena::planned() const {
     for (const Buffer& buffer : buffers_)
         planned.push_back({buffer.region, buffer.name, buffer.shape.shape_text(), buffer.shape.bytes()});
     const std::int64_t workspace = region_bytes(Region::workspace);
-    if (workspace > 0) planned.push_back({Region::workspace, "workspace", fmt::format("({}) i32", workspace / 4), workspace});
+    if (workspace > 0)
+        planned.push_back({Region::workspace, "workspace", fmt::format("({}) i32", workspace / 4), workspace});
     return planned;
 }
 

@@ -15,9 +15,10 @@ void require_supported_by_cuda(DType dtype, std::int64_t head_size) {
     if (dtype != DType::f32 && dtype != DType::bf16)
         throw Error(ErrorKind::config, fmt::format("the cuda backend has no {}", dtype_name(dtype)), "use f32 or bf16");
     if (head_size > kernels::cuda::kMostHeadSize)
-        throw Error(ErrorKind::config,
-                    fmt::format("heads of {} are wider than the cuda backend's {}", head_size, kernels::cuda::kMostHeadSize),
-                    "raise model.heads or lower model.width");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("heads of {} are wider than the cuda backend's {}", head_size, kernels::cuda::kMostHeadSize),
+            "raise model.heads or lower model.width");
 }
 
 }  // namespace

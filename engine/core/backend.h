@@ -10,8 +10,8 @@
 
 namespace deft::engine {
 
-// none: each op checks its shapes and is recorded, and computes nothing. Its buffers hold what was copied into them, else
-// zeros; untouched ones take no memory.
+// none: each op checks its shapes and is recorded, and computes nothing. Its buffers hold what was copied into them,
+// else zeros; untouched ones take no memory.
 enum class Device { cpu, cuda, none };
 const char* device_name(Device device);  // "cpu", "cuda", "none"
 
@@ -28,8 +28,8 @@ struct Gpu {
     std::int64_t memory_bytes = 0;
 };
 std::vector<Gpu> usable_gpus();
-// CUDA's driver, its runtime, the library of matrix products, and the table of timed products where one is chosen, by name;
-// empty in a build without CUDA.
+// CUDA's driver, its runtime, the library of matrix products, and the table of timed products where one is chosen, by
+// name; empty in a build without CUDA.
 std::map<std::string, std::string> gpu_versions();
 // Why there is none, in words for a user; empty where there is one.
 std::string gpu_problem();

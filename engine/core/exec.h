@@ -24,7 +24,7 @@ struct Exec {
     kernels::cuda::Exec cuda;            // f32, bf16
     kernels::reference::Exec reference;  // f64: the specification, run as a backend by tests
     DeviceContext context;               // what `cuda` points into
-    OpProfile* profile = nullptr;              // what each op takes is added here, see op_profile.h
+    OpProfile* profile = nullptr;        // what each op takes is added here, see op_profile.h
     // A dry run: ops compute nothing, touch no memory, and list here the products that a GPU would be asked for.
     std::vector<kernels::cuda::ProductShape>* planned = nullptr;
 };
@@ -44,8 +44,8 @@ void write_tensor(Exec& exec, const Tensor& to, const void* from);
 // to = from; returns when it is there, after all ops before. Errors: device, for an op that failed.
 void read_tensor(Exec& exec, void* to, const Tensor& from);
 
-// The tensor's bytes where the host can read them: on the CPU where they are, otherwise a copy in `staging`, which is made
-// as long as needed. Errors: as above.
+// The tensor's bytes where the host can read them: on the CPU where they are, otherwise a copy in `staging`, which is
+// made as long as needed. Errors: as above.
 const void* host_bytes(Exec& exec, const Tensor& tensor, std::vector<std::byte>& staging);
 
 // A copy of the tensor's elements, which must be of that type.

@@ -51,8 +51,7 @@ void gate_logits(Exec& exec, Tensor logits, Tensor x, Tensor weight, Tensor bias
     if (bias) check_shape(bias, {E}, "gate bias");
     const OpTimer timer(exec, "gate_logits", Phase::forward, logits, x.dtype,
                         kernels::gate_logits_work(N, C, E, bool(bias)));
-    if (exec.planned != nullptr)
-        kernels::cuda::list_gate_logits(*exec.planned, product_type_of(x.dtype), N, C, E);
+    if (exec.planned != nullptr) kernels::cuda::list_gate_logits(*exec.planned, product_type_of(x.dtype), N, C, E);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gate_logits(backend, logits.as<Sum<T_>>(), x.as<T_>(), weight.as<Sum<T_>>(), bias.as<Sum<T_>>(), N, C, E);
     });
@@ -152,8 +151,7 @@ void gate_losses(Exec& exec, Tensor losses, Tensor chosen, Tensor prob, Tensor l
     check_shape(lse, {N}, "gate lse");
     check_shape(logits, {N, E}, "gate logits");
     check_shape(expert, {N, k}, "chosen experts");
-    const OpTimer timer(exec, "gate_losses", Phase::forward, losses, losses.dtype,
-                        kernels::gate_losses_work(N, E, k));
+    const OpTimer timer(exec, "gate_losses", Phase::forward, losses, losses.dtype, kernels::gate_losses_work(N, E, k));
     dispatch(exec, losses.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         gate_losses(backend, losses.as<Sum<T_>>(), chosen.as<std::int32_t>(), prob.as<Sum<T_>>(), lse.as<Sum<T_>>(),
                     logits.as<Sum<T_>>(), expert.as<std::int32_t>(), N, E, k);

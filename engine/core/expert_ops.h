@@ -1,7 +1,7 @@
 #pragma once
-// The operations of a layer of experts; semantics: kernels/cpu/experts.h. Shapes are checked here, as in engine/core/ops.h.
-// N rows choose k of E experts each and lie in (slots, ...) by their experts, with N k slots at most. Tensors of N rows
-// may have their rows in several dimensions.
+// The operations of a layer of experts; semantics: kernels/cpu/experts.h. Shapes are checked here, as in
+// engine/core/ops.h. N rows choose k of E experts each and lie in (slots, ...) by their experts, with N k slots at
+// most. Tensors of N rows may have their rows in several dimensions.
 
 #include <cstdint>
 

@@ -49,8 +49,8 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
         kernels::cuda::list_head_loss(*exec.planned, product_type_of(x.dtype), target_rows, C, V, weight_rows, false);
     dispatch(exec, x.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         const auto evaluate = [&](const auto&... layout) {
-            head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(), bias.as<T_>(),
-                      target.as<std::int32_t>(), rows, target_rows, C, V, layout...);
+            head_loss(backend, loss.as<Sum<T_>>(), greedy.as<std::int32_t>(), x.as<T_>(), weight.as<T_>(),
+                      bias.as<T_>(), target.as<std::int32_t>(), rows, target_rows, C, V, layout...);
         };
         if constexpr (std::is_same_v<X, kernels::cuda::Exec>)
             evaluate(kernels::cuda::HeadLayout{.weight_rows = weight_rows});
@@ -61,8 +61,8 @@ void head_loss(Exec& exec, Tensor loss, Tensor greedy, Tensor x, Tensor weight, 
 
 namespace {
 
-void check_value_loss(const Tensor& loss, const Tensor& value, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const Tensor& target) {
+void check_value_loss(const Tensor& loss, const Tensor& value, const Tensor& x, const Tensor& weight,
+                      const Tensor& bias, const Tensor& target) {
     const std::int64_t B = x.dim(0), C = x.dim(1);
     check_shape(loss, {B}, "value loss");
     check_shape(value, {B}, "value");

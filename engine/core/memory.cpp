@@ -43,7 +43,8 @@ DeviceContext open_device(Device device) {
 
 Memory allocate(Device device, std::size_t bytes) {
     if constexpr (kernels::cuda::kBuilt)
-        if (device == Device::cuda) return {kernels::cuda::allocate(bytes, "a model and its step"), kernels::cuda::release};
+        if (device == Device::cuda)
+            return {kernels::cuda::allocate(bytes, "a model and its step"), kernels::cuda::release};
     return map_host(device, bytes);
 }
 

@@ -26,9 +26,9 @@ const char* phase_name(Phase phase);
 struct OpRecord {
     const char* op = "";
     Phase phase = Phase::forward;
-    std::string shape;              // of its first output
-    double start = 0, seconds = 0;  // since the profile's start
-    double flops = 0, bytes = 0;    // kernels/work.h
+    std::string shape;                                        // of its first output
+    double start = 0, seconds = 0;                            // since the profile's start
+    double flops = 0, bytes = 0;                              // kernels/work.h
     std::vector<kernels::cuda::ProductRecord> products = {};  // of a GPU's op: each of its calls, with its path
 };
 

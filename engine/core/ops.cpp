@@ -189,9 +189,8 @@ void norm_backward(Exec& exec, Tensor dx, Tensor index, Tensor dweight, Tensor d
     check_shape(x, {B, K, C}, "norm x");
     check_norm(spec, mean, dbias);
     const bool is_layer = spec.kind == NormKind::layer;
-    const OpTimer timer(
-        exec, is_layer ? "layernorm_backward" : "rmsnorm_backward", Phase::backward, dy, dy.dtype,
-        kernels::norm_backward_work(B * K, C, bool(index), bool(dresidual), accumulate, spec.kind));
+    const OpTimer timer(exec, is_layer ? "layernorm_backward" : "rmsnorm_backward", Phase::backward, dy, dy.dtype,
+                        kernels::norm_backward_work(B * K, C, bool(index), bool(dresidual), accumulate, spec.kind));
     dispatch(exec, dx.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         norm_backward(backend, dx.as<T_>(), index_pointer(index), dweight.as<Sum<T_>>(), dbias.as<Sum<T_>>(),
                       dy.as<T_>(), dresidual.as<T_>(), x.as<T_>(), mean.as<Sum<T_>>(), rstd.as<Sum<T_>>(),
@@ -281,8 +280,10 @@ void dropout(Exec& exec, Tensor y, Tensor x, Tensor residual, const Dropout& dro
     if (residual) check_columns(residual, y.rows(), y.columns(), "dropout residual");
     check_shape(dropout_.draw, {B}, "dropout draw");
     if (!(dropout_.p >= 0 && dropout_.p < 1)) throw std::logic_error("a dropout outside [0, 1)");
-    const kernels::DropoutKey key{dropout_.seed, static_cast<std::uint64_t>(dropout_.step),
-                                  static_cast<std::uint32_t>(dropout_.layer), dropout_.draw.as<std::int64_t>(),
+    const kernels::DropoutKey key{dropout_.seed,
+                                  static_cast<std::uint64_t>(dropout_.step),
+                                  static_cast<std::uint32_t>(dropout_.layer),
+                                  dropout_.draw.as<std::int64_t>(),
                                   dropout_.p,
                                   packed.start.as<std::int32_t>(),
                                   y.columns()};
@@ -310,8 +311,7 @@ void rope(Exec& exec, Tensor y, Tensor x, const Rope& rope_, RopeTurn turn) {
 void pool_forward(Exec& exec, Tensor y, Tensor x, Pooling pooling) {
     const std::int64_t B = x.dim(0), K = x.dim(1), C = x.dim(2);
     check_shape(y, {B, C}, "pool y");
-    const OpTimer timer(exec, "pool_forward", Phase::forward, y, y.dtype,
-                        kernels::pool_forward_work(B, K, C, pooling));
+    const OpTimer timer(exec, "pool_forward", Phase::forward, y, y.dtype, kernels::pool_forward_work(B, K, C, pooling));
     dispatch(exec, y.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         pool_forward(backend, y.as<T_>(), x.as<T_>(), B, K, C, pooling);
     });
@@ -413,8 +413,8 @@ void attention_backward(Exec& exec, const AttentionTensors& gradients, Tensor do
     });
 }
 
-void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id,
-                          Tensor draw, std::int64_t T, std::int64_t keep_first, Tensor length) {
+void select_random_tokens(Exec& exec, Tensor index, std::uint64_t seed, std::int64_t step, Tensor layer_id, Tensor draw,
+                          std::int64_t T, std::int64_t keep_first, Tensor length) {
     const std::int64_t layers = index.dim(0), B = index.dim(1), K = index.dim(2);
     check_shape(layer_id, {layers}, "layer_id");
     check_shape(draw, {B}, "draw");
@@ -440,8 +440,7 @@ void select_important_tokens(Exec& exec, Tensor index, Tensor importance, Tensor
     const kernels::ImportanceKeys keys{importance.as<float>(), token.as<std::int32_t>(), rules,
                                        packed.start.as<std::int32_t>()};
     const OpTimer timer(exec, "select_important_tokens", Phase::forward, index, DType::f32,
-                        kernels::select_important_tokens_work(B, T, K, importance.dim(0), bool(length),
-                                                              bool(packed)));
+                        kernels::select_important_tokens_work(B, T, K, importance.dim(0), bool(length), bool(packed)));
     dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         select_kept_tokens(backend, index.as<std::int32_t>(), keys, B, T, K);
     });
@@ -498,7 +497,8 @@ void sum_of_squares(Exec& exec, Tensor total, Tensor x, Accumulate accumulate) {
 void square_root(Exec& exec, Tensor x) {
     const OpTimer timer(exec, "square_root", Phase::update, x, x.dtype, kernels::square_root_work());
     // Double whatever the model computes in, and of every backend.
-    dispatch(exec, DType::f32, [&]<class X, class T_>(X& backend, TypeTag<T_>) { square_root(backend, x.as<double>()); });
+    dispatch(exec, DType::f32,
+             [&]<class X, class T_>(X& backend, TypeTag<T_>) { square_root(backend, x.as<double>()); });
 }
 
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,

@@ -22,8 +22,8 @@ using kernels::Sgd;
 
 // Samples that lie one after the other in tensors (1, M, ...), without padding.
 struct SampleStarts {
-    Tensor start;              // (B + 1) i32: sample b has the rows from start[b] to before start[b + 1]; empty: none are
-                               // packed, tensors are (B, T, ...)
+    Tensor start;  // (B + 1) i32: sample b has the rows from start[b] to before start[b + 1]; empty: none are
+                   // packed, tensors are (B, T, ...)
     std::int64_t longest = 0;  // rows of a sample at most
 
     explicit operator bool() const { return bool(start); }
@@ -32,8 +32,8 @@ struct SampleStarts {
 
 // One of the tables whose rows an embedding sums, or with `weight` its gradient.
 struct EmbeddingSource {
-    Tensor weight;  // (V, C)
-    Tensor id;      // (B, T) i32; empty: position t takes row t
+    Tensor weight;                           // (V, C)
+    Tensor id;                               // (B, T) i32; empty: position t takes row t
     Accumulate accumulate = Accumulate::no;  // of a gradient alone
 };
 // out (B, T, C), from one to kernels::kMostEmbeddingTables tables
@@ -45,8 +45,8 @@ void embedding_backward(Exec&, std::span<const EmbeddingSource> gradients, Tenso
 void norm_forward(Exec&, Tensor y, Tensor gathered, Tensor mean, Tensor rstd, Tensor stream, Tensor index,
                   Tensor weight, Tensor bias, const NormSpec& = {});
 // y, sum, a, delta (B, K, C)
-void residual_norm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta,
-                           Tensor weight, Tensor bias, const NormSpec& = {});
+void residual_norm_forward(Exec&, Tensor y, Tensor sum, Tensor mean, Tensor rstd, Tensor a, Tensor delta, Tensor weight,
+                           Tensor bias, const NormSpec& = {});
 // out (B, T, C) at index, a and delta (B, K, C), delta empty for a alone
 void residual_forward(Exec&, Tensor out, Tensor index, Tensor a, Tensor delta);
 // dx (B, T, C) at index, dy, dresidual and x (B, K, C)
@@ -62,12 +62,13 @@ void linear_backward_input(Exec&, Tensor dx, Tensor dy, Tensor weight, Tensor pr
                            Accumulate = Accumulate::no);
 void linear_backward_weight(Exec&, Tensor dweight, Tensor dbias, Tensor dy, Tensor x, Accumulate);
 
-// y (..., C), pre (..., C), of SwiGLU (..., 2C) = [gate | up]. Fused into the linear ops above are those without a gate.
+// y (..., C), pre (..., C), of SwiGLU (..., 2C) = [gate | up]. Fused into the linear ops above are those without a
+// gate.
 void activation_forward(Exec&, Tensor y, Tensor pre, Activation);
 void activation_backward(Exec&, Tensor dpre, Tensor dy, Tensor pre, Activation);
 
-// y = residual + dropout of x. y, x, residual (B, ...), or of packed samples (1, M, ...); residual empty or in the shape
-// of y, which may be either; the draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
+// y = residual + dropout of x. y, x, residual (B, ...), or of packed samples (1, M, ...); residual empty or in the
+// shape of y, which may be either; the draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
 struct Dropout {
     std::uint64_t seed = 0;
     std::int64_t step = 0;
@@ -78,8 +79,8 @@ struct Dropout {
 };
 void dropout(Exec&, Tensor y, Tensor x, Tensor residual, const Dropout&);
 
-// y (B, K, ...) and x of one shape, y may be x: in each row the heads (heads, d) from value `first` on are turned by their
-// position; what is beside them is left alone.
+// y (B, K, ...) and x of one shape, y may be x: in each row the heads (heads, d) from value `first` on are turned by
+// their position; what is beside them is left alone.
 struct Rope {
     std::int64_t first, heads, d;  // d is even
     double theta = 10000;
@@ -98,8 +99,8 @@ void class_token_forward(Exec&, Tensor out, Tensor token, Tensor x, Tensor posit
 // dtoken (1, C), dx (B, K, C), dposition (1 + K, C) or empty, dout (B, 1 + K, C); of the weights' gradients accumulate
 void class_token_backward(Exec&, Tensor dtoken, Tensor dx, Tensor dposition, Tensor dout, Accumulate);
 
-// cache (samples, T, C) of keys or values: each sample's rows from `position` on = the C columns of x (B, K, columns) from
-// column `column` on, with B = samples, or of one sample that all share; position + K is at most T.
+// cache (samples, T, C) of keys or values: each sample's rows from `position` on = the C columns of x (B, K, columns)
+// from column `column` on, with B = samples, or of one sample that all share; position + K is at most T.
 void cache_rows(Exec&, Tensor cache, std::int64_t position, Tensor x, std::int64_t column);
 
 // Heads of d columns each, from column `first` on, in a tensor (B, T, columns).
@@ -132,17 +133,17 @@ void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, T
                         Tensor lse, const AttentionMask&);
 
 // loss and target (B, T), dx and x (B, T, C), weight and dweight (V, C), bias and dbias (V) or empty; target_rows: how
-// many targets are not kernels::kIgnoreTarget; weight_rows: of weight and dweight with rows of zeros, 0 where there are none
+// many targets are not kernels::kIgnoreTarget; weight_rows: of weight and dweight with rows of zeros, 0 where there are
+// none
 void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight, Tensor bias,
-                     Tensor target, std::int64_t target_rows, double scale, Accumulate,
-                     std::int64_t weight_rows = 0);
+                     Tensor target, std::int64_t target_rows, double scale, Accumulate, std::int64_t weight_rows = 0);
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
                std::int64_t target_rows, std::int64_t weight_rows = 0);
 
 // loss, value and target (B), the last f32; x and dx (B, C), weight and dweight (1, C), bias and dbias (1)
-void value_loss_train(Exec&, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
-                      Tensor bias, Tensor target, double scale, Accumulate);
+void value_loss_train(Exec&, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x,
+                      Tensor weight, Tensor bias, Tensor target, double scale, Accumulate);
 void value_loss(Exec&, Tensor loss, Tensor value, Tensor x, Tensor weight, Tensor bias, Tensor target);
 
 // index (layers, B, K), layer_id (layers) i32, draw (B) i64, length (B) i32 or empty; keys do not depend on dtype,

@@ -1,5 +1,6 @@
 #pragma once
-// Bytes of workspace that an op needs at most for these extents, with its backward pass: what a part of a model reserves.
+// Bytes of workspace that an op needs at most for these extents, with its backward pass: what a part of a model
+// reserves.
 
 #include <cstddef>
 #include <cstdint>

@@ -23,8 +23,8 @@ bool is_llmc_shard(const std::filesystem::path& file);
 class LlmcTokens {
  public:
     // end_of_document: the token before each document. A shard may begin within a document of the one before
-    // it. Errors: io, naming the file and what is wrong with it: foreign, truncated, too long, with a token of more than
-    // 31 bits, or with tokens of another width than the first file's.
+    // it. Errors: io, naming the file and what is wrong with it: foreign, truncated, too long, with a token of more
+    // than 31 bits, or with tokens of another width than the first file's.
     LlmcTokens(std::span<const std::filesystem::path> files, std::int32_t end_of_document);
 
     TokenSpan tokens() const { return tokens_; }

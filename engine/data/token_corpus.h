@@ -41,8 +41,8 @@ TokenCorpus corpus_of_tokens(std::vector<std::int32_t> tokens);
 // Documents in memory, each closed by the tokenizer's end-of-document token.
 TokenCorpus corpus_of_documents(std::span<const std::string> documents, const Tokenizer& tokenizer);
 
-// Documents [first, last) of a source that knows tokens() and document_start(d), and that the corpus keeps alive; `bytes`
-// stays 0, see text_bytes().
+// Documents [first, last) of a source that knows tokens() and document_start(d), and that the corpus keeps alive;
+// `bytes` stays 0, see text_bytes().
 template <class Source>
 TokenCorpus corpus_of_range(std::shared_ptr<Source> source, std::int64_t first, std::int64_t last) {
     TokenCorpus corpus;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "engine/data_efficiency/sampling/pacing.h"
+#include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "engine/models/transformer_config.h"
 
 namespace deft::engine {
@@ -34,7 +34,8 @@ double learning_rate_scale(LearningRateScaling scaling, std::int64_t samples, st
 //   - A variable batch takes as many samples as have its tokens at the length of the step; with seqres the tokens of a
 //     step are constant by themselves.
 //   - Token dropping keeps min(kept tokens, length): a length at or below the kept tokens drops none.
-//   - Budgets and learning-rate decay count layer-averaged tokens, whatever the batch; a variable batch scales the rate.
+//   - Budgets and learning-rate decay count layer-averaged tokens, whatever the batch; a variable batch scales the
+//   rate.
 
 struct Techniques {
     // Curriculum by truncated length: every sample is cut to the paced length (arXiv 2212.03597, section 3.1, seqtru).
@@ -57,8 +58,8 @@ struct StepPlan {
     // All rows' tokens, without the last reshaped one's padding. Where samples are shorter than rows, as BERT's are,
     // those are places for tokens: how many real tokens and targets a step has, its data says (engine/train/batches.h).
     std::int64_t tokens = 0;
-    std::int64_t seqlen = 0;   // of each row
-    std::int64_t kept = 0;     // tokens of each row in the layers that drop some; seqlen: none dropped
+    std::int64_t seqlen = 0;  // of each row
+    std::int64_t kept = 0;    // tokens of each row in the layers that drop some; seqlen: none dropped
     // Layer-averaged tokens per row, rounded down, as the reference counts them.
     std::int64_t layer_tokens = 0;
     double learning_rate_scale = 1;
@@ -75,7 +76,7 @@ StepPlan plan_step(const ModelExtents& model, const Techniques& techniques, std:
 // The most of each that any step has.
 struct LargestStep {
     std::int64_t samples = 0;
-    std::int64_t tokens = 0;       // padding counted
+    std::int64_t tokens = 0;  // padding counted
     std::int64_t least_seqlen = 0;
 };
 LargestStep largest_step(const ModelExtents& model, const Techniques& techniques, std::int64_t batch_size);

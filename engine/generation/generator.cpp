@@ -117,8 +117,9 @@ void Generator::read_logits() {
         rows_ = static_cast<const float*>(bytes);
     } else {
         for (std::size_t i = 0; i < count; ++i)
-            host_logits_[i] = asked_.dtype == DType::f64 ? static_cast<float>(static_cast<const double*>(bytes)[i])
-                                                         : kernels::to_float(static_cast<const kernels::bf16*>(bytes)[i]);
+            host_logits_[i] = asked_.dtype == DType::f64
+                                  ? static_cast<float>(static_cast<const double*>(bytes)[i])
+                                  : kernels::to_float(static_cast<const kernels::bf16*>(bytes)[i]);
         rows_ = host_logits_.data();
     }
     has_logits_ = true;

@@ -1,5 +1,6 @@
 #pragma once
-// A text continued by a model: the prompt in one pass, then a row of each sample a token, from a cache of keys and values.
+// A text continued by a model: the prompt in one pass, then a row of each sample a token, from a cache of keys and
+// values.
 
 #include <cstdint>
 #include <span>
@@ -28,8 +29,8 @@ struct GenerationConfig {
 // Samples that go on from one prompt. All memory is there once it is made; the model and the Exec must outlive it.
 class Generator {
  public:
-    // The model is planned for planned_batch() or more. Errors: config, as require_generates() and TokenSampler, and for a
-    // length beyond the model's; memory.
+    // The model is planned for planned_batch() or more. Errors: config, as require_generates() and TokenSampler, and
+    // for a length beyond the model's; memory.
     Generator(Transformer& model, Exec& exec, const Backend& backend, const GenerationConfig& config);
     Generator(const Generator&) = delete;
     Generator& operator=(const Generator&) = delete;
@@ -62,15 +63,15 @@ class Generator {
     TokenSampler sampler_;
     Arena arena_;
     KeyValueCache cache_;
-    Tensor logits_, asked_;            // (samples, vocab), and what of it the last pass wrote
-    std::vector<std::byte> staging_;   // a GPU's logits
-    std::vector<float> host_logits_;   // (samples, vocab), of what is not float on the host
-    const float* rows_ = nullptr;      // asked_, as float on the host
-    std::vector<std::int32_t> last_;   // (samples): the tokens that go in next
-    std::vector<Choice> choices_;      // (samples)
-    std::vector<char> ended_;          // (samples)
-    std::int64_t tokens_ = 0;          // of each text so far
-    bool has_logits_ = false;          // of what comes next
+    Tensor logits_, asked_;           // (samples, vocab), and what of it the last pass wrote
+    std::vector<std::byte> staging_;  // a GPU's logits
+    std::vector<float> host_logits_;  // (samples, vocab), of what is not float on the host
+    const float* rows_ = nullptr;     // asked_, as float on the host
+    std::vector<std::int32_t> last_;  // (samples): the tokens that go in next
+    std::vector<Choice> choices_;     // (samples)
+    std::vector<char> ended_;         // (samples)
+    std::int64_t tokens_ = 0;         // of each text so far
+    bool has_logits_ = false;         // of what comes next
 };
 
 }  // namespace deft::engine

@@ -37,8 +37,8 @@ double fill_weights(std::span<float> weight, std::span<const float> logits, floa
     return total;
 }
 
-// How many of the candidates, the largest weights first, add up to top_p of `total`. Those come first in `candidate`, in
-// order; the others follow in any order.
+// How many of the candidates, the largest weights first, add up to top_p of `total`. Those come first in `candidate`,
+// in order; the others follow in any order.
 std::size_t nucleus(std::span<std::int32_t> candidate, std::span<const float> weight, double total, double top_p) {
     const auto before = [&](std::int32_t a, std::int32_t b) {
         const float of_a = weight[static_cast<std::size_t>(a)], of_b = weight[static_cast<std::size_t>(b)];
@@ -70,12 +70,14 @@ TokenSampler::TokenSampler(const SamplingConfig& config, std::int64_t vocab)
     if (config.top_k < 0)
         refuse("top-k", static_cast<double>(config.top_k), "give the number of tokens to draw from, or 0 for all");
     if (!(config.top_p > 0 && config.top_p <= 1)) refuse("top-p", config.top_p, "give a number above 0, at most 1");
-    if (config.tokens < 0 || config.tokens > vocab) throw std::logic_error("more tokens to draw than the vocabulary has");
+    if (config.tokens < 0 || config.tokens > vocab)
+        throw std::logic_error("more tokens to draw than the vocabulary has");
 }
 
 // Candidates are in the order of their ids; with a top_k or top_p, in the order of their weights.
 std::int32_t TokenSampler::draw(std::span<const float> logits, float highest, double uniform) {
-    double total = fill_weights(std::span(weight_).first(logits.size()), logits, highest, static_cast<float>(1 / config_.temperature));
+    double total = fill_weights(std::span(weight_).first(logits.size()), logits, highest,
+                                static_cast<float>(1 / config_.temperature));
     std::span<std::int32_t> candidates = std::span(candidate_).first(logits.size());
     std::iota(candidates.begin(), candidates.end(), 0);
     if (const auto k = static_cast<std::size_t>(config_.top_k); k > 0 && k < candidates.size()) {
@@ -111,7 +113,8 @@ Choice TokenSampler::choose(std::span<const float> logits, std::int64_t sample, 
     if (!std::isfinite(highest) || !std::isfinite(all))
         throw Error(ErrorKind::data, "the model's logits are not finite",
                     "name a checkpoint of training that did not diverge");
-    const std::span<const float> drawable = config_.tokens > 0 ? logits.first(static_cast<std::size_t>(config_.tokens)) : logits;
+    const std::span<const float> drawable =
+        config_.tokens > 0 ? logits.first(static_cast<std::size_t>(config_.tokens)) : logits;
     const float best = kernels::cpu::largest(drawable.data(), static_cast<std::int64_t>(drawable.size()));
     Choice choice;
     if (config_.temperature == 0) {
@@ -122,8 +125,8 @@ Choice TokenSampler::choose(std::span<const float> logits, std::int64_t sample, 
                                 static_cast<std::uint64_t>(sample), static_cast<std::uint32_t>(position));
         choice.token = draw(drawable, best, kernels::philox_uniform(word));
     }
-    choice.log_probability =
-        static_cast<double>(logits[static_cast<std::size_t>(choice.token)]) - static_cast<double>(highest) - std::log(all);
+    choice.log_probability = static_cast<double>(logits[static_cast<std::size_t>(choice.token)]) -
+                             static_cast<double>(highest) - std::log(all);
     return choice;
 }
 

@@ -8,10 +8,10 @@
 namespace deft::engine {
 
 struct SamplingConfig {
-    double temperature = 0;   // logits are divided by it; 0: greedy, the largest logit, of equal ones the lowest id
-    std::int64_t top_k = 0;   // only the top_k largest logits may be drawn (Fan et al. 2018); 0: all
-    double top_p = 1;         // and of those the fewest of the largest probabilities that add up to it, at least one
-                              // (Holtzman et al. 2020, "nucleus sampling"); 1: all
+    double temperature = 0;  // logits are divided by it; 0: greedy, the largest logit, of equal ones the lowest id
+    std::int64_t top_k = 0;  // only the top_k largest logits may be drawn (Fan et al. 2018); 0: all
+    double top_p = 1;        // and of those the fewest of the largest probabilities that add up to it, at least one
+                             // (Holtzman et al. 2020, "nucleus sampling"); 1: all
     std::uint64_t seed = 0;
     std::int64_t tokens = 0;  // ids below it may be drawn: a padded vocabulary has more than its tokenizer; 0: all
 };
@@ -27,8 +27,8 @@ class TokenSampler {
     // Errors: config, for a temperature that is negative or not finite, a negative top_k, a top_p outside (0, 1].
     TokenSampler(const SamplingConfig& config, std::int64_t vocab);
 
-    // logits (vocab). The draw depends on the seed, the number of the sample and the token's position in its text alone.
-    // Errors: data, for logits that are not finite.
+    // logits (vocab). The draw depends on the seed, the number of the sample and the token's position in its text
+    // alone. Errors: data, for logits that are not finite.
     Choice choose(std::span<const float> logits, std::int64_t sample, std::int64_t position);
 
  private:

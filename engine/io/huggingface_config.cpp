@@ -230,7 +230,8 @@ TransformerConfig llama_like(HuggingFaceSettings& settings, const LlamaDefaults&
 
 TransformerConfig parse_llama(HuggingFaceSettings& settings) {
     TransformerConfig config = llama_like(settings, {1e-6, 10000, 2048, 0});
-    const bool attention_bias = settings.flag_or("attention_bias", false), mlp_bias = settings.flag_or("mlp_bias", false);
+    const bool attention_bias = settings.flag_or("attention_bias", false),
+               mlp_bias = settings.flag_or("mlp_bias", false);
     for (BlockConfig& block : config.blocks) {
         block.attention.bias = attention_bias;
         block.feed_forward.bias = mlp_bias;

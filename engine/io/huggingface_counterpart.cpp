@@ -152,8 +152,9 @@ Counterpart huggingface_counterpart(const TransformerConfig& model) {
     if (model.blocks.empty() || std::any_of(model.blocks.begin(), model.blocks.end(), differs))
         return {WeightNames::own, "its layers are not all alike"};
     if (model.blocks[0].experts && model.blocks[0].experts->scores_with_capacity)
-        return {WeightNames::own, "its experts drop what is above their capacity when it is scored; set "
-                                  "eval.capacity to \"none\""};
+        return {WeightNames::own,
+                "its experts drop what is above their capacity when it is scored; set "
+                "eval.capacity to \"none\""};
     const WeightNames names = nearest_family(model);
     Json theirs;
     try {

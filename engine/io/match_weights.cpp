@@ -128,7 +128,8 @@ class Matching {
     }
 
     // This rank's share of a divided weight's part, which may be empty.
-    static std::vector<StoredTensor> parts_of(const Parameter& parameter, const StoredPart& part, const Tensor& tensor) {
+    static std::vector<StoredTensor> parts_of(const Parameter& parameter, const StoredPart& part,
+                                              const Tensor& tensor) {
         if (!parameter.is_divided) return pieces_of(rows_of_part(parameter.value, part), part, tensor);
         const Share whole = elements_of_part(parameter, part);
         const Share own = common_part(whole, {parameter.first, parameter.first + parameter.value.numel()});

@@ -137,7 +137,8 @@ SafetensorsFile read_safetensors(std::shared_ptr<const MappedFile> mapped) {
             const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::int64_t, std::int64_t>>();
             if (begin < 0 || end < begin || end > data_size || end - begin != tensor.bytes())
                 malformed_safetensors(file, name + " has bad offsets");
-            tensor.data = const_cast<char*>(data.data()) + begin;  // a Tensor points to what may be written; this may not
+            tensor.data =
+                const_cast<char*>(data.data()) + begin;  // a Tensor points to what may be written; this may not
             ranges.emplace_back(begin, end);
             result.tensors[name] = tensor;
         }

@@ -19,10 +19,12 @@ struct NamedTensor {
     Tensor tensor;
 };
 
-// A file of f32, bf16, f16, f64, i32, i64 and u8 tensors, written piece by piece, whole or not at all, and hashed on the way.
+// A file of f32, bf16, f16, f64, i32, i64 and u8 tensors, written piece by piece, whole or not at all, and hashed on
+// the way.
 class SafetensorsOutput {
  public:
-    // Writes the header. Of the tensors only names, types and shapes are looked at; names differ. Errors of all calls: io.
+    // Writes the header. Of the tensors only names, types and shapes are looked at; names differ. Errors of all calls:
+    // io.
     SafetensorsOutput(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
                       const std::map<std::string, std::string>& metadata);
 
@@ -51,8 +53,8 @@ struct SafetensorsFile {
     std::map<std::string, std::string> metadata;
 };
 
-// Reads the header and no tensor. Errors: io, for a truncated or malformed file, overlapping or missing bytes, an element
-// type other than those above, or more than four dimensions.
+// Reads the header and no tensor. Errors: io, for a truncated or malformed file, overlapping or missing bytes, an
+// element type other than those above, or more than four dimensions.
 SafetensorsFile read_safetensors(std::shared_ptr<const MappedFile> file);
 SafetensorsFile read_safetensors(const std::filesystem::path& file);
 

@@ -60,8 +60,8 @@ void write_as(Exec& exec, const Tensor& tensor, bool transposed, SafetensorsOutp
             const void* values = host_bytes(exec, tensor.part(first, count), staging);
             if constexpr (sizeof(To) < sizeof(float)) {
                 piece.resize(static_cast<std::size_t>(count));
-                std::transform(static_cast<const float*>(values), static_cast<const float*>(values) + count, piece.begin(),
-                               rounded<To>);
+                std::transform(static_cast<const float*>(values), static_cast<const float*>(values) + count,
+                               piece.begin(), rounded<To>);
                 values = piece.data();
             }
             to.write(values, count * static_cast<std::int64_t>(sizeof(To)));
@@ -101,14 +101,15 @@ void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
         });
         return;
     }
-    const std::int64_t rows = stored.from.dim(0), columns = stored.from.dim(1);  // (rows, columns) is to's (columns, rows)
+    const std::int64_t rows = stored.from.dim(0),
+                       columns = stored.from.dim(1);  // (rows, columns) is to's (columns, rows)
     for_each_piece(columns, rows * size_of(stored.to.dtype), [&](std::int64_t column, std::int64_t count) {
         piece.resize(static_cast<std::size_t>(count * rows));
         for_each_piece(rows, columns * size_of(stored.from.dtype), [&](std::int64_t row, std::int64_t rows_here) {
             const std::span bytes = bytes_of(row * columns, rows_here * columns);
             file.require_whole();
-            transpose<From>(bytes.data() + column * static_cast<std::int64_t>(sizeof(From)), columns, piece.data() + row, rows,
-                            rows_here, count);
+            transpose<From>(bytes.data() + column * static_cast<std::int64_t>(sizeof(From)), columns,
+                            piece.data() + row, rows, rows_here, count);
             file.release(bytes);
         });
         write_tensor(exec, stored.to.part(column * rows, count * rows), piece.data());

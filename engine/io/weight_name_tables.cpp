@@ -116,7 +116,8 @@ const NameTable& mixtral_table() {
     static const NameTable table = [] {
         NameTable changed = llama_table();
         changed.family = "Mixtral of Hugging Face";
-        std::erase_if(changed.rows, [](const NameRow& row) { return std::string_view(row.ours).starts_with("h.#.mlp."); });
+        std::erase_if(changed.rows,
+                      [](const NameRow& row) { return std::string_view(row.ours).starts_with("h.#.mlp."); });
         changed.rows.push_back({"h.#.mlp.gate.weight", {"model.layers.#.block_sparse_moe.gate.weight"}});
         changed.rows.push_back({"h.#.mlp.experts.c_fc.weight",
                                 {"model.layers.#.block_sparse_moe.experts.@.w1.weight",

@@ -166,7 +166,8 @@ Tensor rows_of_part(const Tensor& weight, const StoredPart& part) {
 }
 
 Share elements_of_part(const Parameter& parameter, const StoredPart& part) {
-    if (part.as != StoredAs::rows) throw std::logic_error("a file holds the experts of " + parameter.name + " transposed");
+    if (part.as != StoredAs::rows)
+        throw std::logic_error("a file holds the experts of " + parameter.name + " transposed");
     const Tensor& value = parameter.value;
     const std::int64_t of_expert = value.numel() / value.dim(0);
     if (part.expert < 0) return {0, parameter.experts * of_expert};

@@ -14,12 +14,12 @@
 namespace deft::engine {
 
 enum class WeightNames {
-    own,    // of a model that Hugging Face has not: ours after "transformer.", laid out as its GPT-2
-    plain,  // ours, laid out as the engine has them: what the reader of llm.c's files calls their tensors
-    gpt2,   // Hugging Face's GPT2LMHeadModel
-    bert,   // BertForPreTraining, BertForMaskedLM, BertForSequenceClassification
-    vit,    // ViTForImageClassification
-    llama,  // LlamaForCausalLM, whose rotary pairs (i, i + d/2) are ours, so that no row changes its place
+    own,      // of a model that Hugging Face has not: ours after "transformer.", laid out as its GPT-2
+    plain,    // ours, laid out as the engine has them: what the reader of llm.c's files calls their tensors
+    gpt2,     // Hugging Face's GPT2LMHeadModel
+    bert,     // BertForPreTraining, BertForMaskedLM, BertForSequenceClassification
+    vit,      // ViTForImageClassification
+    llama,    // LlamaForCausalLM, whose rotary pairs (i, i + d/2) are ours, so that no row changes its place
     mixtral,  // MixtralForCausalLM: a Llama of experts
 };
 

@@ -23,7 +23,8 @@ using WriteDivided = std::function<void(const Parameter&, Share elements, Layout
 // Writes model.safetensors, or where the tensors take more than shard_bytes (0: no bound) the files
 // model-00001-of-0000N.safetensors and the index that says in which of them each tensor is, as Hugging Face splits a
 // model: tensors in the model's order, a file ends before the tensor that would exceed it. dtype: f32, bf16 or f16.
-// write_divided: for a model whose experts ranks divide. Returns the sha256 of each file by its name. Errors: io; config, for a value that f16 has not.
+// write_divided: for a model whose experts ranks divide. Returns the sha256 of each file by its name. Errors: io;
+// config, for a value that f16 has not.
 std::map<std::string, std::string> write_weights(Exec& exec, const Transformer& model, WeightNames names, DType dtype,
                                                  const std::filesystem::path& folder, std::int64_t shard_bytes = 0,
                                                  const WriteDivided& write_divided = {});

@@ -36,7 +36,8 @@ Json norm_json(const std::optional<NormSpec>& norm) {
 }
 
 Activation activation_of(const Json& name) {
-    for (const Activation activation : {Activation::none, Activation::gelu_tanh, Activation::gelu_erf, Activation::tanh})
+    for (const Activation activation :
+         {Activation::none, Activation::gelu_tanh, Activation::gelu_erf, Activation::tanh})
         if (name == activation_name(activation)) return activation;
     if (name != "swiglu") throw Error(ErrorKind::config, fmt::format("no activation is called {}", name.dump()));
     return Activation::swiglu;
@@ -87,8 +88,8 @@ void add_experts(const Json& parts, TransformerConfig& model) {
     if (!parts.contains("experts")) return;
     const Json& layers = parts.at("experts");
     if (layers.size() != model.blocks.size())
-        throw Error(ErrorKind::config, fmt::format("experts of {} layers in a model of {}", layers.size(),
-                                                   model.blocks.size()));
+        throw Error(ErrorKind::config,
+                    fmt::format("experts of {} layers in a model of {}", layers.size(), model.blocks.size()));
     for (std::size_t i = 0; i < layers.size(); ++i) {
         if (layers[i].is_null()) continue;
         ExpertsConfig experts;
@@ -96,8 +97,7 @@ void add_experts(const Json& parts, TransformerConfig& model) {
         experts.top = extent_of(layers[i], "top");
         experts.residual = layers[i].at("residual");
         if (experts.top > experts.count)
-            throw Error(ErrorKind::config,
-                        fmt::format("rows that take {} of {} experts", experts.top, experts.count));
+            throw Error(ErrorKind::config, fmt::format("rows that take {} of {} experts", experts.top, experts.count));
         model.blocks[i].experts = experts;
     }
 }
@@ -111,10 +111,9 @@ void add_heads(const Json& parts, TransformerConfig& model) {
                                      norm_of(parts.at("head_norm")).value_or(NormSpec{})};
     }
     if (parts.contains("classes"))
-        model.class_head =
-            ClassHeadConfig{.classes = extent_of(parts, "classes"),
-                            .pooling = parts.at("pooling") == "mean" ? Pooling::mean : Pooling::first,
-                            .pooler = parts.at("pooler")};
+        model.class_head = ClassHeadConfig{.classes = extent_of(parts, "classes"),
+                                           .pooling = parts.at("pooling") == "mean" ? Pooling::mean : Pooling::first,
+                                           .pooler = parts.at("pooler")};
 }
 
 }  // namespace

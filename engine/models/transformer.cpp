@@ -119,7 +119,8 @@ void Transformer::require_in_vocabulary(std::span<const std::int32_t> ids, std::
     const auto bad =
         std::find_if(ids.begin(), ids.end(), [&](std::int32_t id) { return id < lowest || id >= config_.vocab; });
     if (bad != ids.end())
-        throw Error(ErrorKind::config, fmt::format("{} {} lies outside the vocabulary of {}", what, *bad, config_.vocab),
+        throw Error(ErrorKind::config,
+                    fmt::format("{} {} lies outside the vocabulary of {}", what, *bad, config_.vocab),
                     "tokenise the text with the tokenizer of this model");
 }
 
@@ -142,8 +143,8 @@ void Transformer::require_classes(const std::int32_t* classes, std::int64_t B) c
     if (classes == nullptr)
         throw Error(ErrorKind::config, fmt::format("a model with {} classes is given none", known),
                     "train and score a model on samples of one kind");
-    const auto bad = std::find_if(classes, classes + B,
-                                  [&](std::int32_t id) { return id < kernels::kIgnoreTarget || id >= known; });
+    const auto bad =
+        std::find_if(classes, classes + B, [&](std::int32_t id) { return id < kernels::kIgnoreTarget || id >= known; });
     if (bad != classes + B)
         throw Error(ErrorKind::config, fmt::format("class {} of a model with {} classes", *bad, known),
                     "give each sample one of the model's classes");
@@ -162,8 +163,7 @@ void Transformer::require_values(const float* values, std::int64_t B) const {
 void Transformer::require_images(const float* images) const {
     const bool has_images = images != nullptr;
     if (has_images == patch_embedding_.has_value()) return;
-    throw Error(ErrorKind::config,
-                has_images ? "a model of tokens is given images" : "a model of images is given none",
+    throw Error(ErrorKind::config, has_images ? "a model of tokens is given images" : "a model of images is given none",
                 "train and score a model on samples of one kind");
 }
 
@@ -262,8 +262,7 @@ Tensor Transformer::forward(Exec& exec, const StreamRows& rows) {
 
 void Transformer::backward(Exec& exec, const StreamRows& rows, Accumulate accumulate, const BlockDone& done) {
     const Tensor d_stream = rows.of(d_stream_);
-    if (final_norm_)
-        final_norm_->backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
+    if (final_norm_) final_norm_->backward(exec, d_stream, {}, rows.of(states_), {}, stack_.output(rows), accumulate);
     stack_.backward(exec, d_stream, rows, accumulate, done);
     embed_backward(exec, rows, accumulate);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A transformer: embedding of tokens or of patches, blocks, final norm, heads, each as its configuration says. One forward
-// and one backward, for every model, backend and dtype.
+// A transformer: embedding of tokens or of patches, blocks, final norm, heads, each as its configuration says. One
+// forward and one backward, for every model, backend and dtype.
 
 #include <array>
 #include <cstdint>
@@ -50,10 +50,10 @@ struct ModelInput {
     const std::int32_t* segment = nullptr;  // (B, T): which part of its sample a token belongs to; of models that have
                                             // such an embedding
     const std::int32_t* class_target = nullptr;  // (B), or kernels::kIgnoreTarget; of models that classify samples
-    const float* value_target = nullptr;    // (B), of models with a regression head
-    const std::int64_t* draw = nullptr;     // (B): the number of each sample's draw, by which what is random in it is
-                                            // keyed
-    const float* image = nullptr;           // (B, height, width, channels); of models of images
+    const float* value_target = nullptr;         // (B), of models with a regression head
+    const std::int64_t* draw = nullptr;  // (B): the number of each sample's draw, by which what is random in it is
+                                         // keyed
+    const float* image = nullptr;        // (B, height, width, channels); of models of images
     // Packed samples lie one after the other, without padding: (B + 1), sample b has the rows from start[b] to before
     // start[b + 1] = start[b] + length[b], and start[0] is 0; null: they are not packed.
     const std::int32_t* start = nullptr;
@@ -73,8 +73,8 @@ class Transformer {
  public:
     // Plans every buffer for micro-batches of at most `max_batch` samples of max_seqlen tokens. Call inside a plan.
     // For inference there are no gradients, no moments, and the activations of one layer: evaluate() and logits() alone
-    // may be called. moments: that the optimizer keeps of each weight. ranks: where they divide the experts, all of them
-    // call what computes together.
+    // may be called. moments: that the optimizer keeps of each weight. ranks: where they divide the experts, all of
+    // them call what computes together.
     Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
                 Purpose purpose = Purpose::training, Recompute recompute = Recompute::none, int moments = 2,
                 const ModelRanks& ranks = {});
@@ -92,8 +92,8 @@ class Transformer {
     // Inputs of a micro-batch, (max_batch, max_seqlen) i32, which load() alone fills; use token.view({B, T}). segment:
     // for models with segment embeddings, else empty.
     Tensor token, segment, target;
-    // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32. Of a model with a head of
-    // tokens, else empty.
+    // Loss of each position after a call below, (max_batch, max_seqlen), nats; greedy hits i32. Of a model with a head
+    // of tokens, else empty.
     Tensor loss, greedy;
     // For a class head with at most max_batch samples, (max_batch); else empty. class_loss: for a regression head
     // too.
@@ -104,7 +104,8 @@ class Transformer {
     Tensor image;
 
     // Hands over the next micro-batch. Errors: config, for tokens where the model takes images and the reverse, a token
-    // outside the vocabulary, a length beyond T, a segment or class that the model lacks, or a value that is not finite.
+    // outside the vocabulary, a length beyond T, a segment or class that the model lacks, or a value that is not
+    // finite.
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
@@ -113,10 +114,9 @@ class Transformer {
     // The loaded part of a buffer (max_batch, max_seqlen): (B, T), or (1, M) of packed samples.
     Tensor loaded(const Tensor& buffer) const { return buffer.view({shape_[0], shape_[1]}); }
 
-    // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or writes,
-    // every parameter's gradient.
-    // random: keys of dropout's draws, if the model has any; without draws none drops. done: called per block, the
-    // last one first.
+    // Loss and gradients of a micro-batch: adds the gradient of each head's sum of losses times its scale to, or
+    // writes, every parameter's gradient. random: keys of dropout's draws, if the model has any; without draws none
+    // drops. done: called per block, the last one first.
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
                           const LossScales& scales, Accumulate accumulate, const BlockDone& done = {});
 
@@ -173,15 +173,15 @@ class Transformer {
     std::optional<Norm> final_norm_;
     std::optional<Head> head_;
     std::optional<ClassHead> class_head_;
-    Tensor d_stream_;                    // (B, T, C)
-    Tensor states_;                      // (B, T, C), scratch: what the head reads of packed rows, and its gradient
-    Tensor lengths_, length_;            // (max_batch max_seqlen), and what is used of it
-    Tensor last_states_;                 // what the head read last, (B, T, C) or packed rows
+    Tensor d_stream_;          // (B, T, C)
+    Tensor states_;            // (B, T, C), scratch: what the head reads of packed rows, and its gradient
+    Tensor lengths_, length_;  // (max_batch max_seqlen), and what is used of it
+    Tensor last_states_;       // what the head read last, (B, T, C) or packed rows
     std::int64_t target_rows_ = 0, class_rows_ = 0;  // targets of the loaded micro-batch that are not ignored
-    Tensor computed_, source_, scored_, position_;  // (max_batch, max_seqlen) i32, of packed samples
-    Tensor start_;                                  // (max_batch max_seqlen + 1) i32, likewise
-    std::array<std::int64_t, 2> shape_{};           // of the loaded micro-batch: (B, T), or (1, M) of packed samples
-    PackedRows packed_;                             // likewise
+    Tensor computed_, source_, scored_, position_;   // (max_batch, max_seqlen) i32, of packed samples
+    Tensor start_;                                   // (max_batch max_seqlen + 1) i32, likewise
+    std::array<std::int64_t, 2> shape_{};            // of the loaded micro-batch: (B, T), or (1, M) of packed samples
+    PackedRows packed_;                              // likewise
 };
 
 // Errors: config, for a model that cannot continue a text: it looks to later positions, has no head of tokens, or has

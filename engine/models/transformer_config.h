@@ -24,9 +24,9 @@ struct TransformerConfig {
     std::int64_t vocab = 257;      // V; 0: a model of images
     double init_std = 0.02;
     InputConfig input;
-    std::vector<BlockConfig> blocks;        // one a layer
+    std::vector<BlockConfig> blocks;                  // one a layer
     std::optional<NormSpec> final_norm = NormSpec{};  // after the last block; none: blocks that end with a norm
-    std::optional<HeadConfig> head = HeadConfig{};  // none: a model of images or of labels
+    std::optional<HeadConfig> head = HeadConfig{};    // none: a model of images or of labels
     std::optional<ClassHeadConfig> class_head = {};
 
     std::int64_t layers() const { return static_cast<std::int64_t>(blocks.size()); }

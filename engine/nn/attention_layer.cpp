@@ -90,7 +90,8 @@ void AttentionLayer::attend_cached(Exec& exec, Tensor out, Tensor qkv, const Blo
     const Tensor row_of_each = out.view({M, 1, width_});
     const AttentionMask causal{true};
     attention_forward(exec, row_of_each, lse(row_of_each, causal),
-                      {{of_samples, 0}, {keys, 0}, {values, 0}, config_.heads, config_.kv_heads, cache.held + 1}, causal);
+                      {{of_samples, 0}, {keys, 0}, {values, 0}, config_.heads, config_.kv_heads, cache.held + 1},
+                      causal);
 }
 
 void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept,

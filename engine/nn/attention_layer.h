@@ -13,10 +13,10 @@
 namespace deft::engine {
 
 struct AttentionConfig {
-    std::int64_t heads = 2;     // of queries; divides the width
-    std::int64_t kv_heads = 2;  // of keys and values; divides heads
-    bool causal = true;         // a position attends to itself and those before it; else to all
-    bool bias = true;           // of the projections
+    std::int64_t heads = 2;                 // of queries; divides the width
+    std::int64_t kv_heads = 2;              // of keys and values; divides heads
+    bool causal = true;                     // a position attends to itself and those before it; else to all
+    bool bias = true;                       // of the projections
     std::optional<double> rope_theta = {};  // positions turn queries and keys (rotary embedding), with this base
     double dropout = 0;                     // of the probabilities
 

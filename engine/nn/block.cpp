@@ -93,8 +93,8 @@ Residual Block::forward(Exec& exec, const Residual& in, Tensor input, Tensor out
                         const StreamRows& rows) const {
     const bool gathers = kept.index && kept.gathers;
     if (placement_ == NormPlacement::pre) {
-        const Tensor x = gathers ? norm1_.forward_rows(exec, input, in.rows, kept.index)
-                                 : norm1_.forward(exec, in, input);
+        const Tensor x =
+            gathers ? norm1_.forward_rows(exec, input, in.rows, kept.index) : norm1_.forward(exec, in, input);
         const Tensor mid = rows_like(mid_, x);
         const Tensor y = norm2_.forward(exec, {input, attend(exec, x, kept, rows)}, mid);
         return {mid, feed_forward(exec, y, kept, rows)};
@@ -114,8 +114,7 @@ void Block::forward_post(Exec& exec, Tensor output, Tensor input, const BlockRow
 }
 
 void Block::recompute(Exec& exec, Tensor input, const BlockRows& kept, const StreamRows& rows) const {
-    if (placement_ == NormPlacement::post)
-        return forward_post(exec, rows_like(d_branch_, input), input, kept, rows);
+    if (placement_ == NormPlacement::post) return forward_post(exec, rows_like(d_branch_, input), input, kept, rows);
     const Tensor x = norm1_.forward(exec, {input, {}}, {});
     const Tensor mid = rows_like(mid_, input);
     feed_forward_hidden(exec, norm2_.forward(exec, {input, attend(exec, x, kept, rows)}, mid), kept, rows);

@@ -24,7 +24,7 @@ struct BlockConfig {
     NormSpec norm;
     AttentionConfig attention;
     FeedForwardConfig feed_forward;
-    double dropout = 0;  // of what each half adds to the stream
+    double dropout = 0;                         // of what each half adds to the stream
     std::optional<ExpertsConfig> experts = {};  // in place of one feed-forward part several, each as feed_forward says
 
     bool operator==(const BlockConfig&) const = default;

@@ -38,8 +38,8 @@ class BlockStack {
 
  private:
     // A block that takes every row leaves its input, added up, in the slot of its number, unless the blocks before it
-    // took kept tokens: they update the stream in place, in the slot of the first of them, and each keeps its own rows in
-    // the slot after its number.
+    // took kept tokens: they update the stream in place, in the slot of the first of them, and each keeps its own rows
+    // in the slot after its number.
     Tensor stream_before(std::int64_t layer, const StreamRows&) const;
     Tensor input_of(std::int64_t layer, const StreamRows&) const;
     // Where a post-norm block leaves its rows; empty where they go to the stream's kept rows.

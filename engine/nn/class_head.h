@@ -1,6 +1,7 @@
 #pragma once
 // Predicts the class of a sample, or a value, from the rows of the stream: one linear layer over a pooled row, as of
-// images (Dosovitskiy et al. 2021, section 3.1), or with the pooler of BERT in front (Devlin et al. 2019, the released code).
+// images (Dosovitskiy et al. 2021, section 3.1), or with the pooler of BERT in front (Devlin et al. 2019, the released
+// code).
 
 #include <cstdint>
 #include <optional>
@@ -59,10 +60,10 @@ class ClassHead {
     std::int64_t dropout_number_;
     bool is_regression_;
     std::optional<Linear> pooler_;
-    Parameter weight_, bias_;        // (classes, C), (classes)
-    Tensor pooled_, pre_, act_;      // (B, C); of a pooler the latter two
-    Tensor d_features_, d_pooled_;   // (B, C)
-    Tensor d_first_;                 // (B, C), scratch: what dx holds in the first rows of packed samples
+    Parameter weight_, bias_;       // (classes, C), (classes)
+    Tensor pooled_, pre_, act_;     // (B, C); of a pooler the latter two
+    Tensor d_features_, d_pooled_;  // (B, C)
+    Tensor d_first_;                // (B, C), scratch: what dx holds in the first rows of packed samples
 };
 
 }  // namespace deft::engine

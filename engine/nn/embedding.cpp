@@ -9,8 +9,7 @@ Embedding::Embedding(const Planner& plan, std::int64_t vocab, std::int64_t max_s
     : config_(config), tokens_(plan.vocabulary_weight("wte.weight", vocab, width)) {
     if (config.positions == Positions::learned)
         positions_ = plan.weight("wpe.weight", ParameterKind::embedding, {max_seqlen, width});
-    if (config.segments > 0)
-        segments_ = plan.weight("wse.weight", ParameterKind::embedding, {config.segments, width});
+    if (config.segments > 0) segments_ = plan.weight("wse.weight", ParameterKind::embedding, {config.segments, width});
     if (config.norm) {
         norm_.emplace(plan, "ln_e", "embedded", width, *config.norm, NormOutput::given);
         sum_ = plan.saved("embedded_sum", {plan.B, plan.T, width});
@@ -40,8 +39,8 @@ void Embedding::forward(Exec& exec, Tensor out, const EmbeddingIds& ids, const S
     drop_input(exec, out, rows, config_.dropout);
 }
 
-void Embedding::backward(Exec& exec, Tensor dout, const EmbeddingIds& ids, const StreamRows& rows,
-                         Accumulate of_tokens, Accumulate accumulate) const {
+void Embedding::backward(Exec& exec, Tensor dout, const EmbeddingIds& ids, const StreamRows& rows, Accumulate of_tokens,
+                         Accumulate accumulate) const {
     const std::int64_t B = dout.dim(0), T = dout.dim(1), C = dout.dim(2);
     drop_input(exec, dout, rows, config_.dropout);
     if (norm_) norm_->backward(exec, d_sum_.view({B, T, C}), {}, dout, {}, sum_.view({B, T, C}), accumulate);

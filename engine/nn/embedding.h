@@ -21,9 +21,9 @@ enum class Positions { learned, none };
 
 struct InputConfig {
     Positions positions = Positions::learned;
-    std::int64_t segments = 0;          // segments with embeddings of their own; 0: none
-    std::optional<NormSpec> norm = {};  // of the sum
-    double dropout = 0;                 // of what enters the first block
+    std::int64_t segments = 0;                // segments with embeddings of their own; 0: none
+    std::optional<NormSpec> norm = {};        // of the sum
+    double dropout = 0;                       // of what enters the first block
     std::optional<PatchConfig> patches = {};  // of a model of images, which has none of tokens, segments and norm
 
     bool operator==(const InputConfig&) const = default;
@@ -42,8 +42,8 @@ class Embedding {
 
     // out (B, T, C)
     void forward(Exec&, Tensor out, const EmbeddingIds&, const StreamRows&) const;
-    // dout (B, T, C) is changed. Of a tied head, which has written the gradient of the tokens' table before, of_tokens is
-    // yes.
+    // dout (B, T, C) is changed. Of a tied head, which has written the gradient of the tokens' table before, of_tokens
+    // is yes.
     void backward(Exec&, Tensor dout, const EmbeddingIds&, const StreamRows&, Accumulate of_tokens, Accumulate) const;
 
     TrainingFlops flops() const { return norm_ ? norm_->flops() : TrainingFlops{}; }

@@ -54,8 +54,9 @@ void ExpertExchange::count_rows() const {
     for (std::size_t e = 0; e < experts; ++e) exchanged.leaving[e] = exchanged.slots[e + 1] - exchanged.slots[e];
     exchanged.count.resize(experts);
     exchanged.sent.assign(static_cast<std::size_t>(ranks_), 1);
-    counts_of_rows_.all_to_all(std::as_bytes(std::span(exchanged.leaving)), exchanged.sent, std::as_writable_bytes(std::span(exchanged.count)),
-                               exchanged.sent, own_ * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    counts_of_rows_.all_to_all(std::as_bytes(std::span(exchanged.leaving)), exchanged.sent,
+                               std::as_writable_bytes(std::span(exchanged.count)), exchanged.sent,
+                               own_ * static_cast<std::int64_t>(sizeof(std::int32_t)));
 
     exchanged.start.assign(static_cast<std::size_t>(own_) + 1, 0);
     exchanged.received.assign(static_cast<std::size_t>(ranks_), 0);
@@ -87,13 +88,15 @@ void ExpertExchange::place_rows() const {
 }
 
 void ExpertExchange::to_experts(Exec& exec, Tensor into, Tensor rows) const {
-    rows_.all_to_all(bytes_of(rows), exchanged_->sent, bytes_of(arrived_), exchanged_->received, C_ * size_of(rows.dtype));
+    rows_.all_to_all(bytes_of(rows), exchanged_->sent, bytes_of(arrived_), exchanged_->received,
+                     C_ * size_of(rows.dtype));
     rows_at(exec, into, arrived_, arrival_of_, this->rows(), C_);
 }
 
 void ExpertExchange::from_experts(Exec& exec, Tensor into, Tensor rows) const {
     rows_at(exec, arrived_, rows, place_of_, this->rows(), C_);
-    rows_.all_to_all(bytes_of(arrived_), exchanged_->received, bytes_of(into), exchanged_->sent, C_ * size_of(rows.dtype));
+    rows_.all_to_all(bytes_of(arrived_), exchanged_->received, bytes_of(into), exchanged_->sent,
+                     C_ * size_of(rows.dtype));
 }
 
 }  // namespace deft::engine

@@ -19,8 +19,8 @@ class ExpertExchange {
     // E experts, divided evenly among plan.ranks.experts, which receive at most most_rows rows of C values on a rank.
     ExpertExchange(const Planner& plan, std::int64_t E, std::int64_t most_rows, std::int64_t C);
 
-    // Learns what goes where, for which it waits for a device. start (E + 1) i32: of this rank's slots those of each expert.
-    // Errors: std::logic_error, for more rows than there is room for.
+    // Learns what goes where, for which it waits for a device. start (E + 1) i32: of this rank's slots those of each
+    // expert. Errors: std::logic_error, for more rows than there is room for.
     void exchange_counts(Exec&, Tensor start) const;
     // The rows that arrive at this rank's experts, since exchange_counts().
     std::int64_t rows() const { return exchanged_->start.back(); }
@@ -34,11 +34,12 @@ class ExpertExchange {
  private:
     // Counts on the host, where ranks exchange how many rows they send.
     struct ExchangedCounts {
-        std::vector<std::int32_t> slots;           // (E + 1): where this rank's slots of each expert start
-        std::vector<std::int32_t> leaving, count;  // (ranks, own): rows to each rank's experts, and from each to its own
-        std::vector<std::int64_t> sent, received;  // (ranks): the same of all experts of a rank
-        std::vector<std::int32_t> start;           // (own + 1)
-        std::vector<std::int32_t> next;            // (own): where an expert's next row goes
+        std::vector<std::int32_t> slots;  // (E + 1): where this rank's slots of each expert start
+        std::vector<std::int32_t> leaving,
+            count;  // (ranks, own): rows to each rank's experts, and from each to its own
+        std::vector<std::int64_t> sent, received;        // (ranks): the same of all experts of a rank
+        std::vector<std::int32_t> start;                 // (own + 1)
+        std::vector<std::int32_t> next;                  // (own): where an expert's next row goes
         std::vector<std::int32_t> arrival_of, place_of;  // (most_rows)
     };
     void count_rows() const;

@@ -14,13 +14,13 @@ Tensor leading_rows(const Tensor& buffer, std::int64_t rows) {
     return buffer.rank == 1 ? buffer.view({rows}) : buffer.view({rows, buffer.columns()});
 }
 
-// Rows that may come to this rank's experts while a model trains, from all ranks: what their capacity lets through. Room for
-// a pass without it is made by taking fewer samples at once, see samples_at_once().
+// Rows that may come to this rank's experts while a model trains, from all ranks: what their capacity lets through.
+// Room for a pass without it is made by taking fewer samples at once, see samples_at_once().
 std::int64_t most_rows_here(const Planner& plan, const ExpertsConfig& experts) {
     const std::int64_t ranks = plan.ranks.experts.ranks, all = ranks * plan.rows() * experts.top;
     if (experts.capacity_factor == 0) return all;
-    const std::int64_t taken = experts.count * kernels::expert_capacity(experts.capacity(), plan.rows(), experts.count,
-                                                                        experts.top);
+    const std::int64_t taken =
+        experts.count * kernels::expert_capacity(experts.capacity(), plan.rows(), experts.count, experts.top);
     const std::int64_t dropless = ranks * samples_at_once(plan.B, plan.ranks) * plan.T * experts.top;
     return std::min(all, std::max(taken, dropless));
 }
@@ -188,7 +188,8 @@ void Experts::backward_slots(Exec& exec, Tensor d_moe, Tensor x, Accumulate accu
     const Tensor dy = exchange_ ? leading_rows(returned_, here.n) : d_slots;
     if (exchange_) exchange_->to_experts(exec, dy, d_slots);
     const Tensor d_hidden = leading_rows(d_hidden_, here.n), pre = leading_rows(pre_, here.n);
-    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, here.n), here.start, accumulate);
+    grouped_linear_backward_weight(exec, out_.grad, out_bias_.grad, dy, leading_rows(act_, here.n), here.start,
+                                   accumulate);
     if (config_.is_gated()) {
         const Tensor d_act = leading_rows(d_act_, here.n);
         grouped_linear_backward_input(exec, d_act, dy, out_.compute, {}, here.start, Activation::none);

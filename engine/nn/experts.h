@@ -1,6 +1,6 @@
 #pragma once
-// A feed-forward part of several experts, of which each row takes few (Shazeer et al. 2017; Lepikhin et al. 2020; Fedus et
-// al. 2021), and with a dense one beside them PR-MoE's (Rajbhandari et al. 2022, section 4.1).
+// A feed-forward part of several experts, of which each row takes few (Shazeer et al. 2017; Lepikhin et al. 2020; Fedus
+// et al. 2021), and with a dense one beside them PR-MoE's (Rajbhandari et al. 2022, section 4.1).
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,8 @@ struct ExpertsConfig {
     double aux_weight = 0.01;    // of the balance loss
     double z_weight = 0;         // of the mean square of the gate's log-sum-exp
     bool residual = false;       // a dense part beside the experts, mixed with them by a gate of two
-    // A model that is scored keeps to the capacity too, in the order of rows, as the published ones did; else nothing is
-    // dropped then.
+    // A model that is scored keeps to the capacity too, in the order of rows, as the published ones did; else nothing
+    // is dropped then.
     bool scores_with_capacity = false;
 
     CapacitySpec capacity() const { return {capacity_factor, min_capacity, random_token_selection}; }
@@ -52,8 +52,8 @@ class Experts {
     // Losses of the last pass: kernels::kGateLosses values, in the type of sums.
     const Tensor& losses() const { return losses_; }
     const Tensor& choices() const { return expert_; }  // (N, k) i32, N the largest: each row's experts, -1 of padding
-    const Tensor& chosen() const { return chosen_; }  // (E + 1) i32: the counted choices of each expert; real rows
-    const Tensor& start() const { return start_; }    // (E + 1) i32: the slots of each expert's rows
+    const Tensor& chosen() const { return chosen_; }   // (E + 1) i32: the counted choices of each expert; real rows
+    const Tensor& start() const { return start_; }     // (E + 1) i32: the slots of each expert's rows
 
     // totals (kernels::RoutingTotals) = or += what the last pass counted, and its losses times weight.
     void sum_totals(Exec&, Tensor totals, double weight, Accumulate) const;
@@ -80,13 +80,13 @@ class Experts {
 
     FeedForwardConfig config_;
     ExpertsConfig experts_;
-    Parameter gate_;                                 // (E, C)
-    Parameter in_, in_bias_, out_, out_bias_;        // (E, F or 2F, C), (E, F or 2F), (E, C, F), (E, C); E this rank's
+    Parameter gate_;                           // (E, C)
+    Parameter in_, in_bias_, out_, out_bias_;  // (E, F or 2F, C), (E, F or 2F), (E, C, F), (E, C); E this rank's
     // Buffers for N rows with k choices and so N k slots.
-    Tensor logits_, prob_, lse_, weight_, losses_;   // (N, E), (N, E), (N), (N, k), (kGateLosses)
-    Tensor expert_, slot_, row_, start_, chosen_;    // (N, k), (N, k), (N k), (E + 1), (E + 1) i32
-    Tensor pre_, act_, y_;                           // (M, F or 2F), (M, F), (N k, C); M rows come to the experts at most
-    Tensor gathered_, jittered_;                     // scratch (N k, C), (N, C)
+    Tensor logits_, prob_, lse_, weight_, losses_;  // (N, E), (N, E), (N), (N, k), (kGateLosses)
+    Tensor expert_, slot_, row_, start_, chosen_;   // (N, k), (N, k), (N k), (E + 1), (E + 1) i32
+    Tensor pre_, act_, y_;        // (M, F or 2F), (M, F), (N k, C); M rows come to the experts at most
+    Tensor gathered_, jittered_;  // scratch (N k, C), (N, C)
     Tensor d_hidden_, d_act_, d_logits_, d_weight_;  // scratch, as pre, act, logits and weight
     // Where ranks divide the experts: rows that came here, and what goes back, scratch.
     std::optional<ExpertExchange> exchange_;

@@ -22,8 +22,8 @@ struct HeadTransform {
 };
 
 struct HeadConfig {
-    bool tied = true;   // its weight is the table of the tokens' vectors; else one of its own
-    bool bias = false;  // one a vocabulary entry
+    bool tied = true;         // its weight is the table of the tokens' vectors; else one of its own
+    bool bias = false;        // one a vocabulary entry
     double target_share = 1;  // of the rows, how many have a target: the others cost the vocabulary nothing
     std::optional<HeadTransform> transform = {};
 
@@ -62,7 +62,7 @@ class Head {
         Activation activation;
         Linear dense;
         Norm norm;
-        Tensor pre_, act_;             // (B, T, C); pre of training alone
+        Tensor pre_, act_;            // (B, T, C); pre of training alone
         Tensor d_output_, d_hidden_;  // (B, T, C), scratch
     };
 

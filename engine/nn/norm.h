@@ -33,8 +33,8 @@ class Norm {
     // of the rows `index` (B, K) of stream (B, T, C), which gathered (B, K, C) receives.
     Tensor forward_rows(Exec&, Tensor gathered, Tensor stream, Tensor index) const;
 
-    // dx = dresidual + the gradient of x, written to the rows `index` (B, K) of dx (B, T, C), or to all of dx (B, K, C).
-    // dresidual may be empty, or without index dx itself. x: what was normalised.
+    // dx = dresidual + the gradient of x, written to the rows `index` (B, K) of dx (B, T, C), or to all of dx (B, K,
+    // C). dresidual may be empty, or without index dx itself. x: what was normalised.
     void backward(Exec&, Tensor dx, Tensor index, Tensor dy, Tensor dresidual, Tensor x, Accumulate) const;
 
     // y (B, K, C) of the last forward pass, as long as no other part has taken its place.

@@ -41,8 +41,8 @@ bool is_decayed(ParameterKind kind) {
     return kind != ParameterKind::norm && kind != ParameterKind::bias;
 }
 
-Parameter ParameterTable::planned(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
-                                  Side side) {
+Parameter ParameterTable::planned(const std::string& name, ParameterKind kind,
+                                  std::initializer_list<std::int64_t> shape, Side side) {
     Parameter parameter;
     parameter.name = name;
     parameter.kind = kind;
@@ -54,14 +54,14 @@ Parameter ParameterTable::planned(const std::string& name, ParameterKind kind, s
     return parameter;
 }
 
-Parameter ParameterTable::add(const std::string& name, ParameterKind kind,
-                              std::initializer_list<std::int64_t> shape) {
+Parameter ParameterTable::add(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) {
     return parameters_.emplace_back(planned(name, kind, shape, side_of(kind, false)));
 }
 
 Parameter ParameterTable::add_vocabulary(const std::string& name, std::int64_t V, std::int64_t C,
                                          std::int64_t stored_rows) {
-    Parameter parameter = planned(name, ParameterKind::embedding, {stored_rows, C}, side_of(ParameterKind::embedding, false));
+    Parameter parameter =
+        planned(name, ParameterKind::embedding, {stored_rows, C}, side_of(ParameterKind::embedding, false));
     parameter.stored_rows = stored_rows;
     for (Tensor* tensor : {&parameter.value, &parameter.grad, &parameter.compute})
         if (*tensor) *tensor = tensor->view({V, C});
@@ -112,7 +112,8 @@ const RankOf& ParameterTable::owner_of(const Parameter& parameter) const {
 // Where a parameter begins in its group.
 std::int64_t ParameterTable::first_element(const Parameter& parameter) const {
     const Tensor group = arena_->flat(Region::parameters, parameter.value.dtype, side_of(parameter));
-    return (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.data)) / size_of(group.dtype);
+    return (static_cast<const char*>(parameter.value.data) - static_cast<const char*>(group.data)) /
+           size_of(group.dtype);
 }
 
 std::int64_t ParameterTable::count() const {
@@ -137,17 +138,17 @@ void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, double std
     const auto value_of = [&](std::int64_t element) -> double {
         if (parameter.kind == ParameterKind::norm) return 1;
         if (parameter.kind == ParameterKind::bias) return 0;
-        return std * kernels::philox_normal(kernels::philox_block(seed, kernels::RandomPurpose::init, key & 0xFFFFFFFFu,
-                                                                  static_cast<std::uint32_t>(key >> 32),
-                                                                  static_cast<std::uint64_t>(element >> 32),
-                                                                  static_cast<std::uint32_t>(element)));
+        return std * kernels::philox_normal(kernels::philox_block(
+                         seed, kernels::RandomPurpose::init, key & 0xFFFFFFFFu, static_cast<std::uint32_t>(key >> 32),
+                         static_cast<std::uint64_t>(element >> 32), static_cast<std::uint32_t>(element)));
     };
     // Rounded to float first, so that a double model starts from the float model's values.
     const std::int64_t n = parameter.value.numel();
     const auto draw = [&](auto* values) {
         kernels::cpu::parallel_items(exec.cpu.threads, kernels::ceil_div(n, kDrawnAtOnce), [&](std::int64_t item, int) {
             const std::int64_t end = std::min(n, (item + 1) * kDrawnAtOnce);
-            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i) values[i] = static_cast<float>(value_of(parameter.first + i));
+            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i)
+                values[i] = static_cast<float>(value_of(parameter.first + i));
         });
     };
     const auto write = [&]<class Real>(Real) {
@@ -217,7 +218,8 @@ Tensor ParameterTable::own_moment(const Parameter& parameter, int which) const {
 Tensor ParameterTable::whole_moment(const Parameter& parameter, int which) const {
     Tensor moment = own_moment(parameter, which);
     if (!moment) return {};
-    if (moment.numel() != parameter.value.numel()) throw std::logic_error("moments of " + parameter.name + " are shared");
+    if (moment.numel() != parameter.value.numel())
+        throw std::logic_error("moments of " + parameter.name + " are shared");
     moment.rank = parameter.value.rank;
     moment.shape = parameter.value.shape;
     return moment;

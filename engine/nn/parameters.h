@@ -28,10 +28,10 @@ enum class Purpose { training, inference };
 struct Parameter {
     std::string name;
     ParameterKind kind = ParameterKind::matrix;
-    Tensor value, grad;  // same shape; empty where a part has no such weight
-    Tensor compute;      // what the model reads: `value`, or its rounding where activations are bf16
+    Tensor value, grad;            // same shape; empty where a part has no such weight
+    Tensor compute;                // what the model reads: `value`, or its rounding where activations are bf16
     std::int64_t stored_rows = 0;  // of a vocabulary's table: rows of zeros follow its own, of `grad` too; else 0
-    bool unrounded = false;  // it reads `value` whatever activations are
+    bool unrounded = false;        // it reads `value` whatever activations are
     bool of_experts = false;
     // For weights of experts that are divided among ranks: the element of the complete weight that
     // this rank's part begins with.
@@ -39,15 +39,13 @@ struct Parameter {
     std::int64_t first = 0, experts = 0;  // experts: of all ranks
 
     // Elements including the rows of zeros after them.
-    std::int64_t stored_elements() const {
-        return stored_rows == 0 ? value.numel() : stored_rows * value.columns();
-    }
+    std::int64_t stored_elements() const { return stored_rows == 0 ? value.numel() : stored_rows * value.columns(); }
     // Its shape on all ranks together, without memory.
     Tensor whole() const;
 };
 
-// Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are added;
-// of those that are divided among ranks likewise.
+// Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are
+// added; of those that are divided among ranks likewise.
 class ParameterTable {
  public:
     // dtype: of activations. Values, gradients and moments are sum_dtype(dtype); a model that is only asked has neither
@@ -77,7 +75,8 @@ class ParameterTable {
 
     std::int64_t count() const;  // elements of all parameters, padding excluded
 
-    // The flat range of the decayed parameters and that of the others, then those of the divided ones; without the empty.
+    // The flat range of the decayed parameters and that of the others, then those of the divided ones; without the
+    // empty.
     struct Group {
         Tensor value, grad;  // (n)
         Share own;           // of the n, those with moments here
@@ -105,7 +104,8 @@ class ParameterTable {
 
  private:
     bool rounds() const { return dtype_ != sum_dtype(dtype_); }
-    Parameter planned(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape, Side side);
+    Parameter planned(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
+                      Side side);
     const RankOf& owner_of(Side side) const;
     std::int64_t first_element(const Parameter& parameter) const;
     std::int64_t elements(Side side) const;

@@ -41,8 +41,8 @@ class PatchEmbedding {
     Linear linear_;                      // patch values to C
     Parameter class_token_, positions_;  // (1, C), (T, C) or empty
     Tensor patches_;                     // (B, patches, values)
-    Tensor embedded_;                    // (B, T, C), scratch, of which (B, patches, C) are what the linear layer puts out,
-                                         // and then its gradient
+    Tensor embedded_;  // (B, T, C), scratch, of which (B, patches, C) are what the linear layer puts out,
+                       // and then its gradient
 };
 
 }  // namespace deft::engine

@@ -62,11 +62,13 @@ struct Planner {
         return parameters.add_vocabulary(prefix + name, V, C, vocabulary_rows(backend, V));
     }
     // A weight for an op that reads weights in the type that they are updated in.
-    Parameter unrounded_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
+    Parameter unrounded_weight(const std::string& name, ParameterKind kind,
+                               std::initializer_list<std::int64_t> shape) const {
         return parameters.add_unrounded(prefix + name, kind, shape);
     }
     // As weight(), of which each rank has its share of the first dimension, by experts.
-    Parameter expert_weight(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape) const {
+    Parameter expert_weight(const std::string& name, ParameterKind kind,
+                            std::initializer_list<std::int64_t> shape) const {
         return parameters.add_experts(prefix + name, kind, shape, ranks.experts);
     }
     // A tensor that a forward pass saves for the backward pass, of the activations' type.
@@ -87,9 +89,9 @@ struct Planner {
     }
 };
 
-// Forward and backward FLOPs of one sample of n rows: per_row n + per_pair n^2 + per_sample, where per_row is 6 for each
-// parameter that a row meets, per_sample likewise of what meets a sample once, and per_pair counts attention (Kaplan et
-// al. 2020, section 2.1).
+// Forward and backward FLOPs of one sample of n rows: per_row n + per_pair n^2 + per_sample, where per_row is 6 for
+// each parameter that a row meets, per_sample likewise of what meets a sample once, and per_pair counts attention
+// (Kaplan et al. 2020, section 2.1).
 struct TrainingFlops {
     double per_row = 0, per_pair = 0, per_sample = 0;
 

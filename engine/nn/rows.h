@@ -10,8 +10,8 @@
 namespace deft::engine {
 
 // The rows of the stream that a block takes: (B, K), or (1, M) of packed samples, or empty for all of them. Of a run of
-// blocks that take the same rows, the first gathers them, the last puts them back, and what lies between is (B, K, C) or
-// (1, M, C).
+// blocks that take the same rows, the first gathers them, the last puts them back, and what lies between is (B, K, C)
+// or (1, M, C).
 struct BlockRows {
     Tensor index;
     bool gathers = true, scatters = true;
@@ -24,8 +24,8 @@ struct BlockRows {
 struct KeptTokens {
     static constexpr std::int32_t kEveryToken = -1;
 
-    // (sets, B, K) i32 ascending, where there is padding with the real tokens first; of packed samples (sets, 1, M), the
-    // rows of the stream; empty: none dropped
+    // (sets, B, K) i32 ascending, where there is padding with the real tokens first; of packed samples (sets, 1, M),
+    // the rows of the stream; empty: none dropped
     Tensor index;
     std::span<const std::int32_t> set_of_layer;  // (layers), or kEveryToken
     Tensor position = {};                        // (sets, 1, M) i32, of packed samples: those rows in their samples
@@ -44,8 +44,8 @@ struct KeptTokens {
     }
 };
 
-// The stream is one row of the M tokens of all samples, (1, M, C), without padding. Each sample has rows of its own, one
-// after the other; or, of samples that are scored, a common beginning is stored once.
+// The stream is one row of the M tokens of all samples, (1, M, C), without padding. Each sample has rows of its own,
+// one after the other; or, of samples that are scored, a common beginning is stored once.
 struct PackedRows {
     Tensor position;       // (1, M) i32: of each row within its sample; empty: nothing is packed
     SampleStarts samples;  // where samples have rows of their own
@@ -80,8 +80,8 @@ struct StreamRows {
     }
 };
 
-// Dropout of what enters the first block, in place, in training passes alone; its number among a step's dropouts is 0. Its
-// backward is the same of the gradient. x (B, T, C) or (1, M, C); probability of a value to be dropped.
+// Dropout of what enters the first block, in place, in training passes alone; its number among a step's dropouts is 0.
+// Its backward is the same of the gradient. x (B, T, C) or (1, M, C); probability of a value to be dropped.
 inline void drop_input(Exec& exec, Tensor x, const StreamRows& rows, double probability) {
     if (probability == 0 || !rows.random.draw) return;
     dropout(exec, x, x, {},

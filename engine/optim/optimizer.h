@@ -26,8 +26,8 @@ inline int moments_of(OptimizerKind kind) {
     return kind == OptimizerKind::adamw ? 2 : 1;
 }
 
-// One step on the group's own elements. norm, loss: (1) f64, of which neither may be other than finite, else nothing is written.
-// step: counts from 1.
+// One step on the group's own elements. norm, loss: (1) f64, of which neither may be other than finite, else nothing is
+// written. step: counts from 1.
 void update(Exec& exec, const OptimizerConfig& config, const ParameterTable::Group& group, const Tensor& norm,
             const Tensor& loss, double lr, std::int64_t step);
 

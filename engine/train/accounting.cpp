@@ -63,10 +63,11 @@ std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps)
 
 void require_even_rows(const StepPlan& plan, std::int64_t step, int ranks) {
     if (plan.rows % ranks != 0)
-        throw Error(ErrorKind::config,
-                    fmt::format("the {} rows of step {} cannot be divided by {} ranks", plan.rows, step + 1, ranks),
-                    "choose train.batch_size as a multiple of the ranks, and no technique that changes the rows of a step",
-                    "nothing was started");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("the {} rows of step {} cannot be divided by {} ranks", plan.rows, step + 1, ranks),
+            "choose train.batch_size as a multiple of the ranks, and no technique that changes the rows of a step",
+            "nothing was started");
 }
 
 void require_even_rows(const TrainerConfig& config, int ranks) {

@@ -54,8 +54,8 @@ inline constexpr std::int64_t kMostSteps = 100'000'000;
 // Runs the schedule to the budget without training. Errors: config, beyond kMostSteps.
 Counts run_schedule(const TrainerConfig& config);
 
-// Layer-averaged tokens of the schedule's first steps, of which it has no more than reach the budget: where a warm-up of
-// `steps` steps ends. A function of the configuration alone, so that a resumed run finds the same.
+// Layer-averaged tokens of the schedule's first steps, of which it has no more than reach the budget: where a warm-up
+// of `steps` steps ends. A function of the configuration alone, so that a resumed run finds the same.
 std::int64_t layer_tokens_after(const TrainerConfig& config, std::int64_t steps);
 
 // Errors: config, where ranks do not divide the rows of a step.

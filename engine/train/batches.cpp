@@ -55,11 +55,12 @@ void require_images_of(const TrainerConfig& config, const ImageSamples& samples)
     const ShownSize shown = shown_size(images, samples.augmentation);
     if (patches->height != shown.height || patches->width != shown.width || patches->channels != images.channels ||
         config.model.class_head->classes != images.classes)
-        throw Error(ErrorKind::config,
-                    fmt::format("the model takes images of {} x {} x {} in {} classes, and the data has {} x {} x {} in {}",
-                                patches->height, patches->width, patches->channels, config.model.class_head->classes,
-                                shown.height, shown.width, images.channels, images.classes),
-                    "give the model the images of its data");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("the model takes images of {} x {} x {} in {} classes, and the data has {} x {} x {} in {}",
+                        patches->height, patches->width, patches->channels, config.model.class_head->classes,
+                        shown.height, shown.width, images.channels, images.classes),
+            "give the model the images of its data");
     if (config.techniques.seqtru || config.techniques.seqres)
         throw Error(ErrorKind::config, "a curriculum of lengths would cut images, which are shown whole",
                     "order images by a column, or drop tokens with random_ltd");
@@ -73,15 +74,17 @@ void require_labels_of(const TrainerConfig& config, const LabelledSamples& sampl
         throw Error(ErrorKind::config, "labelled texts for a model that takes none, or has another head than theirs",
                     "use a model of tokens with a class head alone");
     if (head->value != samples.has_values() || (!head->value && head->classes != samples.classes()))
-        throw Error(ErrorKind::config,
-                    fmt::format("the model predicts {}, and the texts have {}",
-                                head->value ? std::string("values") : fmt::format("{} classes", head->classes),
-                                samples.has_values() ? std::string("values") : fmt::format("{} classes", samples.classes())),
-                    "give the model the head of its data");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("the model predicts {}, and the texts have {}",
+                        head->value ? std::string("values") : fmt::format("{} classes", head->classes),
+                        samples.has_values() ? std::string("values") : fmt::format("{} classes", samples.classes())),
+            "give the model the head of its data");
     if (samples.longest() != config.model.max_seqlen)
-        throw Error(ErrorKind::config,
-                    fmt::format("texts were cut to {} tokens, for a model of {}", samples.longest(), config.model.max_seqlen),
-                    "cut them to the model's length");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("texts were cut to {} tokens, for a model of {}", samples.longest(), config.model.max_seqlen),
+            "cut them to the model's length");
     if (config.techniques.seqtru || config.techniques.seqres)
         throw Error(ErrorKind::config, "a curriculum of lengths would cut labelled texts, which are shown whole",
                     "drop tokens with random_ltd");
@@ -155,7 +158,7 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
 }
 
 void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
-    const std::int64_t length = reshapes_ ? full_seqlen_ : plan.seqlen;  // of each sample
+    const std::int64_t length = reshapes_ ? full_seqlen_ : plan.seqlen;     // of each sample
     std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (length) of the sample at hand
     for (const Sampler::Draw& draw : draws) {
         copy_sample(corpus, draw.sample, full_seqlen_, length, token, target);

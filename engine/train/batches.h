@@ -38,20 +38,20 @@ struct StepTargets {
 // and split again, where only the last row may end in padding. A BERT sample has a row of its own: it is cut to that
 // length, each segment before its [SEP], and padded with [PAD] on its right; or the rows of a micro-batch lie one after
 // the other without padding, where the configuration packs samples. Its class, where the model has classes, is whether
-// its segments were swapped. A labelled text is laid out as a BERT sample, and never cut. An image is a row too, of as many tokens as the model makes of it, and is cropped and flipped
-// by the number of its draw.
+// its segments were swapped. A labelled text is laid out as a BERT sample, and never cut. An image is a row too, of as
+// many tokens as the model makes of it, and is cropped and flipped by the number of its draw.
 class Batches {
  public:
-    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, for images
-    // that are not those of the model, for labelled texts that do not fit its head, and for both if a technique cuts
-    // samples to a length.
+    // With memory for the largest step of the techniques. Errors: memory; config, for seqres of BERT samples, for
+    // images that are not those of the model, for labelled texts that do not fit its head, and for both if a technique
+    // cuts samples to a length.
     Batches(TrainingData data, const TrainerConfig& config, Device device);
 
     // Lays out a step: `draws` (plan.samples), the first of which is number `first_draw` of the run; of BERT samples
-    // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows() gave
-    // before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens.
-    // at_once: rows of a micro-batch; all of them where none is named. parts: how many equal ones the rows are divided in,
-    // which plan.rows is a multiple of; micro-batches restart in each.
+    // the number also decides which tokens are masked, and of images how they are augmented. Overwrites what rows()
+    // gave before. Errors: config, for a length that leaves no text beside a BERT sample's special tokens. at_once:
+    // rows of a micro-batch; all of them where none is named. parts: how many equal ones the rows are divided in, which
+    // plan.rows is a multiple of; micro-batches restart in each.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                std::optional<std::int64_t> at_once = {}, std::int64_t parts = 1);
 
@@ -86,21 +86,22 @@ class Batches {
     TrainingData data_;
     std::uint64_t seed_;
     std::int64_t full_seqlen_;
-    bool reshapes_;       // seqres
-    bool packs_ = false;  // BERT samples and labelled texts, without padding
+    bool reshapes_;                     // seqres
+    bool packs_ = false;                // BERT samples and labelled texts, without padding
     std::optional<BertReader> reader_;  // of BERT samples
     UniqueTokens unique_tokens_;
     // Room for the largest step, which a device reads from.
-    Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};    // (rows, seqlen) i32
-    Memory segment_{nullptr, nullptr}, length_{nullptr, nullptr};  // (rows, seqlen), (rows) i32, of BERT and labelled samples
-    Memory class_{nullptr, nullptr};                               // (rows) i32, where the model predicts classes
-    Memory value_{nullptr, nullptr};                               // (rows) f32, where it predicts values
-    Memory image_{nullptr, nullptr};                               // (rows, height, width, channels) f32
-    Memory draw_{nullptr, nullptr};                                // (rows) i64
+    Memory token_{nullptr, nullptr}, target_{nullptr, nullptr};  // (rows, seqlen) i32
+    Memory segment_{nullptr, nullptr},
+        length_{nullptr, nullptr};    // (rows, seqlen), (rows) i32, of BERT and labelled samples
+    Memory class_{nullptr, nullptr};  // (rows) i32, where the model predicts classes
+    Memory value_{nullptr, nullptr};  // (rows) f32, where it predicts values
+    Memory image_{nullptr, nullptr};  // (rows, height, width, channels) f32
+    Memory draw_{nullptr, nullptr};   // (rows) i64
     // For packed samples: (rows, seqlen); (2 rows), for each micro-batch one more than its rows.
     Memory position_{nullptr, nullptr}, start_{nullptr, nullptr}, kept_start_{nullptr, nullptr};
-    std::int64_t seqlen_ = 0, part_rows_ = 0, at_once_ = 0;        // of the staged step
-    bool drops_ = false;                                           // likewise
+    std::int64_t seqlen_ = 0, part_rows_ = 0, at_once_ = 0;  // of the staged step
+    bool drops_ = false;                                     // likewise
     StepTargets targets_;
     StepTokens tokens_;
 };

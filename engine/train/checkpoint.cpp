@@ -85,21 +85,22 @@ std::string write_optimizer(const OptimizerState& saved, const fs::path& file) {
 const Tensor& expect(const SafetensorsFile& file, const std::string& name, const Tensor& wanted) {
     const auto found = file.tensors.find(name);
     if (found == file.tensors.end() || found->second.shape_text() != wanted.shape_text())
-        throw Error(ErrorKind::config,
-                    fmt::format("checkpoint {} is of another model: its {} is {}, and {} is wanted",
-                                file.file->path().parent_path().string(), name,
-                                found == file.tensors.end() ? "missing" : found->second.shape_text(),
-                                wanted.shape_text()),
-                    "name a checkpoint of this configuration");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("checkpoint {} is of another model: its {} is {}, and {} is wanted",
+                        file.file->path().parent_path().string(), name,
+                        found == file.tensors.end() ? "missing" : found->second.shape_text(), wanted.shape_text()),
+            "name a checkpoint of this configuration");
     return found->second;
 }
 
-// Where each weight comes from. Of weights that training goes on from none was rounded. Errors: config, with all that is
-// missing, extra or of another shape.
+// Where each weight comes from. Of weights that training goes on from none was rounded. Errors: config, with all that
+// is missing, extra or of another shape.
 MatchedWeights match_all(const Transformer& model, const SafetensorsFile& file, bool rounded_too) {
     const WeightNames names = names_in_file(huggingface_counterpart(model.config()).names,
                                             [&](const std::string& name) { return file.tensors.contains(name); });
-    MatchedWeights matched = match_weights(model, weight_files(file, names), {.whole = true, .unrounded = !rounded_too});
+    MatchedWeights matched =
+        match_weights(model, weight_files(file, names), {.whole = true, .unrounded = !rounded_too});
     if (!matched.problems.empty())
         throw Error(ErrorKind::config,
                     fmt::format("checkpoint {} is of another model:\n  {}", file.file->path().parent_path().string(),
@@ -124,8 +125,8 @@ Json counts_json(const Counts& c) {
 }
 
 Counts counts_of(const Json& json) {
-    return {json.at("steps"),      json.at("samples"),        json.at("input_tokens"),  json.at("layer_tokens"),
-            json.at("flops"),      json.at("cut_tokens"),     json.at("padding_tokens"), json.at("draws_by_tenth")};
+    return {json.at("steps"), json.at("samples"),    json.at("input_tokens"),   json.at("layer_tokens"),
+            json.at("flops"), json.at("cut_tokens"), json.at("padding_tokens"), json.at("draws_by_tenth")};
 }
 
 std::int32_t end_of_document(const AnyTokenizer& tokenizer) {
@@ -149,8 +150,7 @@ std::string write_files(const Saved& saved, const fs::path& folder, const Json& 
     const TransformerConfig& model = saved.model.config();
     const WeightNames names = huggingface_counterpart(model).names;
     if (names != WeightNames::own) {
-        const std::string config =
-            huggingface_config(model, saved.dtype, end_of_document(tokenizer)).dump(2) + "\n";
+        const std::string config = huggingface_config(model, saved.dtype, end_of_document(tokenizer)).dump(2) + "\n";
         write_file_atomically(folder / kConfig, config);
         hashes[kConfig] = sha256(config);
     }
@@ -209,7 +209,8 @@ namespace {
 
 // All ranks of the trainer; rank 0 saves, and asks the others for what it has not. The sha256 that it returns, on every
 // rank.
-std::string save_together(Trainer& trainer, const std::function<std::string(const GatheredParameters&)>& save_gathered) {
+std::string save_together(Trainer& trainer,
+                          const std::function<std::string(const GatheredParameters&)>& save_gathered) {
     const ParameterTable& table = trainer.model().parameters();
     const Communicator& ranks = trainer.ranks();
     trainer.gather_all_weights();
@@ -226,15 +227,16 @@ std::string save_checkpoint(Trainer& trainer, const fs::path& folder, const Json
                             const AnyTokenizer& tokenizer) {
     return save_together(trainer, [&](const GatheredParameters& gathered) {
         const OptimizerState optimizer{trainer, gathered};
-        return save({trainer.exec(), trainer.model(), trainer.counts(), &optimizer, DType::f32, &gathered}, folder, about,
-                    tokenizer);
+        return save({trainer.exec(), trainer.model(), trainer.counts(), &optimizer, DType::f32, &gathered}, folder,
+                    about, tokenizer);
     });
 }
 
 std::string save_weights(Trainer& trainer, const fs::path& folder, const Json& about, const AnyTokenizer& tokenizer,
                          DType dtype) {
     return save_together(trainer, [&](const GatheredParameters& gathered) {
-        return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype, &gathered}, folder, about, tokenizer);
+        return save({trainer.exec(), trainer.model(), trainer.counts(), nullptr, dtype, &gathered}, folder, about,
+                    tokenizer);
     });
 }
 
@@ -255,10 +257,11 @@ Json read_manifest(const fs::path& folder) {
     try {
         const auto schema = manifest.at("schema").get<std::string>();
         if (schema != kSchema && schema != kFormerSchema)
-            throw Error(ErrorKind::io,
-                        fmt::format("checkpoint {} was written by another version of deft: it is {}, and this one reads {}",
-                                    folder.string(), schema, kSchema),
-                        "train it again, or use the deft that wrote it");
+            throw Error(
+                ErrorKind::io,
+                fmt::format("checkpoint {} was written by another version of deft: it is {}, and this one reads {}",
+                            folder.string(), schema, kSchema),
+                "train it again, or use the deft that wrote it");
         for (const char* name : names_of(manifest, CheckpointFiles::all))
             (void)manifest.at("sha256").at(name).get<std::string>();
         counts_of(manifest.at("counts"));
@@ -272,8 +275,7 @@ Json read_manifest(const fs::path& folder) {
 
 Json verify_checkpoint(const fs::path& folder, CheckpointFiles files) {
     Json manifest = read_manifest(folder);
-    for (const char* name : names_of(manifest, files))
-        require_hash(folder, manifest, name, sha256_file(folder / name));
+    for (const char* name : names_of(manifest, files)) require_hash(folder, manifest, name, sha256_file(folder / name));
     return manifest;
 }
 
@@ -293,8 +295,8 @@ void load_weights(Exec& exec, Transformer& model, const fs::path& folder) {
 
 OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const Json& manifest) {
     if (!manifest.at("sha256").contains(kOptimizer))
-        throw Error(ErrorKind::config, fmt::format("checkpoint {} holds weights alone: no training goes on from it",
-                                                   folder.string()));
+        throw Error(ErrorKind::config,
+                    fmt::format("checkpoint {} holds weights alone: no training goes on from it", folder.string()));
     OpenCheckpoint open;
     open.weights = open_weights(folder, manifest);
     open.moments = open_hashed(folder, manifest, kOptimizer);

@@ -2,13 +2,15 @@
 // A training run set down in a folder, so that it goes on to the same bits.
 //
 //   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama, Mixtral
-//   model.safetensors        weights under the names and in the layout of Hugging Face's model, engine/io/weight_names.h;
+//   model.safetensors        weights under the names and in the layout of Hugging Face's model,
+//   engine/io/weight_names.h;
 //                          of a model that it has not, ours after "transformer.", linear weights as (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first
 //                          alone; unique_tokens (samples) i32; router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt
 //                          in their stead for WordPiece
-//   checkpoint.json          the counts, the model's parts, what the caller adds, and the sha256 of the files above; written
+//   checkpoint.json          the counts, the model's parts, what the caller adds, and the sha256 of the files above;
+//   written
 //                          last
 
 #include <filesystem>
@@ -45,7 +47,8 @@ std::string save_weights(Exec& exec, const Transformer& model, const std::filesy
 std::string write_weights_into(const std::filesystem::path& folder, Exec& exec, const Transformer& model,
                                const Json& about, const AnyTokenizer& tokenizer, DType dtype = DType::f32);
 
-// checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another version.
+// checkpoint.json; the files that it names are not looked at. Errors: io, for one that is damaged or of another
+// version.
 Json read_manifest(const std::filesystem::path& folder);
 
 enum class CheckpointFiles {
@@ -60,8 +63,8 @@ Json verify_checkpoint(const std::filesystem::path& folder, CheckpointFiles file
 
 // model.safetensors, after the files of the model have been compared with the manifest's hashes. Errors: io.
 SafetensorsFile open_weights(const std::filesystem::path& folder, const Json& manifest);
-// F32, BF16 or F16. Errors: config, for those of another model, which is then as before; io, for a file that is cut short while
-// it is copied.
+// F32, BF16 or F16. Errors: config, for those of another model, which is then as before; io, for a file that is cut
+// short while it is copied.
 void load_weights(Exec& exec, Transformer& model, const SafetensorsFile& weights);
 // Loads the weights of that checkpoint. Errors: io, for a damaged one, and as above.
 void load_weights(Exec& exec, Transformer& model, const std::filesystem::path& folder);
@@ -74,7 +77,8 @@ struct OpenCheckpoint {
     Counts counts;
     Tensor unique_tokens;  // (samples) i32
 };
-// Changes nothing. Errors: io, for a damaged checkpoint; config, for one of another model, and for one of weights alone.
+// Changes nothing. Errors: io, for a damaged checkpoint; config, for one of another model, and for one of weights
+// alone.
 OpenCheckpoint open_checkpoint(Trainer& trainer, const std::filesystem::path& folder, const Json& manifest);
 // Errors: io, for a file that is cut short while it is copied; device. After one the trainer is of no use.
 void restore(Trainer& trainer, const OpenCheckpoint& checkpoint);

@@ -14,7 +14,8 @@ std::int64_t all_reduce_bytes(std::int64_t count, const RankOf& rank, std::int64
     return reduce_scatter_bytes(count, rank, value_bytes) + all_gather_bytes(count, rank, value_bytes);
 }
 
-ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed) {
+ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result,
+                                 const std::vector<Tensor>& observed) {
     ExchangedValues values;
     for (const Parameter& p : table.all()) {
         values.weights.push_back({p.stored_elements(), is_decayed(p.kind), p.of_experts, p.is_divided, p.unrounded});
@@ -48,7 +49,8 @@ StepBytes planned_step_bytes(const ExchangedValues& values, const RankOf& rank, 
     for (const PlannedGroup& group : planned_groups(values, rank, expert_ranks)) {
         bytes.gradients_reduced += reduce_scatter_bytes(group.elements, group.rank, values.weight_bytes);
         const bool rounded = shares_moments && values.read_bytes != values.weight_bytes;
-        bytes.gathered += all_gather_bytes(group.elements, group.rank, rounded ? values.read_bytes : values.weight_bytes);
+        bytes.gathered +=
+            all_gather_bytes(group.elements, group.rank, rounded ? values.read_bytes : values.weight_bytes);
         if (!rounded) continue;
         const Share own = share_of(group.elements, group.rank.rank, group.rank.ranks);
         for (const Share& range : group.unrounded)

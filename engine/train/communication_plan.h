@@ -30,7 +30,8 @@ struct ExchangedValues {
 };
 
 // result, observed: see Trainer. Tensors may have no memory yet.
-ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result, const std::vector<Tensor>& observed);
+ExchangedValues exchanged_values(const ParameterTable& table, const Tensor& result,
+                                 const std::vector<Tensor>& observed);
 
 // A flat range of weights with those ranks that have it, and the place of one rank among them.
 struct PlannedGroup {

@@ -97,9 +97,8 @@ void write_from_host(const std::vector<NamedTensor>& tensors, SafetensorsOutput&
 
 void require_checkable(const TransformerConfig& model) {
     const BlockConfig& first = model.blocks.front();
-    if (std::any_of(model.blocks.begin(), model.blocks.end(), [](const BlockConfig& block) {
-            return block.experts && draws_at_random(*block.experts);
-        }))
+    if (std::any_of(model.blocks.begin(), model.blocks.end(),
+                    [](const BlockConfig& block) { return block.experts && draws_at_random(*block.experts); }))
         throw Error(ErrorKind::config,
                     "a debug state can be checked where nothing is drawn at random, and this model's experts draw",
                     "set jitter to 0, and sampled_noise and random_token_selection to false, in [model.experts]",

@@ -21,7 +21,8 @@ void require_checkable(const TransformerConfig& model);
 //   batch.class_target                       (B) i32, likewise, of a model with a class head; class_logits (B, classes)
 //   batch.value_target                       in place of these (B) f32, of a regression head; value (B), its prediction
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
-//   experts.LAYER                            (rows, k) i32: the experts that each real row of a layer of experts chose, which
+//   experts.LAYER                            (rows, k) i32: the experts that each real row of a layer of experts chose,
+//   which
 //                                            rounding decides where two are equally probable
 //   router_state                             what a token dropper has learnt, only where it learns
 //   logits                                   (B, T, V); loss (B, T), nats, of a head of tokens; class_loss (B)
@@ -29,8 +30,8 @@ void require_checkable(const TransformerConfig& model);
 //                                            padding are then 0
 //   grad.NAME                                of the sum of the heads' mean losses, before clipping; grad_norm (1) f64
 //   updated.NAME                             after the optimizer's update
-// The metadata holds step, lr, the optimizer's name and constants, what the model's parts are, as JSON, and for each layer
-// which set of kept.index it takes, or -1 for every token. All rows of the step must be in one micro-batch: see
+// The metadata holds step, lr, the optimizer's name and constants, what the model's parts are, as JSON, and for each
+// layer which set of kept.index it takes, or -1 for every token. All rows of the step must be in one micro-batch: see
 // rows_at_once(). Errors: as require_checkable().
 void write_debug_state(Trainer& trainer, const std::filesystem::path& file);
 

@@ -21,8 +21,7 @@ Sampler make_sampler(const TrainerConfig& config, std::int64_t samples) {
     Counts counts;
     const ModelFlops flops = model_size(config.model).flops;
     return {config.seed, admit(config.curricula, end.steps), end.steps, [&](std::int64_t step) {
-                while (counts.steps < step)
-                    advance(counts, flops, config.techniques, plan_step(config, counts.steps));
+                while (counts.steps < step) advance(counts, flops, config.techniques, plan_step(config, counts.steps));
                 return counts.samples;
             }};
 }

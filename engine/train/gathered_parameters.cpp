@@ -51,7 +51,8 @@ void GatheredParameters::write_moments(SafetensorsOutput& out) const {
         for (int which = 0; which < table_.moments(); ++which)
             for (int part = 0; part < parts; ++part)
                 for (int sharing = 0; sharing < table_.owner_of(p).ranks; ++sharing)
-                    write_from(part + sharing * parts, i, which, {0, table_.elements_of_rank(p, sharing).size()}, {}, out);
+                    write_from(part + sharing * parts, i, which, {0, table_.elements_of_rank(p, sharing).size()}, {},
+                               out);
     }
 }
 
@@ -61,8 +62,8 @@ void GatheredParameters::write_elements(const Parameter& parameter, Share elemen
     for (int rank = 0; rank < expert_ranks_; ++rank) {
         const Share part = common_part(elements, {rank * of_rank, (rank + 1) * of_rank});
         if (part.size() > 0)
-            write_from(rank, number_of(parameter), kValues, {part.begin - rank * of_rank, part.end - rank * of_rank}, layout,
-                       out);
+            write_from(rank, number_of(parameter), kValues, {part.begin - rank * of_rank, part.end - rank * of_rank},
+                       layout, out);
     }
 }
 
@@ -93,7 +94,8 @@ void answer_for_parameters(Exec& exec, const ParameterTable& table, const Commun
         ranks.receive(bytes_of(request), 0);
         if (request.count == 0) return;
         const Parameter& parameter = table[static_cast<std::size_t>(request.parameter)];
-        const Tensor piece = own_part(table, parameter, static_cast<int>(request.which)).part(request.first, request.count);
+        const Tensor piece =
+            own_part(table, parameter, static_cast<int>(request.which)).part(request.first, request.count);
         const auto* values = static_cast<const std::byte*>(host_bytes(exec, piece, staging));
         ranks.send({values, static_cast<std::size_t>(piece.bytes())}, 0);
     }

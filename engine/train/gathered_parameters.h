@@ -1,6 +1,6 @@
 #pragma once
-// Weights and the optimizer's moments, of which ranks may each have a part, written by rank 0 as the whole tensors that they
-// are. Rank 0 asks for others' parts piece by piece, so that no rank ever has them all.
+// Weights and the optimizer's moments, of which ranks may each have a part, written by rank 0 as the whole tensors that
+// they are. Rank 0 asks for others' parts piece by piece, so that no rank ever has them all.
 
 #include <string>
 #include <vector>
@@ -36,7 +36,8 @@ class GatheredParameters {
 
  private:
     // Writes elements of one rank's own part.
-    void write_from(int rank, std::size_t parameter, int which, Share elements, Layout layout, SafetensorsOutput& out) const;
+    void write_from(int rank, std::size_t parameter, int which, Share elements, Layout layout,
+                    SafetensorsOutput& out) const;
     std::size_t number_of(const Parameter& parameter) const;
 
     Exec& exec_;

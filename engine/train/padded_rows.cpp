@@ -24,7 +24,8 @@ PaddedRows padded_rows(const Tensor& rows, const SampleStarts& packed, std::int3
 }
 
 PaddedRows padded_kept_index(const KeptTokens& kept, const SampleStarts& packed) {
-    const std::int64_t sets = kept.index.dim(0), rows = kept.index.dim(2), B = packed.samples(), K = kept.packed.longest;
+    const std::int64_t sets = kept.index.dim(0), rows = kept.index.dim(2), B = packed.samples(),
+                       K = kept.packed.longest;
     const std::int32_t *start = packed.start.as<std::int32_t>(), *kept_start = kept.packed.start.as<std::int32_t>();
     PaddedRows padded;
     padded.memory.resize(static_cast<std::size_t>(sets * B * K) * sizeof(std::int32_t));

@@ -16,8 +16,8 @@ struct PaddedRows {
     Tensor tensor;
 };
 
-// (B, longest, columns...) of rows (1, M, columns...) on the host, which may have 2 dimensions or 3: padding has zeros in
-// every byte, or of rows (1, M) i32 this value.
+// (B, longest, columns...) of rows (1, M, columns...) on the host, which may have 2 dimensions or 3: padding has zeros
+// in every byte, or of rows (1, M) i32 this value.
 PaddedRows padded_rows(const Tensor& rows, const SampleStarts& packed, std::int32_t padding = 0);
 
 // The kept positions of each sample, (sets, B, K), from kept tokens of packed samples: the real ones first, then

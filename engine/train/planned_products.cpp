@@ -25,7 +25,8 @@ struct FullRows {
         for (std::size_t i = 0; is_masked && i < target.size(); ++i)
             if (i % static_cast<std::size_t>(kPositionsOfTarget) != 0) target[i] = kernels::kIgnoreTarget;
         const auto& patches = model.input.patches;
-        pixels.resize(static_cast<std::size_t>(B * (patches ? patches->height * patches->width * patches->channels : 1)));
+        pixels.resize(
+            static_cast<std::size_t>(B * (patches ? patches->height * patches->width * patches->channels : 1)));
     }
 
     ModelInput input(const TransformerConfig& model, std::int64_t B, std::int64_t T) const {

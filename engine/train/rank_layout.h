@@ -1,6 +1,6 @@
 #pragma once
-// Who has what of a model that ranks train together. Ranks that follow each other, expert_ranks of them, divide the experts
-// of each layer; the next as many have the same experts again.
+// Who has what of a model that ranks train together. Ranks that follow each other, expert_ranks of them, divide the
+// experts of each layer; the next as many have the same experts again.
 
 #include "engine/comm/communicator.h"
 #include "engine/nn/planner.h"
@@ -20,8 +20,8 @@ struct RankLayout {
     Communicator same_experts;  // likewise those that have the same experts as this rank
     ModelRanks model;
 
-    // Their values, and the rows for experts, are from now on in the memory of each rank's device. scratch: of the device. All
-    // ranks call it. Errors: as Communicator::use_device().
+    // Their values, and the rows for experts, are from now on in the memory of each rank's device. scratch: of the
+    // device. All ranks call it. Errors: as Communicator::use_device().
     void use_device(const kernels::cuda::Exec& exec, std::span<std::byte> scratch) const;
     // Payload that left this rank through all of these.
     std::int64_t bytes_sent() const;

@@ -29,7 +29,8 @@ Share elements_of(const Parameter& parameter, const ParameterTable::Group& group
 }
 
 // Blocks plan their weights one after the other, and so each has one range of the group.
-std::vector<Share> elements_of_blocks(const ParameterTable& table, const ParameterTable::Group& group, std::size_t blocks) {
+std::vector<Share> elements_of_blocks(const ParameterTable& table, const ParameterTable::Group& group,
+                                      std::size_t blocks) {
     std::vector<Share> of_block(blocks);
     for (const Parameter& parameter : table.all())
         for (std::size_t block = 0; block < blocks; ++block) {
@@ -46,7 +47,8 @@ std::vector<Share> unrounded_elements(const ParameterTable& table, const Paramet
     std::vector<Share> elements;
     if (!group.rounded) return elements;
     for (const Parameter& parameter : table.all())
-        if (const Share own = elements_of(parameter, group); parameter.unrounded && own.size() > 0) elements.push_back(own);
+        if (const Share own = elements_of(parameter, group); parameter.unrounded && own.size() > 0)
+            elements.push_back(own);
     return elements;
 }
 
@@ -81,7 +83,8 @@ void begin_summing_block(const std::vector<SharedGroup>& groups, std::int64_t bl
 
 void finish_summing(const std::vector<SharedGroup>& groups) {
     for (const SharedGroup& shared : groups)
-        for (const Share& others : elements_of_no_block(shared)) begin_reduce_scatter(shared.ranks, shared.group.grad, others);
+        for (const Share& others : elements_of_no_block(shared))
+            begin_reduce_scatter(shared.ranks, shared.group.grad, others);
     for (const SharedGroup& shared : groups) shared.ranks.finish();
 }
 
@@ -102,7 +105,8 @@ void gather_gradients(const std::vector<SharedGroup>& groups) {
 void gather_weights(const std::vector<SharedGroup>& groups) {
     for (const SharedGroup& shared : groups) {
         all_gather(shared.ranks, shared.group.rounded ? shared.group.rounded : shared.group.value);
-        for (const Share& range : shared.unrounded) shared.ranks.all_gather(shared.group.value.elements<float>(), range);
+        for (const Share& range : shared.unrounded)
+            shared.ranks.all_gather(shared.group.value.elements<float>(), range);
     }
 }
 

@@ -31,9 +31,8 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const std::int64_t B = config.micro_batch_size;
     const LargestStep largest = largest_step(config);
     Buffers buffers;
-    buffers.model =
-        std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
-                                      moments_of(config.optimizer.kind), ranks);
+    buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
+                                                  moments_of(config.optimizer.kind), ranks);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };
@@ -84,8 +83,8 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
       sampler_(make_sampler(config, sample_count(data, config.model.max_seqlen))),
       arena_(backend.device),
       plan_(plan_step(config, 0)) {
-    Buffers buffers =
-        plan_and_commit(arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of(), layout_.model); });
+    Buffers buffers = plan_and_commit(
+        arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of(), layout_.model); });
     batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
@@ -96,7 +95,8 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     flops_ = model_->flops();
     groups_ = shared_groups(model_->parameters(), model_->blocks().size(), layout_.values, layout_.same_experts);
     exec_ = make_exec(backend, arena_);
-    if (buffers.received) layout_.use_device(exec_.cuda, std::as_writable_bytes(buffers.received.elements<std::uint8_t>()));
+    if (buffers.received)
+        layout_.use_device(exec_.cuda, std::as_writable_bytes(buffers.received.elements<std::uint8_t>()));
     draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
     if (weights == InitialWeights::drawn) draw_initial_weights();
@@ -126,15 +126,16 @@ void Trainer::select_tokens(std::int64_t first, std::int64_t B) {
     const ModelInput input = batches_->rows(first, B);
     write_tensor(exec_, draw_.view({B}), input.draw);
     const Tensor token = model_->token ? model_->loaded(model_->token) : Tensor{};
-    const MicroBatch batch{config_.seed, counts_.steps, plan_.seqlen, draw_.view({B}), token, model_->length(),
-                           model_->packed(), input.kept_start};
+    const MicroBatch batch{config_.seed, counts_.steps,    plan_.seqlen,     draw_.view({B}),
+                           token,        model_->length(), model_->packed(), input.kept_start};
     kept_ = dropping_ ? kept_tokens(exec_, *dropping_, plan_, batch) : KeptTokens{};
 }
 
 std::vector<ExpertLoad> Trainer::expert_loads() const {
     std::vector<ExpertLoad> loads;
     for (const ExpertTotals& totals : expert_totals_)
-        loads.push_back(load_of(totals, values_, *config_.model.blocks[static_cast<std::size_t>(totals.layer)].experts));
+        loads.push_back(
+            load_of(totals, values_, *config_.model.blocks[static_cast<std::size_t>(totals.layer)].experts));
     return loads;
 }
 
@@ -178,8 +179,8 @@ void Trainer::start_gradients() {
         BlockDone done;
         if (first + B == own.end && layout_.all.size() > 1)
             done = [this](std::int64_t block) { begin_summing_block(groups_, block); };
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B), accumulate,
-                                 done);
+        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B),
+                                 accumulate, done);
         sum_losses(B, accumulate);
         sum_experts(B, accumulate);
         if (dropping_ && dropping_->choice.observe)
@@ -199,7 +200,8 @@ void Trainer::sum_over_ranks() {
     layout_.values.all_reduce(result_.elements<double>());
     if (config_.zero == 0) gather_gradients(groups_);
     if (!dropping_) return;
-    for (const Tensor& observed : dropping_->choice.observed) layout_.values.all_reduce(observed.elements<std::int64_t>());
+    for (const Tensor& observed : dropping_->choice.observed)
+        layout_.values.all_reduce(observed.elements<std::int64_t>());
 }
 
 double Trainer::learning_rate() const {

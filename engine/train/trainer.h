@@ -16,8 +16,8 @@
 #include "engine/train/communication_plan.h"
 #include "engine/train/draws.h"
 #include "engine/train/expert_totals.h"
-#include "engine/train/shared_weights.h"
 #include "engine/train/rank_layout.h"
+#include "engine/train/shared_weights.h"
 #include "engine/train/trainer_config.h"
 
 namespace deft::engine {
@@ -39,9 +39,9 @@ enum class InitialWeights {
 
 class Trainer {
  public:
-    // Ranks: each trains its share of every step's rows, and all have the same weights and counts. Errors: memory; config,
-    // for a curriculum of other data, a technique that does not fit the data, or a model or ranks that the backend cannot
-    // run; missing, for a device that is not there.
+    // Ranks: each trains its share of every step's rows, and all have the same weights and counts. Errors: memory;
+    // config, for a curriculum of other data, a technique that does not fit the data, or a model or ranks that the
+    // backend cannot run; missing, for a device that is not there.
     Trainer(const TrainerConfig& config, const TrainingData& data, const Backend& backend,
             InitialWeights weights = InitialWeights::drawn, const Communicator& ranks = {});
     // On the CPU.
@@ -52,12 +52,12 @@ class Trainer {
 
     bool done() const { return counts_.layer_tokens >= config_.budget_layer_tokens; }
 
-    // One step: gradients of a batch, clip, the optimizer's update. Errors: nonfinite, when loss or gradient norm is; the
-    // weights are then those of before the step.
+    // One step: gradients of a batch, clip, the optimizer's update. Errors: nonfinite, when loss or gradient norm is;
+    // the weights are then those of before the step.
     StepResult step();
 
-    // The two halves of step(), for inspection between them. Where ranks share moments, each has the gradients of its share
-    // of the weights alone.
+    // The two halves of step(), for inspection between them. Where ranks share moments, each has the gradients of its
+    // share of the weights alone.
     StepResult accumulate_gradients();
     void update();
 
@@ -68,8 +68,8 @@ class Trainer {
     SamplingStatistics sampling() const;
     // The load of each layer of experts in the step before; empty where there are none.
     std::vector<ExpertLoad> expert_loads() const;
-    // Makes every weight of model().parameters() what its owner has. Where ranks share moments and the model reads rounded
-    // weights, a step gathers those alone. All ranks call it.
+    // Makes every weight of model().parameters() what its owner has. Where ranks share moments and the model reads
+    // rounded weights, a step gathers those alone. All ranks call it.
     void gather_all_weights();
     // Goes on from there; weights and moments are the caller's to restore.
     void restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample);
@@ -119,9 +119,9 @@ class Trainer {
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
-    Tensor draw_;       // (rows at once) i64
-    // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then those
-    // of tokens and of classes; then the totals of each layer of experts.
+    Tensor draw_;  // (rows at once) i64
+    // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then
+    // those of tokens and of classes; then the totals of each layer of experts.
     Tensor result_;               // (2 or 4 + those)
     std::vector<double> values_;  // what it held when it was read last
     std::vector<ExpertTotals> expert_totals_;

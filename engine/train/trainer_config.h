@@ -44,8 +44,8 @@ inline std::int64_t batch_of_step(const TrainerConfig& config, std::int64_t step
     return std::min(config.batch_size, config.epoch_samples - step % steps * config.batch_size);
 }
 
-// The number of the step's first draw, where `drawn` samples were trained on before it. Epochs of whole steps begin where those
-// of all samples do, each with another order.
+// The number of the step's first draw, where `drawn` samples were trained on before it. Epochs of whole steps begin
+// where those of all samples do, each with another order.
 inline std::int64_t first_draw(const TrainerConfig& config, std::int64_t step, std::int64_t drawn) {
     if (config.epoch_samples == 0 || !config.whole_steps) return drawn;
     const std::int64_t steps = config.epoch_samples / config.batch_size;  // of an epoch

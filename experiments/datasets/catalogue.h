@@ -11,11 +11,11 @@
 namespace deft::experiments {
 
 struct CatalogueFile {
-    std::string path;    // in a mirror folder, without .gz or .zst
-    std::string url;     // https; empty: cannot be downloaded
-    std::string sha256;  // of the text, unpacked; "unknown": recorded at the first download
+    std::string path;        // in a mirror folder, without .gz or .zst
+    std::string url;         // https; empty: cannot be downloaded
+    std::string sha256;      // of the text, unpacked; "unknown": recorded at the first download
     std::int64_t bytes = 0;  // of the text; 0: unknown
-    std::string split;   // train | valid | test; empty: documents are split
+    std::string split;       // train | valid | test; empty: documents are split
 };
 
 // The same data set as different places have it; a mirror's form is a second one.
@@ -32,8 +32,8 @@ struct CatalogueEntry {
     std::string kind;  // corpus | task | tokenizer | images
     std::string title;
     std::string licence;
-    std::string source;  // address of the page that describes it
-    std::string supply;  // for what may not be downloaded: how to supply it
+    std::string source;                                             // address of the page that describes it
+    std::string supply;                                             // for what may not be downloaded: how to supply it
     std::int64_t height = 0, width = 0, channels = 0, classes = 0;  // of images
     std::vector<CatalogueForm> forms;
     Place place;

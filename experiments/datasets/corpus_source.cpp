@@ -152,9 +152,8 @@ std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFile
     }
     for (SourceFile& file : source.files) {
         if (file.sha256.empty())
-            file.sha256 = seen == nullptr
-                              ? text_sha256(file.path)
-                              : seen->sha256("text", file.path, [&] { return text_sha256(file.path); });
+            file.sha256 = seen == nullptr ? text_sha256(file.path)
+                                          : seen->sha256("text", file.path, [&] { return text_sha256(file.path); });
         digests += fmt::format("{} {}", static_cast<int>(file.split), file.sha256);
         // text and jsonl follow from what a file is; the others read one text in several ways.
         if (file.reader > DocumentReader::jsonl) digests += fmt::format(" reader {}", static_cast<int>(file.reader));
@@ -188,7 +187,8 @@ void for_each_document(const CorpusSource& source, const DataConfig& data,
         std::optional<SplitText> divided;
         if (file.in_parts) divided.emplace(file.path, data);
         const bool wanted = each_of_file(
-            file, most_bytes, [&](const DocumentPart& part) { return divided ? divided->give(part.text, take) : take(part); },
+            file, most_bytes,
+            [&](const DocumentPart& part) { return divided ? divided->give(part.text, take) : take(part); },
             progress ? std::function<void(double)>(within) : nullptr);
         if (!wanted) return;
     }

@@ -31,8 +31,8 @@ struct SourceFile {
     std::filesystem::path path;  // empty: not here
     DocumentReader reader = DocumentReader::text;
     Split split = Split::divided;
-    std::string sha256;          // of the text; empty: unknown
-    bool in_parts = false;       // a document for each split, by the shares of [data] split
+    std::string sha256;     // of the text; empty: unknown
+    bool in_parts = false;  // a document for each split, by the shares of [data] split
 };
 
 struct CorpusSource {
@@ -50,8 +50,8 @@ CorpusSource corpus_source(const DataConfig& data, const std::filesystem::path& 
 CorpusSource training_source(const DataConfig& data, const std::filesystem::path& base_folder);
 
 // A hash of all texts in their order; fills the files' hashes that are unknown. Known hashes are taken on trust:
-// for_each_document() verifies them. `seen`: hashes of files that need not be read again; null: all are read. Errors: as
-// text_files(); config, for content that is not text, or empty.
+// for_each_document() verifies them. `seen`: hashes of files that need not be read again; null: all are read. Errors:
+// as text_files(); config, for content that is not text, or empty.
 std::string source_sha256(CorpusSource& source, const DataConfig& data, SeenFiles* seen = nullptr);
 
 // A document, or a part of a long one: parts are cut where no byte-pair encoding joins what they cut.
@@ -63,9 +63,9 @@ struct DocumentPart {
     bool is_empty_document() const { return begins && ends && text.empty(); }
 };
 
-// Calls `take` for every document, part by part, until it returns false. `progress` gets the fraction read, now and then.
-// Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's end), for a
-// line without a JSON object that has a text, for a line longer than kMostLineBytes, and for an empty file.
+// Calls `take` for every document, part by part, until it returns false. `progress` gets the fraction read, now and
+// then. Errors: data, for a file that is not here; io, for text whose hash is not the known one (found at the file's
+// end), for a line without a JSON object that has a text, for a line longer than kMostLineBytes, and for an empty file.
 void for_each_document(const CorpusSource& source, const DataConfig& data,
                        const std::function<bool(const DocumentPart&)>& take,
                        const std::function<void(double)>& progress = {});

@@ -62,10 +62,10 @@ Dataset dataset_of(const ImageDataset& images, const DataConfig& data, std::int6
     dataset.sha256 = images.sha256;
     dataset.tokenizer = engine::NoTokenizer{};
     dataset.seqlen = seqlen;
-    dataset.train = std::make_shared<const engine::ImageSamples>(
-        engine::ImageSamples{images.training, {data.images.crop_padding, data.images.flip, channels, data.images.resize}});
-    dataset.valid =
-        std::make_shared<const engine::ImageSamples>(engine::ImageSamples{images.testing, {0, false, channels, data.images.resize}});
+    dataset.train = std::make_shared<const engine::ImageSamples>(engine::ImageSamples{
+        images.training, {data.images.crop_padding, data.images.flip, channels, data.images.resize}});
+    dataset.valid = std::make_shared<const engine::ImageSamples>(
+        engine::ImageSamples{images.testing, {0, false, channels, data.images.resize}});
     dataset.source = {images.training.count(), seqlen, 0, "images", no_tokens};
     dataset.train_bytes = images.training.count() * images.training.image_pixels();
     dataset.train_tokens = images.training.count() * seqlen;
@@ -115,9 +115,8 @@ Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::str
         return dataset_of(std::move(texts), seqlen, folder);
     }
     const bool bert = sample_kind(data) == SampleKind::bert;
-    Dataset dataset =
-        bert ? dataset_of(load_bert_dataset(data, base_folder, data_folder, progress), data.bert, seqlen)
-             : dataset_of(load_packed_dataset(data, base_folder, data_folder, progress), seqlen);
+    Dataset dataset = bert ? dataset_of(load_bert_dataset(data, base_folder, data_folder, progress), data.bert, seqlen)
+                           : dataset_of(load_packed_dataset(data, base_folder, data_folder, progress), seqlen);
     if (dataset.source.samples < 1)
         throw Error(ErrorKind::config,
                     bert ? fmt::format("the training text of {} has no sentence", dataset.name)

@@ -25,8 +25,8 @@ struct Dataset {
     // For labelled texts, all splits that a trained model is evaluated on; `valid` is the first.
     std::shared_ptr<const LabelledDataset> labelled;
     engine::SampleSource source;  // the training samples, unmasked
-    // Count in the training text, without special tokens and marks; or of training images; or, with special tokens, of the
-    // labelled texts.
+    // Count in the training text, without special tokens and marks; or of training images; or, with special tokens, of
+    // the labelled texts.
     std::int64_t train_bytes = 0, train_tokens = 0;
     std::filesystem::path folder;  // of the corpus, for what is derived from it
     std::string note = {};         // for people: that the corpus was damaged, and recreated

@@ -17,7 +17,8 @@ namespace deft::experiments {
 namespace {
 
 bool is_space_at(std::string_view text, std::size_t at) {
-    return engine::character_class(static_cast<std::uint32_t>(decode_utf8(text, at).code)) == engine::CharacterClass::space;
+    return engine::character_class(static_cast<std::uint32_t>(decode_utf8(text, at).code)) ==
+           engine::CharacterClass::space;
 }
 
 // Whether the character that ends before `at` is a space.
@@ -27,9 +28,9 @@ bool is_space_before(std::string_view text, std::size_t at) {
     return is_space_at(text, begin);
 }
 
-// The last place where a piece of text begins, whatever the tokenizer: the beginning of a line, or in a text without one
-// the end of a word. A line end after a space makes no such place, for the end of a text would join the two. The character
-// after it must be whole. 0: there is none.
+// The last place where a piece of text begins, whatever the tokenizer: the beginning of a line, or in a text without
+// one the end of a word. A line end after a space makes no such place, for the end of a text would join the two. The
+// character after it must be whole. 0: there is none.
 std::size_t last_cut(std::string_view text) {
     constexpr std::size_t kLongestCharacter = 4;
     std::size_t after_word = 0;
@@ -60,8 +61,8 @@ void FileReader::verify() {
     const std::string found = hash_.hex();
     if (found != file_.sha256)
         throw Error(ErrorKind::io,
-                    fmt::format("{} has hash {}..., and {}... is expected of {}", file_.path.string(), short_hash(found),
-                                short_hash(file_.sha256), file_.name),
+                    fmt::format("{} has hash {}..., and {}... is expected of {}", file_.path.string(),
+                                short_hash(found), short_hash(file_.sha256), file_.name),
                     "get the file again, or name it under [data] train_files as a text of your own");
 }
 
@@ -159,7 +160,8 @@ bool FileReader::next_record() {
     if (record.is_discarded()) refuse_record(problem);
     if (!record.is_object()) refuse_record(fmt::format("it is a JSON {}, not an object", record.type_name()));
     if (!record.contains("text")) refuse_record("its object has no \"text\"");
-    if (!record["text"].is_string()) refuse_record(fmt::format("its \"text\" is a JSON {}", record["text"].type_name()));
+    if (!record["text"].is_string())
+        refuse_record(fmt::format("its \"text\" is a JSON {}", record["text"].type_name()));
     document_ = std::move(record["text"].get_ref<std::string&>());
     if (!is_json && document_.find(kHalfCharacter) != std::string::npos)
         refuse_record("its \"text\" has one half of a surrogate pair, which is not a character");
@@ -189,7 +191,8 @@ bool FileReader::next_article() {
 }
 
 void FileReader::refuse_record(const std::string& why) const {
-    throw Error(ErrorKind::io, Place{file_.path.string(), static_cast<int>(number_), 0}, why, "correct or remove the line");
+    throw Error(ErrorKind::io, Place{file_.path.string(), static_cast<int>(number_), 0}, why,
+                "correct or remove the line");
 }
 
 void FileReader::refuse_long(const char* what) const {

@@ -48,12 +48,12 @@ class FileReader {
     const SourceFile& file_;
     TextStream stream_;
     Sha256 hash_;
-    std::string document_;    // the part that was given last
+    std::string document_;     // the part that was given last
     std::string line_, rest_;  // rest_: of a whole text, what was read beyond its last part
     bool at_heading_ = false;  // line_ begins the next article
     bool has_begun_ = false, has_ended_ = false;
     std::size_t most_bytes_ = 0, given_ = 0;  // of a whole text
-    std::int64_t number_ = 0;  // of lines
+    std::int64_t number_ = 0;                 // of lines
 };
 
 }  // namespace deft::experiments

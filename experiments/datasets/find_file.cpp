@@ -67,8 +67,7 @@ fs::path find_data_file(const std::string& name, const fs::path& base_folder) {
     if (const auto found = look_for_data_file(name, base_folder)) return *found;
     std::vector<std::string> places;
     for (const fs::path& folder : data_folders(base_folder)) places.push_back((folder / name).string());
-    throw Error(ErrorKind::data,
-                fmt::format("data file {} is missing; looked at {}", name, fmt::join(places, ", ")),
+    throw Error(ErrorKind::data, fmt::format("data file {} is missing; looked at {}", name, fmt::join(places, ", ")),
                 supply_of(name) + "set DEFT_DATA_MIRROR to the folder that holds it, or put it beside the sweep file");
 }
 

@@ -63,15 +63,17 @@ void require_one_kind(const CatalogueEntry& entry, const ImageDataset& dataset) 
     const engine::ImageSet &a = dataset.training, &b = dataset.testing;
     if (a.channels != b.channels || a.height != b.height || a.width != b.width)
         throw Error(ErrorKind::data,
-                    fmt::format("the training images of {} are {} x {} x {}, and its test images {} x {} x {}", entry.name,
-                                a.channels, a.height, a.width, b.channels, b.height, b.width),
+                    fmt::format("the training images of {} are {} x {} x {}, and its test images {} x {} x {}",
+                                entry.name, a.channels, a.height, a.width, b.channels, b.height, b.width),
                     "supply the files of one data set");
-    if (a.height != entry.height || a.width != entry.width || a.channels != entry.channels || a.classes != entry.classes)
-        throw Error(ErrorKind::config,
-                    fmt::format("the entry of {} is of images {} x {} x {} in {} classes, and its files of {} x {} x {} in {}",
-                                entry.name, entry.height, entry.width, entry.channels, entry.classes, a.height, a.width,
-                                a.channels, a.classes),
-                    "correct them in the catalogue, or supply the files of this data set");
+    if (a.height != entry.height || a.width != entry.width || a.channels != entry.channels ||
+        a.classes != entry.classes)
+        throw Error(
+            ErrorKind::config,
+            fmt::format("the entry of {} is of images {} x {} x {} in {} classes, and its files of {} x {} x {} in {}",
+                        entry.name, entry.height, entry.width, entry.channels, entry.classes, a.height, a.width,
+                        a.channels, a.classes),
+            "correct them in the catalogue, or supply the files of this data set");
 }
 
 }  // namespace
@@ -90,9 +92,10 @@ ImageDataset read_image_dataset(const CatalogueEntry& entry, std::int64_t test_e
                form.files[f].path);
     dataset.sha256 = sha256(files.hashes);
     if (const std::int64_t found = dataset.training.count(); found != form.images)
-        throw Error(ErrorKind::config,
-                    fmt::format("form {} of {} has {} images, and its files {}", form.name, entry.name, form.images, found),
-                    "correct its number in the catalogue, or supply the files of this data set");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("form {} of {} has {} images, and its files {}", form.name, entry.name, form.images, found),
+            "correct its number in the catalogue, or supply the files of this data set");
     if (form.files.front().split.empty()) {
         const engine::ImageSet all = std::move(dataset.training);
         dataset.training = select(all, test_every, engine::ImagePart::training);

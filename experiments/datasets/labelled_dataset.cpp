@@ -16,12 +16,12 @@ std::shared_ptr<const engine::WordPiece> wordpiece_of(const DataConfig& data, co
 
 std::string identity_of(const Task& task, const engine::WordPiece& wordpiece, const DataConfig& data) {
     const LabelledConfig& read = data.labelled;
-    return sha256(fmt::format(
-        "labelled texts of {}, tokens of {}{}{}{}{}", task_sha256(task), wordpiece.sha256(),
-        read.truncate_labels ? ", labels truncated" : "",
-        read.records > 0 ? fmt::format(", the first {} to train on", read.records) : "",
-        read.whole_batches > 0 ? fmt::format(", in whole batches of {}", read.whole_batches) : "",
-        read.scored_records > 0 ? fmt::format(", the first {} to score by", read.scored_records) : ""));
+    return sha256(
+        fmt::format("labelled texts of {}, tokens of {}{}{}{}{}", task_sha256(task), wordpiece.sha256(),
+                    read.truncate_labels ? ", labels truncated" : "",
+                    read.records > 0 ? fmt::format(", the first {} to train on", read.records) : "",
+                    read.whole_batches > 0 ? fmt::format(", in whole batches of {}", read.whole_batches) : "",
+                    read.scored_records > 0 ? fmt::format(", the first {} to score by", read.scored_records) : ""));
 }
 
 // The tokens of one text. Errors: config, at the record, where there are none.
@@ -30,7 +30,8 @@ std::vector<std::int32_t> tokens_of(const std::string& text, const char* which, 
     std::vector<std::int32_t> tokens;
     encoder.encode(text, tokens);
     if (tokens.empty())
-        throw Error(ErrorKind::config, Place{records.file, record.line, 0}, fmt::format("the {} text has no tokens", which),
+        throw Error(ErrorKind::config, Place{records.file, record.line, 0},
+                    fmt::format("the {} text has no tokens", which),
                     "give it text, or take the record out of the file");
     return tokens;
 }
@@ -47,10 +48,11 @@ Records scored_records_of(const RecordSource& source, const Task& task, const Da
     const auto count = static_cast<std::int64_t>(records.items.size());
     const std::int64_t whole = whole_batches_of(count, data.labelled);
     if (whole == 0)
-        throw Error(ErrorKind::config,
-                    fmt::format("data.labelled.whole_batches is {}, and {} has {} records to score by: none would be left",
-                                data.labelled.whole_batches, records.file, count),
-                    "lower it with train.batch_size, or drop the key to score all");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("data.labelled.whole_batches is {}, and {} has {} records to score by: none would be left",
+                        data.labelled.whole_batches, records.file, count),
+            "lower it with train.batch_size, or drop the key to score all");
     keep_first(records, static_cast<std::size_t>(whole));
     return records;
 }
@@ -66,10 +68,11 @@ Records training_records_of(const Task& task, const DataConfig& data) {
                     "lower it, or drop the key to train on all");
     if (wanted > 0) keep_first(records, wanted);
     if (whole_batches_of(static_cast<std::int64_t>(records.items.size()), data.labelled) == 0)
-        throw Error(ErrorKind::config,
-                    fmt::format("data.labelled.whole_batches is {}, and task {} has {} records to train on: none would be left",
-                                data.labelled.whole_batches, task.name, records.items.size()),
-                    "lower it with train.batch_size, or drop the key to train on all");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("data.labelled.whole_batches is {}, and task {} has {} records to train on: none would be left",
+                        data.labelled.whole_batches, task.name, records.items.size()),
+            "lower it with train.batch_size, or drop the key to train on all");
     return records;
 }
 
@@ -84,7 +87,8 @@ std::string missing_splits_note(const std::vector<std::string>& missing) {
 Task labelled_task(const DataConfig& data, const std::string& base_folder) {
     Task task = load_task(data.corpus, base_folder);
     if (!is_labelled(task.kind))
-        throw Error(ErrorKind::config, fmt::format("task {} asks a model to continue prompts, and has no [train] records", task.name),
+        throw Error(ErrorKind::config,
+                    fmt::format("task {} asks a model to continue prompts, and has no [train] records", task.name),
                     "name a task of kind classification or regression, as glue_rte");
     return task;
 }
@@ -110,8 +114,7 @@ DatasetIdentity labelled_identity(const DataConfig& data, const std::string& bas
 LabelledSamplesPointer labelled_samples(const Task& task, const Records& records,
                                         const std::shared_ptr<const engine::WordPiece>& wordpiece, std::int64_t seqlen,
                                         bool truncates, std::int64_t& bytes) {
-    const auto samples =
-        std::make_shared<engine::LabelledSamples>(wordpiece->vocabulary(), seqlen, classes_of(task));
+    const auto samples = std::make_shared<engine::LabelledSamples>(wordpiece->vocabulary(), seqlen, classes_of(task));
     engine::WordPieceEncoder encoder(wordpiece);
     for (const Record& record : records.items) {
         const LabelledRecord labelled = labelled_record(task, records, record, truncates);

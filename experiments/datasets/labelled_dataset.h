@@ -47,8 +47,8 @@ DatasetIdentity labelled_identity(const DataConfig& data, const std::string& bas
 // How many records there are to train on. Errors: likewise.
 std::int64_t training_records(const DataConfig& data, const std::string& base_folder);
 
-// Rows of at most `seqlen` tokens. Errors: as above; config, with the place, for a record with another label than the task
-// names, without a field or without text; config, where the records are not those of data.sha256 any more.
+// Rows of at most `seqlen` tokens. Errors: as above; config, with the place, for a record with another label than the
+// task names, without a field or without text; config, where the records are not those of data.sha256 any more.
 LabelledDataset load_labelled_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder);
 
 // Records as samples. Errors: config, with the place, as above.

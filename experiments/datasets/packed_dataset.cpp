@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/text.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "engine/data/indexed_dataset.h"
 #include "engine/data/llmc_tokens.h"
 #include "experiments/datasets/find_file.h"
@@ -154,9 +154,13 @@ void divide(const std::shared_ptr<const Tokens>& train, const std::shared_ptr<co
 
 // A Megatron dataset or token shards of llm.c as somebody else made them are used in place.
 PackedDataset open_indexed(const DataConfig& data, const std::string& base_folder, const fs::path& folder,
-                     const std::string& sha) {
-    PackedDataset dataset{fmt::format("{}", fmt::join(data.train_files, " + ")), sha,
-                          named_tokenizer(data.tokenizer, base_folder), {}, {}, folder};
+                           const std::string& sha) {
+    PackedDataset dataset{fmt::format("{}", fmt::join(data.train_files, " + ")),
+                          sha,
+                          named_tokenizer(data.tokenizer, base_folder),
+                          {},
+                          {},
+                          folder};
     const std::vector<fs::path> train = find_shards(data.train_files, base_folder);
     const std::vector<fs::path> valid = find_shards(data.valid_files, base_folder);
     if (!data.valid_files.empty() && train.empty() != valid.empty())
@@ -166,7 +170,8 @@ PackedDataset open_indexed(const DataConfig& data, const std::string& base_folde
                                 train.empty() ? data.valid_files.front() : data.train_files.front()),
                     "name two datasets of one kind");
     if (train.empty()) {
-        const auto indexed = [&](const std::vector<std::string>& names) -> std::shared_ptr<const engine::IndexedDataset> {
+        const auto indexed =
+            [&](const std::vector<std::string>& names) -> std::shared_ptr<const engine::IndexedDataset> {
             if (names.empty()) return nullptr;
             return std::make_shared<const engine::IndexedDataset>(find_prefix(names.front(), base_folder));
         };
@@ -197,7 +202,8 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
     if (name == "bytes") return engine::Tokenizer::bytes();
     const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
     const auto single = look_for_data_file(folder + "/tokenizer.json", base_folder);
-    if (single && !look_for_data_file(folder + "/vocab.json", base_folder)) return engine::load_tokenizer(single->parent_path());
+    if (single && !look_for_data_file(folder + "/vocab.json", base_folder))
+        return engine::load_tokenizer(single->parent_path());
     return engine::load_tokenizer(find_data_file(folder + "/vocab.json", base_folder).parent_path());
 }
 

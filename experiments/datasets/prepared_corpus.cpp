@@ -155,7 +155,7 @@ PreparedFolder find_or_prepare(const DataConfig& data, const std::string& base_f
 
 // From its texts. What was derived from the damaged tokens goes with them.
 void recreate(const DataConfig& data, const std::string& base_folder, PreparedFolder& folder,
-               const CorpusRecipe& recipe, const std::string& damage) {
+              const CorpusRecipe& recipe, const std::string& damage) {
     try {
         const FileLock lock(folder.path.string() + ".lock");
         folder.waited_seconds += lock.waited_seconds();

@@ -47,15 +47,15 @@ DocumentRanges divide_documents(std::int64_t documents, const std::vector<std::i
 std::string corpus_sha256(CorpusSource& source, const DataConfig& data, const std::string& tokenizer,
                           SeenFiles* seen = nullptr);
 
-// Writes FOLDER/tokens and FOLDER/tokenizer, and calls `each` for every document: its split and its bytes of text. Gives
-// the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.
+// Writes FOLDER/tokens and FOLDER/tokenizer, and calls `each` for every document: its split and its bytes of text.
+// Gives the manifest's "tokenizer": its name, sha256 and vocab; and fills `written`.
 using WriteCorpus = std::function<Json(const CorpusSource& source, const std::filesystem::path& folder,
                                        const std::function<void(Split, std::int64_t)>& each, Tokenized& written)>;
 
 struct PreparedFolder {
     std::filesystem::path path;
-    std::string sha256;  // of the corpus
-    std::string note;    // for people: that it was damaged, and recreated
+    std::string sha256;         // of the corpus
+    std::string note;           // for people: that it was damaged, and recreated
     double waited_seconds = 0;  // while another process made it
 };
 
@@ -75,8 +75,8 @@ PreparedFolder open_or_prepare(const DataConfig& data, const std::string& base_f
                                const PrepareProgress& progress);
 
 std::filesystem::path prepared_folder(const std::filesystem::path& data_folder, const std::string& sha256);
-// Tokens of its training documents, by their index alone: nothing is verified. Nothing where it is not tokenised yet, or
-// what is there cannot be read.
+// Tokens of its training documents, by their index alone: nothing is verified. Nothing where it is not tokenised yet,
+// or what is there cannot be read.
 std::optional<std::int64_t> prepared_train_tokens(const std::filesystem::path& data_folder, const std::string& sha256);
 // Errors: config, where data.sha256 is known and another.
 void require_planned(const DataConfig& data, const std::string& sha256);

@@ -84,7 +84,8 @@ bool SplitText::give(std::string_view text, const std::function<bool(const Docum
     for (std::size_t i = 0; i < std::size(kSplits); ++i) {
         const std::int64_t from = std::max(first, border_[i]), to = std::min(given_, border_[i + 1]);
         if (from >= to) continue;
-        const std::string_view part = text.substr(static_cast<std::size_t>(from - first), static_cast<std::size_t>(to - from));
+        const std::string_view part =
+            text.substr(static_cast<std::size_t>(from - first), static_cast<std::size_t>(to - from));
         if (!take({kSplits[i], part, from == border_[i], to == border_[i + 1]})) return false;
     }
     return given_ < border_[3] || border_[3] == 0;

@@ -62,7 +62,7 @@ class WantedParts {
 
  private:
     std::int64_t most_, bytes_ = 0;
-    std::int64_t left_ = 0;  // of the document
+    std::int64_t left_ = 0;     // of the document
     bool begins_line_ = false;  // the part
     const std::function<bool(const DocumentPart&)>& take_;
 };
@@ -77,7 +77,8 @@ void for_each_wanted(const CorpusSource& source, const DataConfig& data, const P
         [&](double fraction) {
             if (!progress) return;
             if (data.max_bytes > 0)
-                fraction = std::max(fraction, static_cast<double>(wanted.bytes()) / static_cast<double>(data.max_bytes));
+                fraction =
+                    std::max(fraction, static_cast<double>(wanted.bytes()) / static_cast<double>(data.max_bytes));
             progress(what, std::min(1.0, fraction));
         });
 }
@@ -137,7 +138,8 @@ Tokenized write_sentences(const CorpusSource& source, const DataConfig& data,
     std::string document;
     return write_documents(source, data, writer, progress, each, [&](const DocumentPart& part) {
         if (document.size() + part.text.size() > kMostLineBytes)
-            throw Error(ErrorKind::io, fmt::format("a document of more than {} MiB is too long for sentences", kMostLineBytes >> 20),
+            throw Error(ErrorKind::io,
+                        fmt::format("a document of more than {} MiB is too long for sentences", kMostLineBytes >> 20),
                         "divide it into documents");
         document += part.text;
         if (!part.ends) return;

@@ -21,8 +21,8 @@ namespace deft::experiments {
 using PrepareProgress = std::function<void(const std::string& what, double fraction)>;
 
 // Calls `take` with the parts of every document that is not empty, until it returns false. data.max_bytes ends a corpus
-// that is to be divided with the document that reaches it; one that is longer than max_bytes is cut. Where files say what is
-// to train on and what to validate on, it cuts the training text. Errors: as for_each_document().
+// that is to be divided with the document that reaches it; one that is longer than max_bytes is cut. Where files say
+// what is to train on and what to validate on, it cuts the training text. Errors: as for_each_document().
 void for_each_wanted(const CorpusSource& source, const DataConfig& data, const PrepareProgress& progress,
                      const std::string& what, const std::function<bool(const DocumentPart&)>& take);
 
@@ -32,8 +32,9 @@ struct Tokenized {
     std::int64_t bytes = 0;  // of text
 };
 
-// Writes PREFIX.bin and .idx; every document is closed by the end-of-document token. Holds one part of a document in memory
-// at a time, and eight bytes for each document that is written. `each` hears of every document: its split and its bytes of text.
+// Writes PREFIX.bin and .idx; every document is closed by the end-of-document token. Holds one part of a document in
+// memory at a time, and eight bytes for each document that is written. `each` hears of every document: its split and
+// its bytes of text.
 Tokenized write_tokens(const CorpusSource& source, const DataConfig& data, const engine::Tokenizer& tokenizer,
                        const std::filesystem::path& prefix, const PrepareProgress& progress,
                        const std::function<void(Split, std::int64_t)>& each = {});

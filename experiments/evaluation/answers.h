@@ -7,8 +7,8 @@
 
 namespace deft::experiments {
 
-// Sorted by code point, without those that begin with the last one kept: the model that prints "Onion rings" has printed
-// "Onion" first.
+// Sorted by code point, without those that begin with the last one kept: the model that prints "Onion rings" has
+// printed "Onion" first.
 std::vector<std::string> without_prefixed(std::vector<std::string> answers);
 
 // As SQuAD compares: lower case, without ASCII punctuation and the words a, an and the, spaces collapsed.

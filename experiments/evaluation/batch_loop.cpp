@@ -35,8 +35,7 @@ BatchOutcome outcome_of(engine::Exec& exec, const engine::Transformer& model, st
         outcome.greedy = engine::host_copy<std::int32_t>(exec, model.loaded(model.greedy));
     }
     if (model.class_loss) outcome.class_loss = engine::host_copy<float>(exec, model.class_loss.view({B}));
-    if (model.class_greedy)
-        outcome.class_greedy = engine::host_copy<std::int32_t>(exec, model.class_greedy.view({B}));
+    if (model.class_greedy) outcome.class_greedy = engine::host_copy<std::int32_t>(exec, model.class_greedy.view({B}));
     if (model.value) outcome.value = engine::host_copy<float>(exec, model.value.view({B}));
     return outcome;
 }

@@ -12,8 +12,8 @@
 namespace deft::experiments {
 
 struct BatchLoop {
-    // Called after every batch that the model has seen; what it throws ends the scoring. Of several ranks all call it as
-    // often.
+    // Called after every batch that the model has seen; what it throws ends the scoring. Of several ranks all call it
+    // as often.
     std::function<void()> between_batches = {};
     engine::Communicator ranks = {};  // that share the batches out; all have the same model and samples
 };
@@ -29,9 +29,9 @@ struct BatchOutcome {
 // For the last batch that was loaded and evaluated.
 BatchOutcome outcome_of(engine::Exec& exec, const engine::Transformer& model, std::int64_t B);
 
-// Batches 0 to count - 1: each is computed on one rank, by turns, and its outcome is taken on all of them, in the order of
-// batches: sums have the same bits on any number of ranks. A rank for which none is left computes the last one too: ranks
-// that divide a model's experts compute together.
+// Batches 0 to count - 1: each is computed on one rank, by turns, and its outcome is taken on all of them, in the order
+// of batches: sums have the same bits on any number of ranks. A rank for which none is left computes the last one too:
+// ranks that divide a model's experts compute together.
 void for_each_batch(const BatchLoop& loop, std::int64_t count, const std::function<BatchOutcome(std::int64_t)>& compute,
                     const std::function<void(std::int64_t, const BatchOutcome&)>& take);
 

@@ -49,7 +49,9 @@ void use_first(const Task& task, const RecordSource& source, const Use& use) {
 }  // namespace
 
 void check_first_records(const Task& task) {
-    const auto use_labelled = [&](const Records& records, const Record& record) { labelled_record(task, records, record); };
+    const auto use_labelled = [&](const Records& records, const Record& record) {
+        labelled_record(task, records, record);
+    };
     if (task.kind == TaskKind::generation) return;
     if (is_labelled(task.kind)) {
         use_first(task, task.train, use_labelled);

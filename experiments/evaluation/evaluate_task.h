@@ -39,9 +39,8 @@ struct TaskResult {
     std::string note;                         // what to know beside the scores: how much was cut; empty: nothing was
 };
 
-// A continuation longer than the model is scored window by window, and a text that is timed ends with the model's positions,
-// which the task's version then says.
-// Errors: config, for records that are missing or do not fit the task.
+// A continuation longer than the model is scored window by window, and a text that is timed ends with the model's
+// positions, which the task's version then says. Errors: config, for records that are missing or do not fit the task.
 TaskResult evaluate_task(const Task& task, const TaskRun& run);
 
 // Context and continuation encoded apart, as lm-evaluation-harness 0.2.0 does; an empty context is the end-of-document

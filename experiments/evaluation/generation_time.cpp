@@ -38,8 +38,9 @@ std::vector<double> time_generation(const Task& task, engine::Transformer& model
                     fmt::format("task {} continues {} at once, and the model is planned for {}", task.name,
                                 counted(texts, "text"), planned_batch * model.config().max_seqlen),
                     "lower generation.texts, or raise train.micro_batch_size");
-    engine::Generator generator(model, exec, backend,
-                                {.samples = texts, .length = 1 + tokens, .sampling = {.temperature = 1, .seed = kDrawSeed}});
+    engine::Generator generator(
+        model, exec, backend,
+        {.samples = texts, .length = 1 + tokens, .sampling = {.temperature = 1, .seed = kDrawSeed}});
     std::vector<double> seconds;
     for (std::int64_t round = 0; round <= task.generation.rounds; ++round) {
         generator.begin(std::span(&first, 1));

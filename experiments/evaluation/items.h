@@ -35,8 +35,8 @@ PromptCut prompt_cut(const engine::Tokenizer& tokenizer, const Document& documen
 std::vector<Item> items_of(const Task& task, std::span<const Document> documents, std::span<const Score> scores,
                            std::span<const PromptCut> cuts);
 
-// A line an item: document, chosen, gold, right (1 or 0), cut (1 or 0), both log-likelihoods to their last bit, parted by
-// spaces. What the results database keeps.
+// A line an item: document, chosen, gold, right (1 or 0), cut (1 or 0), both log-likelihoods to their last bit, parted
+// by spaces. What the results database keeps.
 std::string items_text(std::span<const Item> items);
 
 }  // namespace deft::experiments

@@ -39,7 +39,8 @@ double binary_f1(const BinaryCounts& counts) {
 double pearson_correlation(std::span<const double> a, std::span<const double> b) {
     if (a.size() != b.size()) throw std::logic_error("a correlation of unequally many numbers");
     const auto n = static_cast<double>(a.size());
-    const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n, mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+    const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
+                 mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
     double of_both = 0, of_a = 0, of_b = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         of_both += (a[i] - mean_a) * (b[i] - mean_b);

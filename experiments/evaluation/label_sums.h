@@ -13,9 +13,9 @@
 namespace deft::experiments {
 
 struct LabelSums {
-    double lost = 0;                           // nats, or squared errors
+    double lost = 0;                               // nats, or squared errors
     std::vector<std::int32_t> classes, predicted;  // class of each text, and that class where it is predicted, else
-                                               // another one: of two classes the other, of more -1
+                                                   // another one: of two classes the other, of more -1
     std::vector<double> values, predicted_values;  // or its value, and the predicted one
 
     bool has_values() const { return !values.empty(); }

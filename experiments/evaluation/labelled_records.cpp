@@ -17,15 +17,16 @@ namespace {
 [[noreturn]] void refuse_label(const Task& task, const Records& records, const Record& record, const std::string& what,
                                const std::string& fix) {
     throw Error(ErrorKind::config, task.texts.label_place,
-                fmt::format("field '{}' of the record at {}:{} {}", task.texts.label, records.file, record.line, what), fix);
+                fmt::format("field '{}' of the record at {}:{} {}", task.texts.label, records.file, record.line, what),
+                fix);
 }
 
 double number_of(const std::string& text, const Task& task, const Records& records, const Record& record) {
     double number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     // The model is held to it in single precision.
-    const bool is_number = problem == std::errc() && end == text.data() + text.size() &&
-                           std::isfinite(static_cast<float>(number));
+    const bool is_number =
+        problem == std::errc() && end == text.data() + text.size() && std::isfinite(static_cast<float>(number));
     if (!is_number)
         refuse_label(task, records, record, fmt::format("is '{}'", text), "a regression's label is a number, as 3.8");
     return number;

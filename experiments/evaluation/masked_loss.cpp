@@ -21,8 +21,8 @@ MaskedLoss masked_loss(engine::Transformer& model, engine::Exec& exec,
     if (masked.targets == 0)
         throw Error(ErrorKind::config, "the validation text has no token that could be masked",
                     "supply more validation text");
-    return {masked.loss(), masked.accuracy(), masked.target_entropy(), masked.targets, count * T,
-            order.loss(),  order.accuracy(),  order.targets};
+    return {masked.loss(), masked.accuracy(), masked.target_entropy(), masked.targets,
+            count * T,     order.loss(),      order.accuracy(),        order.targets};
 }
 
 }  // namespace deft::experiments

@@ -10,11 +10,11 @@
 namespace deft::experiments {
 
 struct MaskedLoss {
-    double loss = 0;           // mean nats a masked token
-    double accuracy = 0;       // share of them that the model holds likeliest
+    double loss = 0;            // mean nats a masked token
+    double accuracy = 0;        // share of them that the model holds likeliest
     double target_entropy = 0;  // nats, of their own frequencies
-    std::int64_t targets = 0;  // masked tokens
-    std::int64_t tokens = 0;   // that the model read, padding counted
+    std::int64_t targets = 0;   // masked tokens
+    std::int64_t tokens = 0;    // that the model read, padding counted
     // For the samples with two segments, by a model with a head for their order: mean nats a sample, accuracy,
     // and how many there are; else 0.
     double order_loss = 0, order_accuracy = 0;

@@ -29,8 +29,9 @@ std::size_t index_of(const Json& value, const TaskPrompt& prompt, const Records&
         const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
         if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) index = -1;
     }
-    if (index < 0) refuse_gold(prompt, records, record, "is not an index",
-                               "name its values in their choices' order, as in prompt.gold_values = [false, true]");
+    if (index < 0)
+        refuse_gold(prompt, records, record, "is not an index",
+                    "name its values in their choices' order, as in prompt.gold_values = [false, true]");
     return static_cast<std::size_t>(index);
 }
 

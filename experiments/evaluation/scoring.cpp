@@ -49,7 +49,7 @@ CorpusLoss corpus_loss(engine::Transformer& model, engine::Exec& exec, const eng
     double nats = 0;
     std::int64_t text_bytes = 0;
     std::vector<std::int64_t> seen(static_cast<std::size_t>(model.config().vocab), 0);  // (V), among the targets
-    std::vector<std::int32_t> token, target;  // (B, T)
+    std::vector<std::int32_t> token, target;                                            // (B, T)
     const auto read = [&](std::int64_t number) {
         const std::int64_t first = number * batch, B = std::min(batch, samples - first);
         token.resize(static_cast<std::size_t>(B * T));

@@ -58,8 +58,8 @@ std::vector<Score> score(engine::Transformer& model, engine::Exec& exec, std::sp
                          std::int64_t batch, const BatchLoop& loop = {});
 
 struct CorpusLoss {
-    double loss = 0;           // mean nats a token
-    double bits_per_byte = 0;  // total nats / ln 2 / bytes of text that the targets encode
+    double loss = 0;             // mean nats a token
+    double bits_per_byte = 0;    // total nats / ln 2 / bytes of text that the targets encode
     double unigram_entropy = 0;  // of the targets' own frequencies, nats: no predictor without context does better
     std::int64_t tokens = 0;
 };

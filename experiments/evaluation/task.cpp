@@ -59,9 +59,10 @@ Task with_shots(Task task, std::optional<std::int64_t> shots) {
 
 void require_prompts(const Task& task) {
     if (is_labelled(task.kind))
-        throw Error(ErrorKind::config,
-                    fmt::format("task {} has labels and no prompts: it scores a model that was trained on it", task.name),
-                    fmt::format("train on it: data.samples = \"labelled\", data.corpus = \"{}\"", task.name));
+        throw Error(
+            ErrorKind::config,
+            fmt::format("task {} has labels and no prompts: it scores a model that was trained on it", task.name),
+            fmt::format("train on it: data.samples = \"labelled\", data.corpus = \"{}\"", task.name));
 }
 
 std::string scored_version(const Task& task) {

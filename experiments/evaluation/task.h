@@ -120,8 +120,9 @@ std::string scored_version(const Task& task);
 // Where to look for its records.
 RecordContext context_of(const Task& task);
 
-// Over the definition and the bytes of its record files, where it has any (decompressed; the shot pool's where shots are
-// drawn; of labelled tasks those to train on, and of further splits those that are here). Errors: data, for missing files.
+// Over the definition and the bytes of its record files, where it has any (decompressed; the shot pool's where shots
+// are drawn; of labelled tasks those to train on, and of further splits those that are here). Errors: data, for missing
+// files.
 std::string task_sha256(const Task& task);
 // Over the definition alone: of two tasks of one such hash and different task_sha256() the records differ.
 std::string definition_sha256(const Task& task);

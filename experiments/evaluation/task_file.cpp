@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/score_key.h"
 #include "base/json.h"
+#include "base/score_key.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
 #include "experiments/evaluation/metrics.h"
@@ -25,7 +25,8 @@ std::size_t one_of(const TableReader& table, const char* key, const std::string&
 }
 
 const std::vector<std::string>& words_of(const Fields& fields, std::string_view key) {
-    return std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.key == key; })->rules.one_of;
+    return std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.key == key; })
+        ->rules.one_of;
 }
 
 // The position of a key's word; the first one where the key is absent.
@@ -198,14 +199,17 @@ std::vector<FurtherSplit> read_further_splits(TableReader& root, const Task& tas
     std::vector<FurtherSplit> splits;
     const ConfigNode* node = root.optional_node("further_splits");
     if (node == nullptr) return splits;
-    if (node->kind != ConfigNode::Kind::array) root.refuse("further_splits", "must be an array of tables", "write [[further_splits]]");
+    if (node->kind != ConfigNode::Kind::array)
+        root.refuse("further_splits", "must be an array of tables", "write [[further_splits]]");
     for (const ConfigNode& item : node->items) {
         TableReader table(item, "further_splits");
         FurtherSplit further;
         further.name = table.required_text("split");
-        const bool is_known = further.name == task.split || std::ranges::count(splits, further.name, &FurtherSplit::name) > 0;
+        const bool is_known =
+            further.name == task.split || std::ranges::count(splits, further.name, &FurtherSplit::name) > 0;
         if (is_known || further.name == kAllSplits)
-            table.refuse("split", fmt::format("= \"{}\" is another split's name", further.name), "give each split a name of its own");
+            table.refuse("split", fmt::format("= \"{}\" is another split's name", further.name),
+                         "give each split a name of its own");
         further.records = read_file_source(table, item.place);
         table.finish();
         splits.push_back(std::move(further));
@@ -258,8 +262,9 @@ void require_for_metrics(const TableReader& root, const Task& task) {
 void require_two_labels(const TableReader& root, const Task& task) {
     for (const std::string& name : task.metrics)
         if ((name == "f1" || name == "mcc") && task.texts.labels.size() != 2)
-            root.refuse("metrics", fmt::format("asks for {}, which is of two labels, and texts.labels has {}", name,
-                                               task.texts.labels.size()),
+            root.refuse("metrics",
+                        fmt::format("asks for {}, which is of two labels, and texts.labels has {}", name,
+                                    task.texts.labels.size()),
                         "ask for acc");
 }
 
@@ -274,8 +279,8 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     task.base_folder = base_folder;
     task.name = root.required_text("name");
     task.version = root.required_text("version");
-    task.kind = static_cast<TaskKind>(
-        one_of(root, "kind", root.required_text("kind"), words_of(fields_of(task), "kind")));
+    task.kind =
+        static_cast<TaskKind>(one_of(root, "kind", root.required_text("kind"), words_of(fields_of(task), "kind")));
     task.split = root.required_text("split");
     read_metrics(root, task);
 
@@ -305,8 +310,7 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
         return task;
     }
     task.records = read_source(source, records.place);
-    task.shuffled =
-        task.kind != TaskKind::perplexity && optional_one_of(source, "order", fields_of(task.records)) == 0;
+    task.shuffled = task.kind != TaskKind::perplexity && optional_one_of(source, "order", fields_of(task.records)) == 0;
     source.finish();
     task.prompt = read_prompt(table("prompt"), task.kind);
     require_for_metrics(root, task);

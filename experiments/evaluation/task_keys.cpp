@@ -13,6 +13,9 @@ constexpr const char* kTemplate = "a template: {field}, {table.field}, {list.0},
 
 }  // namespace
 
+// A key's row stays together.
+// clang-format off
+
 const Fields& fields_of(const Task&) {
     static const Fields fields = {
         {"name", at<&Task::name>, "the task's name in results", {.required = true}},
@@ -172,6 +175,8 @@ std::vector<KeyTable> task_tables() {
     tables[2].fields.pop_back();  // shots are drawn at random
     return tables;
 }
+
+// clang-format on
 
 Json task_schema() {
     Json root;

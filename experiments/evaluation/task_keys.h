@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a task file: what they hold and mean. `deft keys` and the schema of task files follow from these; the parser
-// takes the words from here that a key may hold.
+// The keys of a task file: what they hold and mean. `deft keys` and the schema of task files follow from these; the
+// parser takes the words from here that a key may hold.
 
 #include <vector>
 

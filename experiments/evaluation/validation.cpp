@@ -17,8 +17,8 @@ using BertSamplesPointer = std::shared_ptr<const engine::BertSamples>;
 using ImageSamplesPointer = std::shared_ptr<const engine::ImageSamples>;
 
 // Accuracy over all the images.
-HeadSums class_sums(const ImageSamplesPointer& images, engine::Transformer& model, engine::Exec& exec, std::int64_t batch,
-                    const BatchLoop& loop) {
+HeadSums class_sums(const ImageSamplesPointer& images, engine::Transformer& model, engine::Exec& exec,
+                    std::int64_t batch, const BatchLoop& loop) {
     HeadSums sums;
     const auto add = [&](const engine::ModelInput& input, const BatchOutcome& outcome) {
         sums.add(outcome.class_loss, outcome.class_greedy, input.class_target);
@@ -40,8 +40,8 @@ struct LabelledScores {
 };
 
 // The pooled ones first, then each split's where there are several.
-std::vector<LabelledScores> labelled_scores(const LabelledDataset& labelled, engine::Transformer& model, engine::Exec& exec,
-                                            std::int64_t batch, const BatchLoop& loop) {
+std::vector<LabelledScores> labelled_scores(const LabelledDataset& labelled, engine::Transformer& model,
+                                            engine::Exec& exec, std::int64_t batch, const BatchLoop& loop) {
     std::vector<LabelledScores> of_splits;
     LabelSums all;
     for (const LabelledSplit& split : labelled.splits) {
@@ -108,8 +108,8 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
         const HeadSums classes = class_sums(*images, model, exec, batch, loop);
         journal::Evaluation accuracy = score("acc", "", "higher", classes.accuracy(), classes.targets);
-        accuracy.standard_error = std::sqrt(classes.accuracy() * (1 - classes.accuracy()) /
-                                            static_cast<double>(classes.targets));
+        accuracy.standard_error =
+            std::sqrt(classes.accuracy() * (1 - classes.accuracy()) / static_cast<double>(classes.targets));
         accuracy.chance = 1 / static_cast<double>((*images)->images.classes);
         return {score("loss", "nats/image", "lower", classes.loss(), classes.targets), accuracy,
                 score("unigram_entropy", "nats/image", "lower", classes.target_entropy(), classes.targets)};

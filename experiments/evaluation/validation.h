@@ -11,10 +11,11 @@
 
 namespace deft::experiments {
 
-// Over at most `tokens` of the text; `batch`: the model's largest micro-batch. Of every kind the loss, and the entropy of
-// the targets' own frequencies. Packed samples: also bits per byte. BERT samples: accuracy and bits of their masked
-// tokens. Images: top-1 accuracy; all of those for testing, whatever `tokens` says. Labelled texts: their task's metrics of
-// every record, whatever `tokens` says; where there are several splits, of all of them together first, then of each.
+// Over at most `tokens` of the text; `batch`: the model's largest micro-batch. Of every kind the loss, and the entropy
+// of the targets' own frequencies. Packed samples: also bits per byte. BERT samples: accuracy and bits of their masked
+// tokens. Images: top-1 accuracy; all of those for testing, whatever `tokens` says. Labelled texts: their task's
+// metrics of every record, whatever `tokens` says; where there are several splits, of all of them together first, then
+// of each.
 std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engine::Transformer& model,
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BatchLoop& loop = {});

@@ -54,9 +54,9 @@ std::int64_t validations_due(const ValidationSchedule& schedule, const engine::C
         case ValidationSchedule::Unit::steps:
             return counts.steps / schedule.steps;
         case ValidationSchedule::Unit::share:
-            return static_cast<std::int64_t>(kernels::floor_of_decimal(
-                static_cast<double>(counts.layer_tokens) * schedule.numerator /
-                (static_cast<double>(budget_layer_tokens) * schedule.denominator)));
+            return static_cast<std::int64_t>(
+                kernels::floor_of_decimal(static_cast<double>(counts.layer_tokens) * schedule.numerator /
+                                          (static_cast<double>(budget_layer_tokens) * schedule.denominator)));
     }
     return 0;
 }

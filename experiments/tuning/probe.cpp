@@ -88,11 +88,11 @@ Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSe
     engine::TrainerConfig trainer = trainer_config(config);
     add_curriculum(trainer, config, dataset);
     ProbeRun run{config,
-            dataset,
-            settings,
-            go_on,
-            engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)),
-            {}};
+                 dataset,
+                 settings,
+                 go_on,
+                 engine::Trainer(trainer, dataset.train, backend_of(config, settings.device, settings.threads)),
+                 {}};
     if (config.start) load_start_weights(config, dataset, run.trainer, {});
     run.to_the_end();
 

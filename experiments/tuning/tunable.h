@@ -23,8 +23,8 @@ struct Tunable {
     bool operator==(const Tunable&) const = default;
 };
 
-// The curricula, then the token dropping, of this trial; empty where it has neither. Left out, with why in `left_out`: what
-// does not grow from a start over a duration.
+// The curricula, then the token dropping, of this trial; empty where it has neither. Left out, with why in `left_out`:
+// what does not grow from a start over a duration.
 std::vector<Tunable> tunables_of(const TrialConfig& config, std::vector<std::string>& left_out);
 
 // The trial with that start and duration. Errors: config.

@@ -44,7 +44,7 @@ struct BenchCase {
     std::string backend = kCpu;
     double flops = 0, bytes = 0;  // of one run, before it is prepared
     std::function<PreparedBench(int threads)> prepare;
-    bool on_device = false;  // timed by its clock: prepared for on_device
+    bool on_device = false;   // timed by its clock: prepared for on_device
     std::string beside = {};  // the case that this one's rate is divided by; empty: none
 };
 

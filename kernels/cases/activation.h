@@ -45,7 +45,8 @@ inline OpCase activation_backward_case(Draw draw, ActivationShape s, Activation 
 
 inline void add_activation_cases(CaseTable& table) {
     for (const ActivationShape& s : activation_shapes(table.sizes()))
-        for (const Activation act : {Activation::gelu_tanh, Activation::gelu_erf, Activation::tanh, Activation::swiglu}) {
+        for (const Activation act :
+             {Activation::gelu_tanh, Activation::gelu_erf, Activation::tanh, Activation::swiglu}) {
             table.add([=](Draw draw) { return activation_forward_case(draw, s, act); });
             table.add([=](Draw draw) { return activation_backward_case(draw, s, act); });
         }

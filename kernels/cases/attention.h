@@ -9,11 +9,11 @@ struct AttentionShape {
     std::int64_t B, T, H, d;
     bool causal;
     bool padded = false;
-    std::int64_t Hkv = 0;   // 0: as many as H
-    std::int64_t Tk = 0;    // 0: as many as T, which is Tq
+    std::int64_t Hkv = 0;  // 0: as many as H
+    std::int64_t Tk = 0;   // 0: as many as T, which is Tq
     double dropout = 0;
-    bool apart = false;     // q, k and v in buffers of their own, with gaps between rows
-    bool packed = false;    // samples of 0 to T rows one after the other
+    bool apart = false;            // q, k and v in buffers of their own, with gaps between rows
+    bool packed = false;           // samples of 0 to T rows one after the other
     std::int64_t packed_rows = 0;  // of all of them: the case's to fill
 
     std::int64_t kv_heads() const { return Hkv == 0 ? H : Hkv; }
@@ -83,14 +83,28 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 2, .T = 1, .H = 2, .d = 64, .causal = causal, .Tk = 300});
         shapes.push_back({.B = 1, .T = 1, .H = 1, .d = 3, .causal = causal, .Tk = 16500});
         // Together.
-        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .Hkv = 2, .dropout = 0.1,
-                          .apart = true, .packed = true});
-        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 9, .causal = causal, .padded = true, .Hkv = 2, .dropout = 0.1,
-                          .apart = true});
-        shapes.push_back({.B = 3, .T = 9, .H = 6, .d = 65, .causal = causal, .padded = true, .Hkv = 2, .Tk = 100,
-                          .dropout = 0.3});
-        shapes.push_back({.B = 4, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .dropout = 0.4,
+        shapes.push_back({.B = 3,
+                          .T = 67,
+                          .H = 4,
+                          .d = 9,
+                          .causal = causal,
+                          .Hkv = 2,
+                          .dropout = 0.1,
+                          .apart = true,
                           .packed = true});
+        shapes.push_back({.B = 3,
+                          .T = 67,
+                          .H = 4,
+                          .d = 9,
+                          .causal = causal,
+                          .padded = true,
+                          .Hkv = 2,
+                          .dropout = 0.1,
+                          .apart = true});
+        shapes.push_back(
+            {.B = 3, .T = 9, .H = 6, .d = 65, .causal = causal, .padded = true, .Hkv = 2, .Tk = 100, .dropout = 0.3});
+        shapes.push_back(
+            {.B = 4, .T = 200, .H = 2, .d = 4, .causal = causal, .Hkv = 1, .dropout = 0.4, .packed = true});
     }
     // Tensor cores take heads and rows of a multiple of 8 values. One feature at a time, then together.
     for (const bool causal : {true, false}) {
@@ -106,10 +120,26 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 2, .T = 130, .H = 1, .d = 32, .causal = causal, .dropout = 0.25});
         shapes.push_back({.B = 1, .T = 70, .H = 2, .d = 96, .causal = causal, .dropout = 0.5});
         shapes.push_back({.B = 3, .T = 1, .H = 4, .d = 64, .causal = causal, .Hkv = 2, .Tk = 300, .gap = 8});
-        shapes.push_back({.B = 3, .T = 67, .H = 4, .d = 16, .causal = causal, .Hkv = 2, .dropout = 0.1, .apart = true,
-                          .packed = true, .gap = 16});
-        shapes.push_back({.B = 3, .T = 9, .H = 6, .d = 104, .causal = causal, .padded = true, .Hkv = 2, .Tk = 100,
-                          .dropout = 0.3, .gap = 8});
+        shapes.push_back({.B = 3,
+                          .T = 67,
+                          .H = 4,
+                          .d = 16,
+                          .causal = causal,
+                          .Hkv = 2,
+                          .dropout = 0.1,
+                          .apart = true,
+                          .packed = true,
+                          .gap = 16});
+        shapes.push_back({.B = 3,
+                          .T = 9,
+                          .H = 6,
+                          .d = 104,
+                          .causal = causal,
+                          .padded = true,
+                          .Hkv = 2,
+                          .Tk = 100,
+                          .dropout = 0.3,
+                          .gap = 8});
     }
     shapes.push_back({.B = 2, .T = 140, .H = 2, .d = 16, .causal = false, .Tk = 3, .dropout = 0.2, .gap = 8});
     // More queries than keys, none of them causal.

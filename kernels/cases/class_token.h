@@ -36,7 +36,8 @@ inline OpCase class_token_backward_case(Draw draw, ClassTokenShape s, bool has_p
     OpCase op;
     op.name = class_token_name("class_token_backward", s, has_positions) +
               (accumulate == Accumulate::yes ? " accumulate" : "");
-    op.buffers = {gradient(draw, "dtoken", s.C, accumulate), output("dx", s.B * s.K * s.C), draw.input("dout", s.B * T * s.C)};
+    op.buffers = {gradient(draw, "dtoken", s.C, accumulate), output("dx", s.B * s.K * s.C),
+                  draw.input("dout", s.B * T * s.C)};
     if (has_positions) op.buffers.push_back(gradient(draw, "dposition", T * s.C, accumulate));
     op.set_run([=]<class Real>(auto& exec, const Arguments<Real>& b) {
         auto* dposition = has_positions ? b.sum(3) : nullptr;

@@ -32,16 +32,14 @@ inline OpCase dropout_case(Draw draw, DropoutShape s, double p, bool has_residua
     op.name = shape_text("dropout", s.B, s.N) + (s.columns == 0 ? "" : " packed") + (p == 0 ? " p 0" : "") +
               (has_residual ? " residual" : "") + (is_backward ? " backward" : "");
     const Buffer start = s.columns == 0 ? integer_input("start", {}) : starts(draw, s.B, s.N / s.columns);
-    const std::int64_t size =
-        s.columns == 0 ? s.B * s.N : static_cast<std::int64_t>(start.value.back()) * s.columns;
+    const std::int64_t size = s.columns == 0 ? s.B * s.N : static_cast<std::int64_t>(start.value.back()) * s.columns;
     op.buffers = {output(is_backward ? "dx" : "y", size), draw.input(is_backward ? "dy" : "x", size),
                   draw.input("residual", has_residual ? size : 0), draw_numbers(draw, s.B), start};
     const auto key = [seed = draw.seed(), p, s](const auto& b) {
         return DropoutKey{seed, 1000, 3, b.id(3), p, s.columns == 0 ? nullptr : b.index(4), s.columns};
     };
-    op.set_run([=](auto& exec, const auto& b) {
-        dropout(exec, b[0], b[1], has_residual ? b[2] : nullptr, s.B, s.N, key(b));
-    });
+    op.set_run(
+        [=](auto& exec, const auto& b) { dropout(exec, b[0], b[1], has_residual ? b[2] : nullptr, s.B, s.N, key(b)); });
     if (is_backward) {
         op.derivative.gradients = {{0, std::nullopt}};
         op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {

@@ -41,7 +41,8 @@ inline std::vector<EmbeddingShape> embedding_shapes(Sizes sizes) {
 }
 
 inline std::string embedding_name(const char* op, const EmbeddingShape& s) {
-    return shape_text(op, s.B, s.T, s.C, s.V, s.max_T) + (s.by_id == 1 ? "" : ", " + std::to_string(s.by_id) + " by id") +
+    return shape_text(op, s.B, s.T, s.C, s.V, s.max_T) +
+           (s.by_id == 1 ? "" : ", " + std::to_string(s.by_id) + " by id") +
            (s.by_position ? "" : ", none by position");
 }
 
@@ -177,7 +178,9 @@ inline Buffer draw_targets(Draw& draw, const HeadShape& s) {
 
 inline std::string head_name(const char* op, const HeadShape& s) {
     return shape_text(op, s.rows, s.C, s.V) + (s.has_bias ? " bias" : "") +
-           (s.ignored == Ignored::none ? " all targets" : s.ignored == Ignored::most ? " few targets" : "");
+           (s.ignored == Ignored::none   ? " all targets"
+            : s.ignored == Ignored::most ? " few targets"
+                                         : "");
 }
 
 inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate) {
@@ -205,8 +208,7 @@ inline OpCase head_loss_train_case(Draw draw, HeadShape s, Accumulate accumulate
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> loss(static_cast<std::size_t>(s.rows));
         reference::head_loss<double>(exec, loss.data(), nullptr, variable[0], variable[1],
-                                     s.has_bias ? variable[2] : nullptr, b.index(5), s.rows, s.target_rows(), s.C,
-                                     s.V);
+                                     s.has_bias ? variable[2] : nullptr, b.index(5), s.rows, s.target_rows(), s.C, s.V);
         double total = 0;
         for (const double nats : loss) total += nats;
         return scale * total;
@@ -249,12 +251,9 @@ inline OpCase padded_head_loss_train_case(Draw draw, HeadShape s, Accumulate acc
 inline OpCase head_loss_case(Draw draw, HeadShape s) {
     OpCase op;
     op.name = head_name("head_loss", s);
-    op.buffers = {sum_output("loss", s.rows),
-                  stored_as(Item::index, output("greedy", s.rows)),
-                  draw.input("x", s.rows * s.C),
-                  draw.input("w", s.V * s.C, 1 / std::sqrt(s.C)),
-                  draw_targets(draw, s),
-                  draw.input("bias", s.has_bias ? s.V : 0)};
+    op.buffers = {sum_output("loss", s.rows),    stored_as(Item::index, output("greedy", s.rows)),
+                  draw.input("x", s.rows * s.C), draw.input("w", s.V * s.C, 1 / std::sqrt(s.C)),
+                  draw_targets(draw, s),         draw.input("bias", s.has_bias ? s.V : 0)};
     if (s.V == 1) op.buffers[0].floor = 1;
     op.set_run([=](auto& exec, const auto& b) {
         head_loss(exec, b.sum(0), b.index(1), b[2], b[3], s.has_bias ? b[5] : nullptr, b.index(4), s.rows,
@@ -273,7 +272,8 @@ inline void add_head_loss_cases(CaseTable& table) {
         table.add([=](Draw draw) { return head_loss_case(draw, s); });
     }
     if (table.sizes() == Sizes::model) return;
-    for (const HeadShape& s : {HeadShape{3, 16, 130}, {300, 24, 257}, {140, 8, 33, true}, {700, 8, 100, false, Ignored::most}}) {
+    for (const HeadShape& s :
+         {HeadShape{3, 16, 130}, {300, 24, 257}, {140, 8, 33, true}, {700, 8, 100, false, Ignored::most}}) {
         table.add([=](Draw draw) { return padded_head_loss_train_case(draw, s, Accumulate::no); });
         table.add([=](Draw draw) { return padded_head_loss_train_case(draw, s, Accumulate::yes); });
     }

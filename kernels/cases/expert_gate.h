@@ -26,8 +26,7 @@ inline OpCase gate_weights_case(Draw draw, ExpertShape s) {
     op.name = text_of("gate_weights", s);
     const RowBuffers rows(draw, s, false);
     const Routing routing(draw, s, rows);
-    op.buffers = {sum_output("weight", rows.N * s.k),
-                  stored_as(Item::sum, {"prob", Role::input, floats(routing.prob)}),
+    op.buffers = {sum_output("weight", rows.N * s.k), stored_as(Item::sum, {"prob", Role::input, floats(routing.prob)}),
                   integer_input("expert", routing.expert), integer_input("slot", routing.slot)};
     op.set_run([=](auto& exec, const auto& b) {
         gate_weights(exec, b.sum(0), b.sum(1), b.index(2), b.index(3), rows.N, s.E, s.k);
@@ -41,9 +40,11 @@ inline OpCase gate_losses_case(Draw draw, ExpertShape s) {
     op.name = text_of("gate_losses", s);
     const RowBuffers rows(draw, s, false);
     const Routing routing(draw, s, rows);
-    op.buffers = {sum_output("losses", kGateLosses), stored_as(Item::index, output("chosen", s.E + 1)),
+    op.buffers = {sum_output("losses", kGateLosses),
+                  stored_as(Item::index, output("chosen", s.E + 1)),
                   stored_as(Item::sum, {"prob", Role::input, floats(routing.prob)}),
-                  stored_as(Item::sum, {"lse", Role::input, floats(routing.lse)}), routing.logits_buffer(),
+                  stored_as(Item::sum, {"lse", Role::input, floats(routing.lse)}),
+                  routing.logits_buffer(),
                   integer_input("expert", routing.expert)};
     op.set_run([=](auto& exec, const auto& b) {
         gate_losses(exec, b.sum(0), b.index(1), b.sum(2), b.sum(3), b.sum(4), b.index(5), rows.N, s.E, s.k);
@@ -85,16 +86,20 @@ inline OpCase gate_backward_case(Draw draw, ExpertShape s) {
     reference::Exec host;
     reference::gate_losses(host, losses.data(), chosen.data(), routing.prob.data(), routing.lse.data(), logits.data(),
                            routing.expert.data(), N, E, k);
-    op.buffers = {sum_output("dlogits", N * E), stored_as(Item::sum, draw.input("dweight", N * k)),
-                  routing.logits_buffer(), integer_input("expert", routing.expert),
-                  integer_input("slot", routing.slot), integer_input("chosen", chosen)};
+    op.buffers = {sum_output("dlogits", N * E),
+                  stored_as(Item::sum, draw.input("dweight", N * k)),
+                  routing.logits_buffer(),
+                  integer_input("expert", routing.expert),
+                  integer_input("slot", routing.slot),
+                  integer_input("chosen", chosen)};
     op.set_run([=](auto& exec, const auto& b) {
         gate_backward(exec, b.sum(0), b.sum(1), b.sum(2), b.index(3), b.index(4), b.index(5), N, E, k, kBalanceScale,
                       kZScale);
     });
     op.derivative.gradients = {{0, 2}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
-        std::vector<double> prob(logits.size()), lse(static_cast<std::size_t>(N)), weight(static_cast<std::size_t>(N * k));
+        std::vector<double> prob(logits.size()), lse(static_cast<std::size_t>(N)),
+            weight(static_cast<std::size_t>(N * k));
         std::vector<double> values(kGateLosses);
         std::vector<std::int32_t> chosen_experts(routing.expert.size()), counts(chosen.size());
         const RoutedRows all{N, 1, N};

@@ -69,8 +69,8 @@ struct RowBuffers {
         return rows(b.index(first), b.index(first + 1), b.id(first + 2));
     }
     RoutedRows rows(const std::int32_t* lengths_, const std::int32_t* starts_, const std::int64_t* draws) const {
-        return {N, B, K, length.value.empty() ? nullptr : lengths_, start.value.empty() ? nullptr : starts_,
-                seed, 77, 5, draws};
+        return {N,  B, K,    length.value.empty() ? nullptr : lengths_, start.value.empty() ? nullptr : starts_, seed,
+                77, 5, draws};
     }
     double bytes() const {
         return routed_rows_bytes(B, !length.value.empty(), !start.value.empty(), !draw.value.empty());
@@ -100,7 +100,8 @@ struct Routing {
         const std::vector<double> exact(logits.begin(), logits.end());
         reference::Exec exec;
         reference::route(exec, prob.data(), lse.data(), expert.data(), exact.data(), rows, {s.E, s.k, s.is_sampled});
-        reference::place_choices(exec, start.data(), row.data(), slot.data(), expert.data(), rows, s.E, s.k, s.capacity);
+        reference::place_choices(exec, start.data(), row.data(), slot.data(), expert.data(), rows, s.E, s.k,
+                                 s.capacity);
     }
     std::int64_t slots() const { return start.back(); }
     Buffer logits_buffer() const { return stored_as(Item::sum, {"logits", Role::input, logits}); }
@@ -181,8 +182,11 @@ inline OpCase combine_backward_case(Draw draw, ExpertShape s, std::int64_t C) {
     const RowBuffers rows(draw, s, false);
     const Routing routing(draw, s, rows);
     const std::int64_t N = rows.N, n = N * s.k, slots = routing.slots();
-    op.buffers = {output("dy", slots * C), sum_output("dweight", n), draw.input("dout", N * C),
-                  draw.input("y", slots * C), stored_as(Item::sum, draw.input("weight", n)),
+    op.buffers = {output("dy", slots * C),
+                  sum_output("dweight", n),
+                  draw.input("dout", N * C),
+                  draw.input("y", slots * C),
+                  stored_as(Item::sum, draw.input("weight", n)),
                   integer_input("slot", routing.slot)};
     op.buffers[1].floor = 1;  // a sum over columns
     op.set_run([=](auto& exec, const auto& b) {
@@ -213,12 +217,16 @@ inline OpCase mix_backward_case(Draw draw, std::int64_t B, std::int64_t K, std::
     const std::int64_t N = B * K;
     OpCase op;
     op.name = shape_text("mix_backward", B, K, C);
-    op.buffers = {output("da", N * C), output("db", N * C), sum_output("dlogits", 2 * N), draw.input("dout", N * C),
-                  draw.input("a", N * C), draw.input("b", N * C), stored_as(Item::sum, draw.input("logits", 2 * N))};
+    op.buffers = {output("da", N * C),
+                  output("db", N * C),
+                  sum_output("dlogits", 2 * N),
+                  draw.input("dout", N * C),
+                  draw.input("a", N * C),
+                  draw.input("b", N * C),
+                  stored_as(Item::sum, draw.input("logits", 2 * N))};
     op.buffers[2].floor = 1;  // a sum over columns
-    op.set_run([=](auto& exec, const auto& b) {
-        mix_backward(exec, b[0], b[1], b.sum(2), b[3], b[4], b[5], b.sum(6), N, C);
-    });
+    op.set_run(
+        [=](auto& exec, const auto& b) { mix_backward(exec, b[0], b[1], b.sum(2), b[3], b[4], b[5], b.sum(6), N, C); });
     op.derivative.gradients = {{0, 4}, {1, 5}, {2, 6}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> out(static_cast<std::size_t>(N * C));

@@ -25,9 +25,17 @@ struct GroupedShape {
 
 inline std::vector<GroupedShape> grouped_shapes(Sizes sizes) {
     if (sizes == Sizes::odd)
-        return {{{1}, 1, 1},          {{5, 0, 9}, 17, 33, 3},        {{0, 0}, 7, 5, 4},  {{64, 3, 70, 1}, 33, 65},
-                {{130, 200}, 65, 70}, {{0, 8, 9, 0, 1, 31}, 40, 512}, {{330, 2}, 9, 530}, {{330, 2}, 530, 9},
-                {{0, 8, 9, 0, 1, 31}, 40, 136}, {{130, 3, 200}, 136, 24, 5}, {{3, 0, 40}, 8, 16}};
+        return {{{1}, 1, 1},
+                {{5, 0, 9}, 17, 33, 3},
+                {{0, 0}, 7, 5, 4},
+                {{64, 3, 70, 1}, 33, 65},
+                {{130, 200}, 65, 70},
+                {{0, 8, 9, 0, 1, 31}, 40, 512},
+                {{330, 2}, 9, 530},
+                {{330, 2}, 530, 9},
+                {{0, 8, 9, 0, 1, 31}, 40, 136},
+                {{130, 3, 200}, 136, 24, 5},
+                {{3, 0, 40}, 8, 16}};
     std::vector<GroupedShape> shapes;
     for (const ModelSizes& m : model_sizes()) {  // uneven as a gate leaves it
         std::vector<std::int32_t> rows(8);
@@ -43,11 +51,13 @@ inline OpCase grouped_linear_forward_case(Draw draw, const GroupedShape& s, bool
                                           Activation act) {
     OpCase op;
     const std::int64_t E = s.experts(), slots = s.slots();
-    op.name = s.text("grouped_linear_forward") + (has_bias ? " bias" : "") + (keeps_pre ? " pre" : "") +
-              activation_text(act);
+    op.name =
+        s.text("grouped_linear_forward") + (has_bias ? " bias" : "") + (keeps_pre ? " pre" : "") + activation_text(act);
     op.buffers = {slots_output(draw, "y", s.used(), slots, s.out),
-                  slots_output(draw, "pre", s.used(), slots, keeps_pre ? s.out : 0), draw.input("x", slots * s.in),
-                  draw.input("w", E * s.out * s.in, 1 / std::sqrt(s.in)), draw.input("bias", has_bias ? E * s.out : 0),
+                  slots_output(draw, "pre", s.used(), slots, keeps_pre ? s.out : 0),
+                  draw.input("x", slots * s.in),
+                  draw.input("w", E * s.out * s.in, 1 / std::sqrt(s.in)),
+                  draw.input("bias", has_bias ? E * s.out : 0),
                   s.start()};
     op.roundings = 4;  // as of linear_forward
     op.set_run([=](auto& exec, const auto& b) {
@@ -75,8 +85,8 @@ inline OpCase grouped_linear_backward_input_case(Draw draw, const GroupedShape& 
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> x(variable[0], variable[0] + slots * s.in), y(static_cast<std::size_t>(slots * s.out));
         for (double& value : x) value = reference::activate(act, value);
-        reference::grouped_linear_forward<double>(exec, y.data(), nullptr, x.data(), b[2], nullptr, b.index(4), slots, E,
-                                                  s.in, s.out, Activation::none);
+        reference::grouped_linear_forward<double>(exec, y.data(), nullptr, x.data(), b[2], nullptr, b.index(4), slots,
+                                                  E, s.in, s.out, Activation::none);
         return weighted_sum(b[1], y);
     };
     op.set_work(grouped_linear_backward_input_work(slots, E, s.in, s.out, activated));

@@ -11,8 +11,8 @@ struct LinearShape {
 };
 
 inline std::vector<LinearShape> linear_shapes() {
-    return {{1, 1, 1},     {3, 17, 33},    {65, 1, 129},   {129, 65, 1},    {33, 129, 17},
-            {300, 65, 600}, {512, 64, 192}, {523, 17, 512}, {1, 129, 200}, {5, 65, 70}, {8, 32, 64}, {9, 33, 65}};
+    return {{1, 1, 1},      {3, 17, 33},    {65, 1, 129},  {129, 65, 1}, {33, 129, 17}, {300, 65, 600},
+            {512, 64, 192}, {523, 17, 512}, {1, 129, 200}, {5, 65, 70},  {8, 32, 64},   {9, 33, 65}};
 }
 
 // keeps_pre: the pre-activation is written too.
@@ -39,12 +39,11 @@ inline OpCase linear_backward_input_case(Draw draw, LinearShape s, Activation ac
     op.name = shape_text("linear_backward_input", s.rows, s.in, s.out) + activation_text(act) +
               (accumulate == Accumulate::yes ? " accumulate" : "");
     op.buffers = {accumulate == Accumulate::yes ? draw.update("dx", s.rows * s.in) : output("dx", s.rows * s.in),
-                  draw.input("dy", s.rows * s.out),
-                  draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)), draw.input("pre", activated ? s.rows * s.in : 0)};
+                  draw.input("dy", s.rows * s.out), draw.input("w", s.out * s.in, 1 / std::sqrt(s.out)),
+                  draw.input("pre", activated ? s.rows * s.in : 0)};
     op.roundings = 2;
     op.set_run([=](auto& exec, const auto& b) {
-        linear_backward_input(exec, b[0], b[1], b[2], activated ? b[3] : nullptr, s.rows, s.in, s.out, act,
-                              accumulate);
+        linear_backward_input(exec, b[0], b[1], b[2], activated ? b[3] : nullptr, s.rows, s.in, s.out, act, accumulate);
     });
     op.workspace = [=](int threads) {
         return cpu::linear_backward_input_workspace(threads, s.rows, s.in, act, accumulate);
@@ -184,8 +183,10 @@ inline OpCase tiled_gemm_case(Draw draw, ProductShape s, bool into_sums, Accumul
 
 // Tensor cores take rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where they run along it.
 inline std::vector<ProductShape> tensor_product_shapes() {
-    return {{130, 137, 72, false, true}, {1, 3, 8, false, true},    {65, 256, 40, false, false}, {129, 8, 200, false, false},
-            {136, 40, 161, true, false}, {8, 264, 33, true, false}, {16, 24, 1, true, false},   {8, 16, 200, false, true}, {8, 16, 200, false, false}, {8, 16, 200, true, false}};
+    return {{130, 137, 72, false, true}, {1, 3, 8, false, true},      {65, 256, 40, false, false},
+            {129, 8, 200, false, false}, {136, 40, 161, true, false}, {8, 264, 33, true, false},
+            {16, 24, 1, true, false},    {8, 16, 200, false, true},   {8, 16, 200, false, false},
+            {8, 16, 200, true, false}};
 }
 
 // In bf16 alone. Otherwise as tiled_gemm_case.

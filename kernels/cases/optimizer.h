@@ -8,7 +8,8 @@ namespace deft::kernels::cases {
 // keeps_rounded: the new weights are written rounded too.
 inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, bool keeps_rounded) {
     OpCase op;
-    op.name = shape_text("adamw_update", n) + (adamw.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
+    op.name =
+        shape_text("adamw_update", n) + (adamw.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
     op.buffers = {stored_as(Item::sum, draw.update("param", n)),
                   stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
                   stored_as(Item::sum, draw.update("m", n)),
@@ -45,7 +46,8 @@ inline OpCase sgd_update_case(Draw draw, std::int64_t n, const Sgd& sgd, bool ke
 inline OpCase sum_of_squares_case(Draw draw, std::int64_t n, Accumulate accumulate) {
     OpCase op;
     op.name = shape_text("sum_of_squares", n) + (accumulate == Accumulate::yes ? " accumulate" : "");
-    op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)), stored_as(Item::sum, draw.input("x", n))};
+    op.buffers = {stored_as(Item::wide, gradient(draw, "total", 1, accumulate)),
+                  stored_as(Item::sum, draw.input("x", n))};
     op.set_run([=](auto& exec, const auto& b) { sum_of_squares(exec, b.wide(0), b.sum(1), n, accumulate); });
     op.workspace = [=](int) { return cpu::sum_of_squares_workspace(n); };
     op.set_cuda_workspace([=](auto) { return cuda::sum_of_squares_workspace(n); });

@@ -38,9 +38,7 @@ inline OpCase pool_backward_case(Draw draw, PoolShape s, Pooling pooling, Accumu
     op.buffers = {adds ? draw.update("dx", s.B * s.K * s.C) : output("dx", s.B * s.K * s.C),
                   draw.input("dy", s.B * s.C)};
     op.buffers[0].floor = 1e-6;  // most are 0, or parts of K
-    op.set_run([=](auto& exec, const auto& b) {
-        pool_backward(exec, b[0], b[1], s.B, s.K, s.C, pooling, accumulate);
-    });
+    op.set_run([=](auto& exec, const auto& b) { pool_backward(exec, b[0], b[1], s.B, s.K, s.C, pooling, accumulate); });
     op.derivative.gradients = {{0, std::nullopt}};
     op.derivative.loss = [=](reference::Exec& exec, const Arguments<double>& b, std::span<double* const> variable) {
         std::vector<double> y(static_cast<std::size_t>(s.B * s.C));

@@ -26,7 +26,9 @@ inline OpCase rope_case(Draw draw, RopeSizes s, bool has_position, RopeForm form
     const std::int64_t rows = s.B * s.K, stride = s.heads * s.d + s.beside;
     OpCase op;
     op.name = shape_text("rope", s.B, s.K, s.heads, s.d) + (has_position ? " positions" : "") +
-              (in_place ? " in place" : inverse ? " inverse" : "");
+              (in_place  ? " in place"
+               : inverse ? " inverse"
+                         : "");
     op.buffers = {draw.update(inverse ? "dx" : "y", rows * stride),
                   draw.input(inverse ? "dy" : "x", in_place ? 0 : rows * stride),
                   integer_input("position", draw.integers(has_position ? rows : 0, 4096))};

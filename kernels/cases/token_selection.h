@@ -40,7 +40,8 @@ inline OpCase select_random_tokens_case(Draw draw, SelectionShape s) {
     for (float& id : op.buffers[2].value) id *= 1 << 16;  // beyond 32 bits
     if (s.padded) op.buffers.push_back(lengths(draw, s.B, s.T));
     op.set_run([=](auto& exec, const auto& b) {
-        const RandomKeys keys{draw.seed(), 1000, b.index(1), b.id(2), s.B, {s.keep_first, s.padded ? b.index(3) : nullptr}};
+        const RandomKeys keys{draw.seed(), 1000, b.index(1),
+                              b.id(2),     s.B,  {s.keep_first, s.padded ? b.index(3) : nullptr}};
         select_kept_tokens(exec, b.index(0), keys, s.layers * s.B, s.T, s.K);
     });
     op.set_work(select_random_tokens_work(s.layers, s.B, s.K, s.padded));
@@ -67,8 +68,8 @@ inline OpCase select_important_tokens_case(Draw draw, SelectionShape s, bool pac
         op.name += ", packed";
     }
     op.set_run([=](auto& exec, const auto& b) {
-        const ImportanceKeys keys{b.single(1), b.index(2), {s.keep_first, s.padded ? b.index(3) : nullptr},
-                                  packed ? b.index(4) : nullptr};
+        const ImportanceKeys keys{
+            b.single(1), b.index(2), {s.keep_first, s.padded ? b.index(3) : nullptr}, packed ? b.index(4) : nullptr};
         select_kept_tokens(exec, b.index(0), keys, s.B, s.T, s.K);
     });
     op.set_work(select_important_tokens_work(s.B, s.T, s.K, V, s.padded, packed));

@@ -21,8 +21,11 @@ inline std::vector<ValueShape> value_shapes(Sizes sizes) {
 inline OpCase value_loss_case(Draw draw, ValueShape s) {
     OpCase op;
     op.name = shape_text("value_loss", s.B, s.C);
-    op.buffers = {stored_as(Item::sum, output("loss", s.B)), stored_as(Item::sum, output("value", s.B)),
-                  draw.input("x", s.B * s.C), draw.input("w", s.C), draw.input("bias", 1),
+    op.buffers = {stored_as(Item::sum, output("loss", s.B)),
+                  stored_as(Item::sum, output("value", s.B)),
+                  draw.input("x", s.B * s.C),
+                  draw.input("w", s.C),
+                  draw.input("bias", 1),
                   stored_as(Item::single, draw.input("target", s.B))};
     op.set_run([=](auto& exec, const auto& b) {
         value_loss(exec, b.sum(0), b.sum(1), b[2], b[3], b[4], b.single(5), s.B, s.C);
@@ -35,9 +38,14 @@ inline OpCase value_loss_train_case(Draw draw, ValueShape s, Accumulate accumula
     constexpr double kScale = 0.3;
     OpCase op;
     op.name = shape_text("value_loss_train", s.B, s.C) + (accumulate == Accumulate::yes ? " accumulate" : "");
-    op.buffers = {stored_as(Item::sum, output("loss", s.B)), stored_as(Item::sum, output("value", s.B)),
-                  output("dx", s.B * s.C), gradient(draw, "dw", s.C, accumulate), gradient(draw, "dbias", 1, accumulate),
-                  draw.input("x", s.B * s.C), draw.input("w", s.C), draw.input("bias", 1),
+    op.buffers = {stored_as(Item::sum, output("loss", s.B)),
+                  stored_as(Item::sum, output("value", s.B)),
+                  output("dx", s.B * s.C),
+                  gradient(draw, "dw", s.C, accumulate),
+                  gradient(draw, "dbias", 1, accumulate),
+                  draw.input("x", s.B * s.C),
+                  draw.input("w", s.C),
+                  draw.input("bias", 1),
                   stored_as(Item::single, draw.input("target", s.B))};
     op.set_run([=](auto& exec, const auto& b) {
         value_loss_train(exec, b.sum(0), b.sum(1), b[2], b.sum(3), b.sum(4), b[5], b[6], b[7], b.single(8), s.B, s.C,

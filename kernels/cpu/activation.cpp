@@ -39,7 +39,7 @@ void activation_backward(Exec& exec, float* dpre, const float* dy, const float* 
         const float *dy_row = dy + row * cols, *gate = pre + first, *up = gate + cols;
         float *dgate = dpre + first, *dup = dgate + cols;
         if (act != Activation::swiglu) return activation_backward_row(dgate, dy_row, gate, cols, act);
-        // silu = x s and silu' = s (1 + x (1 - s)), s = 1 / (1 + e^-x).
+            // silu = x s and silu' = s (1 + x (1 - s)), s = 1 / (1 + e^-x).
 #pragma omp simd
         for (std::int64_t i = 0; i < cols; ++i) {
             const float s = sigmoid(gate[i]);

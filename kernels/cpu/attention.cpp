@@ -13,12 +13,13 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-// Tiles of queries x keys. Where queries and keys are as many, the first key of a visited tile is visible to every query
-// of it, since a key tile spans whole query tiles.
+// Tiles of queries x keys. Where queries and keys are as many, the first key of a visited tile is visible to every
+// query of it, since a key tile spans whole query tiles.
 constexpr std::int64_t kForwardQueries = 64, kForwardKeys = 256;
 constexpr std::int64_t kBackwardQueries = 64, kBackwardKeys = 128;
 static_assert(kForwardKeys % kForwardQueries == 0 && kBackwardKeys % kBackwardQueries == 0);
-static_assert(kForwardKeys % AttentionDropout::kKeysOfGroup == 0 && kBackwardKeys % AttentionDropout::kKeysOfGroup == 0);
+static_assert(kForwardKeys % AttentionDropout::kKeysOfGroup == 0 &&
+              kBackwardKeys % AttentionDropout::kKeysOfGroup == 0);
 
 // One head of queries of one sample: what of it every tile asks for.
 struct Head {
@@ -28,21 +29,19 @@ struct Head {
     std::int64_t of_keys() const { return h / spec.group(); }
     std::int64_t queries() const { return spec.real(b, spec.Tq); }  // without padding
     std::int64_t keys() const { return spec.real(b, spec.Tk); }
-    std::int64_t stride() const { return spec.H * spec.d; }                                // of (B, Tq, H, d)
+    std::int64_t stride() const { return spec.H * spec.d; }  // of (B, Tq, H, d)
     // In (B, Tq, H, d), or in packed rows.
     std::int64_t plain() const { return (spec.first_row(b, spec.Tq) * spec.H + h) * spec.d; }
-    std::int64_t row() const { return (b * spec.H + h) * spec.Tq; }                        // in (B, H, Tq)
+    std::int64_t row() const { return (b * spec.H + h) * spec.Tq; }  // in (B, H, Tq)
     // Keys that the queries before `end` see, and of those from k0 on those that query t sees.
-    std::int64_t seen(std::int64_t end) const {
-        return spec.causal ? std::min(keys(), end + spec.offset()) : keys();
-    }
+    std::int64_t seen(std::int64_t end) const { return spec.causal ? std::min(keys(), end + spec.offset()) : keys(); }
     std::int64_t visible(std::int64_t t, std::int64_t k0, std::int64_t keys_of_tile) const {
         return spec.causal ? std::clamp<std::int64_t>(t + spec.offset() - k0 + 1, 0, keys_of_tile) : keys_of_tile;
     }
 };
 
-// factor (keys, up to the next multiple of kKeysOfGroup) of the probabilities of query t and the keys from k0 on: 0 where
-// they are dropped.
+// factor (keys, up to the next multiple of kKeysOfGroup) of the probabilities of query t and the keys from k0 on: 0
+// where they are dropped.
 void dropout_factors(float* factor, const Head& head, std::int64_t t, std::int64_t k0, std::int64_t keys) {
     constexpr std::int64_t kLanes = AttentionDropout::kApart, kGroup = AttentionDropout::kKeysOfGroup;
     const AttentionDropout dropout = head.spec.dropout;
@@ -151,8 +150,8 @@ void forward_head(const Head& head, float* out, float* lse, const AttentionHeads
     }
 }
 
-// The same of the one query of a sample: its products are sums of few values, which no library need tile. scores as many
-// as a tile has.
+// The same of the one query of a sample: its products are sums of few values, which no library need tile. scores as
+// many as a tile has.
 void forward_query(const Head& head, float* out, float* lse, const AttentionHeads<const float>& in, float* scores) {
     constexpr std::int64_t kKeys = kForwardQueries * kForwardKeys;
     const AttentionSpec& spec = head.spec;
@@ -169,8 +168,7 @@ void forward_query(const Head& head, float* out, float* lse, const AttentionHead
                 const float* key = k + (k0 + i) * in.k.row_stride;
                 scores[i] = sum_of(d, [&](std::int64_t j) { return q[j] * key[j]; });
             }
-            const float rescale =
-                online_softmax_row(scores, keys, keys, scale, running_max, running_sum, k0 == 0);
+            const float rescale = online_softmax_row(scores, keys, keys, scale, running_max, running_sum, k0 == 0);
             if (k0 == 0)
                 std::fill_n(out, d, 0.0f);
             else
@@ -186,8 +184,8 @@ void forward_query(const Head& head, float* out, float* lse, const AttentionHead
     lse[head.row()] = running_max + std::log(running_sum);
 }
 
-// One row of p (keys) from scores s: exp(scale s - lse); and of ds from dp: scale p (dp - delta). The row sees its first
-// `visible` entries; the others become 0.
+// One row of p (keys) from scores s: exp(scale s - lse); and of ds from dp: scale p (dp - delta). The row sees its
+// first `visible` entries; the others become 0.
 void backward_row(float* p_row, float* ds_row, float lse, float delta, std::int64_t visible, std::int64_t keys,
                   float scale) {
     const std::int64_t width = ceil_div(visible, kRowStep) * kRowStep;

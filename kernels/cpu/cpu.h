@@ -3,9 +3,9 @@
 
 #include "kernels/attention.h"
 #include "kernels/bf16.h"
-#include "kernels/dropout_key.h"
 #include "kernels/cpu/exec.h"
 #include "kernels/cpu/experts.h"
+#include "kernels/dropout_key.h"
 #include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
@@ -21,8 +21,8 @@ namespace deft::kernels::cpu {
 void linear_forward(Exec&, float* y, float* pre, const float* x, const float* w, const float* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
 
-// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the layer
-// that made x, null when act is none.
+// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of
+// the layer that made x, null when act is none.
 void linear_backward_input(Exec&, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation, Accumulate);
 std::size_t linear_backward_input_workspace(int threads, std::int64_t rows, std::int64_t in, Activation, Accumulate);
@@ -51,10 +51,11 @@ void activation_backward(Exec&, float* dpre, const float* dy, const float* pre, 
 void dropout(Exec&, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- rope ----
-// The pair (x[i], x[i + d/2]) of each head is turned by the angle position theta^(-2i/d), or back. (Pairs are Llama's, as
-// Hugging Face stores its weights; the paper's are neighbours.)
+// The pair (x[i], x[i + d/2]) of each head is turned by the angle position theta^(-2i/d), or back. (Pairs are Llama's,
+// as Hugging Face stores its weights; the paper's are neighbours.)
 
-// Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be x.
+// Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be
+// x.
 void rope(Exec&, float* y, std::int64_t y_stride, const float* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
 // ---- cache of keys and values ----
@@ -71,8 +72,8 @@ void pool_forward(Exec&, float* y, const float* x, std::int64_t B, std::int64_t 
 void pool_backward(Exec&, float* dx, const float* dy, std::int64_t B, std::int64_t K, std::int64_t C, Pooling,
                    Accumulate);
 
-// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by rows;
-// the values of a patch by its rows, columns and channels. Images are float or bytes.
+// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by
+// rows; the values of a patch by its rows, columns and channels. Images are float or bytes.
 void patchify(Exec&, float* out, const float* images, const PatchShape&);
 void patchify(Exec&, float* out, const std::uint8_t* images, const PatchShape&);
 
@@ -89,8 +90,8 @@ void class_token_backward(Exec&, float* dtoken, float* dx, float* dposition, con
 
 // ---- norm ----
 // Layer and RMS normalisation, with the residual and row-index forms that a pre-norm block needs.
-// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all rows, K == T.
-// RMS normalisation has no mean and no bias: mean, bias and dbias are not touched and may be null.
+// A stream is (B, T, C); index (B, K) names, sorted, the rows of each sample that are taken; index == nullptr: all
+// rows, K == T. RMS normalisation has no mean and no bias: mean, bias and dbias are not touched and may be null.
 
 // y = norm(stream rows) * weight + bias. y (B, K, C); gathered (B, K, C) receives the rows read, null without index;
 // mean, rstd (B, K); stream (B, T, C); weight, bias (C).
@@ -120,13 +121,13 @@ void gather_rows(Exec&, float* out, const float* stream, const std::int32_t* ind
                  std::int64_t K, std::int64_t C);
 
 // ---- attention ----
-// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T) matrix.
+// Multi-head attention, tiled with online softmax (Dao 2023, FlashAttention-2, algorithms 1 and 2): never a (T, T)
+// matrix.
 
-// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
-// q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
-// scaled scores. Of queries that are padding, out and lse are 0; of packed
-// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as
-// require_attention (kernels/require_attention.h).
+// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it
+// says. q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row
+// of scaled scores. Of queries that are padding, out and lse are 0; of packed samples q, k, v and out have M rows, (M,
+// H, d), and lse is (B, H, Tq) all the same. Errors: config, as require_attention (kernels/require_attention.h).
 void attention_forward(Exec&, float* out, float* lse, const AttentionHeads<const float>& in, const AttentionSpec& spec);
 std::size_t attention_forward_workspace(int threads, std::int64_t Tq, std::int64_t d);
 
@@ -137,8 +138,8 @@ void attention_backward(Exec&, const AttentionHeads<float>& gradients, const flo
 std::size_t attention_backward_workspace(int threads, std::int64_t Tq, std::int64_t d);
 
 // ---- embedding ----
-// The sum of rows of up to kMostEmbeddingTables tables: tokens with learned positions (Radford et al. 2018, section 3.1),
-// and segments (Devlin et al. 2019, section 3).
+// The sum of rows of up to kMostEmbeddingTables tables: tokens with learned positions (Radford et al. 2018,
+// section 3.1), and segments (Devlin et al. 2019, section 3).
 
 // out[b, t] = sum over tables of weight[id[b, t]], in their order. out (B, T, C); at least one table (V, C).
 // Errors: config, for an id outside [0, V), or T above V where the positions are the ids.
@@ -165,8 +166,7 @@ void head_loss_train(Exec&, float* loss, float* dx, float* dw, float* dbias, con
 // As above without gradients; greedy (rows) or null receives 1 where the target has the largest logit (lowest id wins
 // ties).
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const float* x, const float* w, const float* bias,
-               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
-               std::int64_t V);
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V);
 
 // For both.
 std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t V);
@@ -175,12 +175,13 @@ std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::int64_t 
 // One number a sample and its squared error, as of regression.
 
 // value (B) = x (B, C) w (C) + bias[0]; loss (B) = (value - target)^2.
-void value_loss(Exec&, float* loss, float* value, const float* x, const float* w, const float* bias, const float* target,
-                std::int64_t B, std::int64_t C);
+void value_loss(Exec&, float* loss, float* value, const float* x, const float* w, const float* bias,
+                const float* target, std::int64_t B, std::int64_t C);
 
 // With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
-void value_loss_train(Exec&, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x, const float* w,
-                      const float* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
+void value_loss_train(Exec&, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x,
+                      const float* w, const float* bias, const float* target, std::int64_t B, std::int64_t C,
+                      double scale, Accumulate);
 
 // ---- optimizer ----
 // Global gradient norm and AdamW (Loshchilov & Hutter 2019, algorithm 2) or SGD, over flat buffers.
@@ -207,8 +208,8 @@ void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
 
 // ---- sums over ranks ----
 
-// sums (n) = the sum over ranks, one after the other in their order: of rank r row r of others (ranks, n), of `rank` itself
-// sums, and its row of others is not read. Value: float, double or std::int64_t.
+// sums (n) = the sum over ranks, one after the other in their order: of rank r row r of others (ranks, n), of `rank`
+// itself sums, and its row of others is not read. Value: float, double or std::int64_t.
 template <class Value>
 void sum_ranks(Exec&, Value* sums, const Value* others, std::int64_t n, int rank, int ranks);
 
@@ -224,8 +225,8 @@ void select_kept_tokens(Exec&, std::int32_t* index, const ImportanceKeys& keys, 
 std::size_t select_kept_tokens_workspace(int threads, std::int64_t T);
 
 // Kept rows of packed samples, by layer: sample b has rows start[b] to before start[b + 1] of all, and those from
-// kept_start[b] to before kept_start[b + 1] of the `rows` kept ones, as many as are real of its K in kept (layers, B, K).
-// index (layers, rows): their rows among all; position (layers, rows): in their samples. start, kept_start (B + 1).
+// kept_start[b] to before kept_start[b + 1] of the `rows` kept ones, as many as are real of its K in kept (layers, B,
+// K). index (layers, rows): their rows among all; position (layers, rows): in their samples. start, kept_start (B + 1).
 void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position, const std::int32_t* kept,
                       const std::int32_t* start, const std::int32_t* kept_start, std::int64_t layers, std::int64_t B,
                       std::int64_t K, std::int64_t rows);

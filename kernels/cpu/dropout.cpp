@@ -11,8 +11,8 @@ namespace {
 constexpr std::int64_t kGroups = 128, kValues = kGroups * kDropoutGroup;  // whose words are drawn at a time
 
 // y (n) = residual + keep x scale, of sample b from its group `first` on; residual (n) or null. n is at most kValues.
-void drop_values(float* y, const float* x, const float* residual, std::int64_t n, const DropoutKey& key,
-                 std::int64_t b, std::int64_t first) {
+void drop_values(float* y, const float* x, const float* residual, std::int64_t n, const DropoutKey& key, std::int64_t b,
+                 std::int64_t first) {
     std::uint32_t words[kValues];
     const std::int64_t groups = ceil_div(n, kDropoutGroup);
 #pragma omp simd

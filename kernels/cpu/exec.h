@@ -9,7 +9,8 @@ namespace deft::kernels::cpu {
 
 struct Exec {
     int threads = 1;
-    std::span<std::byte> workspace;  // at least X_workspace(...) bytes for each kernel X that names one; 64-byte aligned
+    std::span<std::byte>
+        workspace;  // at least X_workspace(...) bytes for each kernel X that names one; 64-byte aligned
 };
 
 }  // namespace deft::kernels::cpu

@@ -12,7 +12,7 @@ namespace deft::kernels::cpu {
 
 namespace {
 
-constexpr std::int64_t kGateRows = 64;    // of a block
+constexpr std::int64_t kGateRows = 64;   // of a block
 constexpr std::int64_t kLossRows = 256;  // that share partial sums
 
 // p (E) = softmax(logits); returns their log-sum-exp. p may be logits.
@@ -116,7 +116,7 @@ void gate_losses(Exec& exec, float* losses, std::int32_t* chosen, const float* p
     const std::int64_t chunks = ceil_div(N, kLossRows), width = 2 * E + 3;
     auto* const partial = scratch<double>(exec, 0);  // (chunks, width)
     parallel_items(exec.threads, chunks, [&](std::int64_t chunk, int) {
-        double* const probability = partial + chunk * width;         // (E)
+        double* const probability = partial + chunk * width;             // (E)
         double *const count = probability + E, *const more = count + E;  // (E); rows, squares, entropy
         std::fill_n(probability, width, 0.0);
         widest_vectors([&] {

@@ -156,7 +156,8 @@ void mix_backward(Exec& exec, float* da, float* db, float* dlogits, const float*
     parallel_row_blocks(exec.threads, N, kCombinedRows, [&](std::int64_t n) {
         const float p = first_share(logits + 2 * n);
         const std::int64_t first = n * C;
-        const float of_share = sum_of(C, [&](std::int64_t c) { return dout[first + c] * (a[first + c] - b[first + c]); });
+        const float of_share =
+            sum_of(C, [&](std::int64_t c) { return dout[first + c] * (a[first + c] - b[first + c]); });
         dlogits[2 * n] = p * (1 - p) * of_share;
         dlogits[2 * n + 1] = -dlogits[2 * n];
 #pragma omp simd

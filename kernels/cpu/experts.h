@@ -1,7 +1,7 @@
 #pragma once
-// CPU kernels of layers of experts: what each computes, on which shapes. N rows choose k of E experts each; a *slot* is a
-// row of a buffer (slots, ...) in which the rows are grouped by expert: expert e has the slots from start[e] to before
-// start[e + 1]. Buffers have N k slots at most; those from start[E] on are neither read nor written.
+// CPU kernels of layers of experts: what each computes, on which shapes. N rows choose k of E experts each; a *slot* is
+// a row of a buffer (slots, ...) in which the rows are grouped by expert: expert e has the slots from start[e] to
+// before start[e + 1]. Buffers have N k slots at most; those from start[E] on are neither read nor written.
 
 #include "kernels/cpu/exec.h"
 #include "kernels/expert_routing.h"
@@ -23,13 +23,13 @@ void gate_backward_weight(Exec&, float* dw, float* dbias, const float* dlogits, 
                           std::int64_t C, std::int64_t E, Accumulate);
 std::size_t gate_backward_weight_workspace(int threads, std::int64_t N, std::int64_t C, std::int64_t E);
 
-// y (N, C) = residual + x times jitter_factor; residual may be null, and y may be x or residual. Its own backward op: dx of
-// dy, added to what is there.
+// y (N, C) = residual + x times jitter_factor; residual may be null, and y may be x or residual. Its own backward op:
+// dx of dy, added to what is there.
 void jitter_rows(Exec&, float* y, const float* x, const float* residual, const RoutedRows&, std::int64_t C,
                  double epsilon);
 
-// prob (N, E) = softmax(logits); lse (N) = log-sum-exp of the logits; expert (N, k): the highest scores (routing_score) in
-// their order, the lower expert where they are equal. Of padding 0, 0 and -1.
+// prob (N, E) = softmax(logits); lse (N) = log-sum-exp of the logits; expert (N, k): the highest scores (routing_score)
+// in their order, the lower expert where they are equal. Of padding 0, 0 and -1.
 void route(Exec&, float* prob, float* lse, std::int32_t* expert, const float* logits, const RoutedRows&,
            const RouteSpec&);
 
@@ -38,16 +38,16 @@ void route(Exec&, float* prob, float* lse, std::int32_t* expert, const float* lo
 void gate_weights(Exec&, float* weight, const float* prob, const std::int32_t* expert, const std::int32_t* slot,
                   std::int64_t N, std::int64_t E, std::int64_t k);
 
-// losses (kGateLosses), means over real rows: E / balanced_choices(k) x the sum over experts of (mean probability) (mean of
-// the counted choices), before any is dropped (Fedus et al. 2021, equation 4); the square of lse (Zoph et al. 2022,
-// equation 5); the entropy of the probabilities in nats. chosen (E + 1): the counted choices of each expert, then how many
-// rows are real. prob, lse and expert are those of route.
+// losses (kGateLosses), means over real rows: E / balanced_choices(k) x the sum over experts of (mean probability)
+// (mean of the counted choices), before any is dropped (Fedus et al. 2021, equation 4); the square of lse (Zoph et al.
+// 2022, equation 5); the entropy of the probabilities in nats. chosen (E + 1): the counted choices of each expert, then
+// how many rows are real. prob, lse and expert are those of route.
 void gate_losses(Exec&, float* losses, std::int32_t* chosen, const float* prob, const float* lse, const float* logits,
                  const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k);
 std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E);
 
-// totals (RoutingTotals of E) = or += the counts of one pass, and its losses times weight. losses and chosen are those of
-// gate_losses, start that of place_choices.
+// totals (RoutingTotals of E) = or += the counts of one pass, and its losses times weight. losses and chosen are those
+// of gate_losses, start that of place_choices.
 void sum_routing(Exec&, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
                  std::int64_t E, double weight, Accumulate);
 
@@ -60,10 +60,10 @@ void gate_backward(Exec&, float* dlogits, const float* dweight, const float* log
 // ---- places ----
 // Integers alone: the same on every backend.
 
-// start (E + 1), row (N k) and slot (N, k) of expert (N, k): each expert's choices in the order of rows. An expert that has
-// more than its capacity keeps the first of them, all rows' first choices ahead of their second ones; or at random, as
-// CapacitySpec says. slot: where a choice went, -1 where it was dropped or there is none; row: the row of each slot, 0
-// where a slot is not used.
+// start (E + 1), row (N k) and slot (N, k) of expert (N, k): each expert's choices in the order of rows. An expert that
+// has more than its capacity keeps the first of them, all rows' first choices ahead of their second ones; or at random,
+// as CapacitySpec says. slot: where a choice went, -1 where it was dropped or there is none; row: the row of each slot,
+// 0 where a slot is not used.
 void place_choices(Exec&, std::int32_t* start, std::int32_t* row, std::int32_t* slot, const std::int32_t* expert,
                    const RoutedRows&, std::int64_t E, std::int64_t k, const CapacitySpec&);
 std::size_t place_choices_workspace(std::int64_t N, std::int64_t E, std::int64_t k);
@@ -84,8 +84,8 @@ void mix_backward(Exec&, float* da, float* db, float* dlogits, const float* dout
                   const float* logits, std::int64_t N, std::int64_t C);
 
 // ---- grouped linear ----
-// A linear layer for each expert: as the linear ops (kernels/cpu/cpu.h), of one expert with their bits. Slot s of expert e
-// meets w[e] and bias[e]; w (E, out, in), bias (E, out).
+// A linear layer for each expert: as the linear ops (kernels/cpu/cpu.h), of one expert with their bits. Slot s of
+// expert e meets w[e] and bias[e]; w (E, out, in), bias (E, out).
 
 // y (slots, out) = act(x w[e]^T + bias[e]); pre (slots, out) or null, x (slots, in), bias or null.
 void grouped_linear_forward(Exec&, float* y, float* pre, const float* x, const float* w, const float* bias,

@@ -18,8 +18,8 @@ constexpr std::int64_t kRowsOfPacking = 16;
 // Shares of a thread: a thread that is done takes some of another's.
 constexpr std::int64_t kSharesPerThread = 4;
 
-// body(e, item, thread) for every item of every expert. Items of an expert cost about the same; a share takes those that
-// begin in its part of the whole cost. items(e) may be 0.
+// body(e, item, thread) for every item of every expert. Items of an expert cost about the same; a share takes those
+// that begin in its part of the whole cost. items(e) may be 0.
 template <class Items, class Body>
 void parallel_experts(int threads, const std::int32_t* start, std::int64_t E, const Items& items, const Body& body) {
     const auto cost = [&](std::int64_t e) {  // of all its items
@@ -57,8 +57,15 @@ void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, co
                             Activation act) {
     const auto layer_of = [&](std::int64_t e) {
         const std::int64_t s = start[e];
-        return FewRows{y + s * out,   pre == nullptr ? nullptr : pre + s * out,    x + s * in, w + e * out * in,
-                       bias == nullptr ? nullptr : bias + e * out, start[e + 1] - s, in, out, act};
+        return FewRows{y + s * out,
+                       pre == nullptr ? nullptr : pre + s * out,
+                       x + s * in,
+                       w + e * out * in,
+                       bias == nullptr ? nullptr : bias + e * out,
+                       start[e + 1] - s,
+                       in,
+                       out,
+                       act};
     };
     const auto items = [&](std::int64_t e) {
         const FewRows layer = layer_of(e);
@@ -93,11 +100,18 @@ void grouped_linear_backward_input(Exec& exec, float* dx, const float* dy, const
 void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy, const float* x,
                                     const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                     std::int64_t out, Accumulate accumulate) {
-    require_workspace(exec, grouped_linear_workspace(exec.threads, slots, E, in, out), "grouped_linear_backward_weight");
+    require_workspace(exec, grouped_linear_workspace(exec.threads, slots, E, in, out),
+                      "grouped_linear_backward_weight");
     const auto gradient = [&](std::int64_t e) {
         const std::int64_t s = start[e];
-        return WeightGradient{dw + e * out * in, dbias == nullptr ? nullptr : dbias + e * out, dy + s * out,
-                              x + s * in,        start[e + 1] - s, in, out, accumulate};
+        return WeightGradient{dw + e * out * in,
+                              dbias == nullptr ? nullptr : dbias + e * out,
+                              dy + s * out,
+                              x + s * in,
+                              start[e + 1] - s,
+                              in,
+                              out,
+                              accumulate};
     };
     const auto items = [&](std::int64_t e) {  // nothing is added of no rows
         return start[e + 1] == start[e] && accumulate == Accumulate::yes ? 0 : gradient(e).grid().size();

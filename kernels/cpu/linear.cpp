@@ -34,10 +34,10 @@ void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* 
     const TileGrid grid(rows, in);
     parallel_items(exec.threads, grid.size(), [&](std::int64_t item, int thread) {
         const Tile tile = grid[item];
-        float* product = scratch<float>(exec, static_cast<std::size_t>(thread) *
-                                                  scratch_bytes<float>(most_tile_values(rows, in)));  // (rows, cols)
-        gemm_tile(product, tile.cols, dy_operand.from_row(tile.row), w_operand.from_col(tile.col), tile.rows,
-                  tile.cols, out, 0.0f);
+        float* product = scratch<float>(
+            exec, static_cast<std::size_t>(thread) * scratch_bytes<float>(most_tile_values(rows, in)));  // (rows, cols)
+        gemm_tile(product, tile.cols, dy_operand.from_row(tile.row), w_operand.from_col(tile.col), tile.rows, tile.cols,
+                  out, 0.0f);
         widest_vectors([&] {
             for (std::int64_t row = 0; row < tile.rows; ++row) {
                 const std::int64_t at = (tile.row + row) * in + tile.col;

@@ -40,7 +40,7 @@ inline constexpr std::int64_t kBiasCols = 256, kBiasSegment = 128;
 
 // dbias[first, first + cols) = or += column sums of dy (rows, out).
 inline void sum_columns(float* dbias, const float* dy, std::int64_t rows, std::int64_t out, std::int64_t first,
-                 std::int64_t cols, Accumulate accumulate) {
+                        std::int64_t cols, Accumulate accumulate) {
     float total[kBiasCols] = {};
     for (std::int64_t start = 0; start < rows; start += kBiasSegment) {
         const std::int64_t end = std::min(rows, start + kBiasSegment);

@@ -77,12 +77,14 @@ void layer_backward_row(float* dx, float* dweight, float* dbias, const float* dy
                         const float* x, float mean, float rstd, const float* weight, std::int64_t C) {
     const auto width = static_cast<float>(C);
     const float g_mean = sum_of(C, [&](std::int64_t i) { return dy[i] * weight[i]; }) / width;
-    const float gn_mean = sum_of(C, [&](std::int64_t i) {
-        const float n = (x[i] - mean) * rstd;
-        dweight[i] += dy[i] * n;
-        dbias[i] += dy[i];
-        return dy[i] * weight[i] * n;
-    }) / width;
+    const float gn_mean = sum_of(C,
+                                 [&](std::int64_t i) {
+                                     const float n = (x[i] - mean) * rstd;
+                                     dweight[i] += dy[i] * n;
+                                     dbias[i] += dy[i];
+                                     return dy[i] * weight[i] * n;
+                                 }) /
+                          width;
     if (dresidual == nullptr) {
 #pragma omp simd
         for (std::int64_t i = 0; i < C; ++i)
@@ -97,18 +99,19 @@ void layer_backward_row(float* dx, float* dweight, float* dbias, const float* dy
 // The same of RMS normalisation: with n = x rstd and g = dy weight, dx = rstd (g - n mean(g n)).
 void rms_backward_row(float* dx, float* dweight, const float* dy, const float* dresidual, const float* x, float rstd,
                       const float* weight, std::int64_t C) {
-    const float gn_mean = sum_of(C, [&](std::int64_t i) {
-        const float n = x[i] * rstd;
-        dweight[i] += dy[i] * n;
-        return dy[i] * weight[i] * n;
-    }) / static_cast<float>(C);
+    const float gn_mean = sum_of(C,
+                                 [&](std::int64_t i) {
+                                     const float n = x[i] * rstd;
+                                     dweight[i] += dy[i] * n;
+                                     return dy[i] * weight[i] * n;
+                                 }) /
+                          static_cast<float>(C);
     if (dresidual == nullptr) {
 #pragma omp simd
         for (std::int64_t i = 0; i < C; ++i) dx[i] = rstd * (dy[i] * weight[i] - x[i] * rstd * gn_mean);
     } else {
 #pragma omp simd
-        for (std::int64_t i = 0; i < C; ++i)
-            dx[i] = dresidual[i] + rstd * (dy[i] * weight[i] - x[i] * rstd * gn_mean);
+        for (std::int64_t i = 0; i < C; ++i) dx[i] = dresidual[i] + rstd * (dy[i] * weight[i] - x[i] * rstd * gn_mean);
     }
 }
 

@@ -96,7 +96,8 @@ void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* 
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
     double all = 0;
     for (std::int64_t start = 0; start < n; start += kChunk)
-        all += sum_of<double>(std::min(kChunk, n - start), [&](std::int64_t i) { return static_cast<double>(x[start + i]); });
+        all += sum_of<double>(std::min(kChunk, n - start),
+                              [&](std::int64_t i) { return static_cast<double>(x[start + i]); });
     total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 

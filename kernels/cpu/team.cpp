@@ -17,7 +17,8 @@ namespace {
 
 // Blocks of a thread: enough to share what a late thread leaves, few enough that taking one costs nothing.
 constexpr std::int64_t kBlocksPerThread = 64;
-// Covers the gaps between the jobs of a step; a longer wait sleeps, which gives the processor to a thread that has work.
+// Covers the gaps between the jobs of a step; a longer wait sleeps, which gives the processor to a thread that has
+// work.
 constexpr auto kSpin = std::chrono::microseconds(30);
 
 constexpr int kBits = 16;  // of a block's number

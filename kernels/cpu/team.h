@@ -1,7 +1,7 @@
 #pragma once
-// The threads of CPU kernels: a caller and its workers share the blocks of a job, and a thread without blocks takes some
-// of another's. Nobody waits for a worker that has no block, so a competing process that takes a processor delays at most
-// the block that runs there.
+// The threads of CPU kernels: a caller and its workers share the blocks of a job, and a thread without blocks takes
+// some of another's. Nobody waits for a worker that has no block, so a competing process that takes a processor delays
+// at most the block that runs there.
 
 #include <atomic>
 #include <cstdint>

@@ -42,13 +42,14 @@ inline constexpr float kGeluScale = 0.7978845608028654f, kGeluCubic = 0.044715f;
     return s + x * s * (1.0f - s) * 2.0f * du;
 }
 
-// Phi(x), the standard normal distribution, given e^(-x^2/2), within 4 ulp for |x| < 2 and 4e-6 of itself down to e^-87.
-// The tail beyond |x| is e^(-x^2/2) t p(t), t = 1 / (1 + 0.3 |x| / sqrt 2), a form of Numerical Recipes (section 6.2.2);
-// p, of degree 8, through Chebyshev nodes of t for |x| up to 13.3.
+// Phi(x), the standard normal distribution, given e^(-x^2/2), within 4 ulp for |x| < 2 and 4e-6 of itself down to
+// e^-87. The tail beyond |x| is e^(-x^2/2) t p(t), t = 1 / (1 + 0.3 |x| / sqrt 2), a form of Numerical Recipes
+// (section 6.2.2); p, of degree 8, through Chebyshev nodes of t for |x| up to 13.3.
 [[gnu::always_inline]] inline float normal_cdf(float x, float exp_half_square) {
     const float t = 1.0f / (1.0f + 0.212132034f * (x < 0.0f ? -x : x));
     const float low = 0.0845879093f + t * (0.0854513571f + t * (0.0735615715f + t * 0.109638117f));
-    const float high = -0.0520275757f + t * (0.280163705f + t * (-0.26126799f + t * (0.245102569f + t * -0.0652096644f)));
+    const float high =
+        -0.0520275757f + t * (0.280163705f + t * (-0.26126799f + t * (0.245102569f + t * -0.0652096644f)));
     const float tail = exp_half_square * t * (low + t * t * (t * t) * high);
     return x > 0.0f ? 1.0f - tail : tail;
 }

@@ -55,8 +55,8 @@ void activation_forward(Exec& exec, Real* y, const Real* pre, std::int64_t rows,
 }
 
 template <class Real>
-void activation_backward(Exec& exec, Real* dpre, const Real* dy, const Real* pre, std::int64_t rows,
-                         std::int64_t cols, Activation act) {
+void activation_backward(Exec& exec, Real* dpre, const Real* dy, const Real* pre, std::int64_t rows, std::int64_t cols,
+                         Activation act) {
     with_width<Real>(rows_are_wide<Real>(cols, dpre, dy, pre), [&](auto width) {
         launch(exec, over_rows("activate_rows_backward", rows), activate_rows_backward<Real, width>, dpre, dy, pre,
                rows, cols, act);
@@ -67,7 +67,6 @@ template void activation_forward<float>(Exec&, float*, const float*, std::int64_
 template void activation_forward<bf16>(Exec&, bf16*, const bf16*, std::int64_t, std::int64_t, Activation);
 template void activation_backward<float>(Exec&, float*, const float*, const float*, std::int64_t, std::int64_t,
                                          Activation);
-template void activation_backward<bf16>(Exec&, bf16*, const bf16*, const bf16*, std::int64_t, std::int64_t,
-                                        Activation);
+template void activation_backward<bf16>(Exec&, bf16*, const bf16*, const bf16*, std::int64_t, std::int64_t, Activation);
 
 }  // namespace deft::kernels::cuda

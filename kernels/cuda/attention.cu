@@ -165,8 +165,8 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
             load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, q0, head.queries, s.d);
             load_tile<Tile>(dout_tile, dout + head.plain(s), s.H * s.d, q0, head.queries, s.d);
             __syncthreads();
-            const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s),
-                                                         q0, place.first_row, s, head, scale);
+            const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s), q0,
+                                                         place.first_row, s, head, scale);
             for (int i = 0; i < kItems; ++i)
                 for (int j = 0; j < kItems; ++j) {
                     p[Tile::weight(i, j)] = gradients.p[i][j];

@@ -1,6 +1,6 @@
 #pragma once
-// Parts that the tensor-core kernels of attention share: FlashAttention-2 (Dao 2023, algorithms 1 and 2) in bf16 on mma.sync, for
-// heads of a multiple of 8 values. Included by .cu sources alone.
+// Parts that the tensor-core kernels of attention share: FlashAttention-2 (Dao 2023, algorithms 1 and 2) in bf16 on
+// mma.sync, for heads of a multiple of 8 values. Included by .cu sources alone.
 
 #include <cmath>
 #include <cstdint>
@@ -17,18 +17,23 @@ inline constexpr float kLog2OfE = 1.4426950408889634f;
 
 // One head of queries of one sample and what it reads. In 32 bits where registers must hold it.
 struct TensorHead {
-    const bf16 *q, *k, *v;                         // the first vectors
-    std::int32_t q_stride, k_stride, v_stride;     // from one row to the next
+    const bf16 *q, *k, *v;                      // the first vectors
+    std::int32_t q_stride, k_stride, v_stride;  // from one row to the next
     std::int32_t b, h;
-    std::int32_t queries, keys;                    // without padding
-    std::int32_t reach;                            // query t sees keys up to t + reach
+    std::int32_t queries, keys;  // without padding
+    std::int32_t reach;          // query t sees keys up to t + reach
 
     __device__ TensorHead(const AttentionSpec& s, const AttentionHeads<const bf16>& in, std::int32_t sample,
                           std::int32_t head)
-        : q(s.head(in.q, sample, head)), k(s.head(in.k, sample, head / s.group())),
-          v(s.head(in.v, sample, head / s.group())), q_stride(static_cast<std::int32_t>(in.q.row_stride)),
-          k_stride(static_cast<std::int32_t>(in.k.row_stride)), v_stride(static_cast<std::int32_t>(in.v.row_stride)),
-          b(sample), h(head), queries(static_cast<std::int32_t>(s.real(sample, s.Tq))),
+        : q(s.head(in.q, sample, head)),
+          k(s.head(in.k, sample, head / s.group())),
+          v(s.head(in.v, sample, head / s.group())),
+          q_stride(static_cast<std::int32_t>(in.q.row_stride)),
+          k_stride(static_cast<std::int32_t>(in.k.row_stride)),
+          v_stride(static_cast<std::int32_t>(in.v.row_stride)),
+          b(sample),
+          h(head),
+          queries(static_cast<std::int32_t>(s.real(sample, s.Tq))),
           keys(static_cast<std::int32_t>(s.real(sample, s.Tk))),
           reach(s.causal ? static_cast<std::int32_t>(s.offset()) : 1 << 30) {}
 
@@ -60,18 +65,21 @@ struct QueryTile {
         return (s.causal ? tiles - 1 - block / heads(s) : block / heads(s)) * Tile::kRows;
     }
     // How many keys any query of the tile sees, and how many, in whole tiles, all queries see.
-    __device__ std::int32_t seen() const { return first < head.queries ? head.last_key(first + Tile::kRows - 1) + 1 : 0; }
+    __device__ std::int32_t seen() const {
+        return first < head.queries ? head.last_key(first + Tile::kRows - 1) + 1 : 0;
+    }
     __device__ std::int32_t unmasked() const {
         return first < head.queries ? (head.last_key(first) + 1) / Tile::kCols * Tile::kCols : 0;
     }
 };
 
-// Which probabilities a lane keeps: entry (row, 8 n + 2 (lane % 4) + i) of `queries` is bit 2 n + i. One Philox block gives
-// four words, which serve keys 16 apart.
+// Which probabilities a lane keeps: entry (row, 8 n + 2 (lane % 4) + i) of `queries` is bit 2 n + i. One Philox block
+// gives four words, which serve keys 16 apart.
 template <int kCols>
 __device__ __forceinline__ std::uint32_t kept_along_keys(const AttentionDropout& dropout, const TensorHead& head,
                                                          std::int32_t query, std::int32_t k0) {
-    static_assert(AttentionDropout::kApart == 16 && AttentionDropout::kKeysOfGroup == 64 && (kCols == 32 || kCols == 64));
+    static_assert(AttentionDropout::kApart == 16 && AttentionDropout::kKeysOfGroup == 64 &&
+                  (kCols == 32 || kCols == 64));
     const std::uint32_t threshold = dropout.threshold();
     const int first = 2 * (static_cast<int>(threadIdx.x) % 4);
     const bool is_later_half = kCols == 32 && k0 / 32 % 2 != 0;
@@ -99,8 +107,8 @@ __device__ __forceinline__ std::uint32_t kept_along_queries(const AttentionDropo
         for (int i = 0; i < 2; ++i) {
             const PhiloxBlock block =
                 dropout.block(head.b, head.h, q0 + 8 * n + first + i, AttentionDropout::block_of(key));
-            const std::uint32_t drawn = word < 2 ? (word == 0 ? block.word[0] : block.word[1])
-                                                 : (word == 2 ? block.word[2] : block.word[3]);
+            const std::uint32_t drawn =
+                word < 2 ? (word == 0 ? block.word[0] : block.word[1]) : (word == 2 ? block.word[2] : block.word[3]);
             kept |= (drawn >= threshold ? 1u : 0u) << (2 * n + i);
         }
     return kept;
@@ -116,8 +124,8 @@ __device__ inline std::int32_t first_row_of_lane() {
     return 16 * Tile::kUp * (thread / 32) + thread % 32 / 4;
 }
 
-// A kernel's tile: kUp times 16 rows a warp, and kCols columns that are worked on at a time. Two stages of columns are in
-// shared memory: one that is read, one that arrives.
+// A kernel's tile: kUp times 16 rows a warp, and kCols columns that are worked on at a time. Two stages of columns are
+// in shared memory: one that is read, one that arrives.
 template <int kWidthOfHead, int kUpRows, int kColsAtOnce, int kWarpCount, bool kDrops,
           RowsOfTile kRowsAre = RowsOfTile::in_registers>
 struct TensorTile {
@@ -139,14 +147,17 @@ struct KeyValueTiles {
 
     __device__ KeyValueTiles(SharedAddress shared, const TensorHead& head, const typename Tile::Copier& copier,
                              std::int32_t seen, std::int32_t width)
-        : k_tiles(shared), v_tiles(shared + Tile::kStages * Tile::kStageValues), keys(copier.own(head.k, head.k_stride)),
-          values(copier.own(head.v, head.v_stride)), left(copier.rows_left(seen, width)) {}
+        : k_tiles(shared),
+          v_tiles(shared + Tile::kStages * Tile::kStageValues),
+          keys(copier.own(head.k, head.k_stride)),
+          values(copier.own(head.v, head.v_stride)),
+          left(copier.rows_left(seen, width)) {}
 
     __device__ SharedAddress k_tile(int stage) const { return k_tiles + stage * Tile::kStageValues; }
     __device__ SharedAddress v_tile(int stage) const { return v_tiles + stage * Tile::kStageValues; }
 
-    __device__ __forceinline__ void fetch(AsyncCopies& copies, const TensorHead& head, const typename Tile::Copier& copier,
-                                          int stage) {
+    __device__ __forceinline__ void fetch(AsyncCopies& copies, const TensorHead& head,
+                                          const typename Tile::Copier& copier, int stage) {
         copier.template copy<Tile::kCols>(copies, k_tile(stage), keys, head.k_stride, left);
         copier.template copy<Tile::kCols>(copies, v_tile(stage), values, head.v_stride, left);
         copies.commit();

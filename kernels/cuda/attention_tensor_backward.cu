@@ -10,8 +10,9 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// The backward kernels' statistics of rows, both (B, H, rows) with rows = padded_queries(Tq): lse log2(e), infinite in padding,
-// and delta = -rowsum(dout out), the negative D of FlashAttention-2's algorithm 2. A tile's arrive in copies of 16 bytes.
+// The backward kernels' statistics of rows, both (B, H, rows) with rows = padded_queries(Tq): lse log2(e), infinite in
+// padding, and delta = -rowsum(dout out), the negative D of FlashAttention-2's algorithm 2. A tile's arrive in copies
+// of 16 bytes.
 struct RowStatistics {
     const float* lse;
     std::int32_t to_delta, rows;  // to_delta: distance from a row's lse to its delta, in values
@@ -24,8 +25,8 @@ struct RowStatistics {
 // kWidth / 8 lanes a row (b, h, t).
 template <int kWidth>
 __global__ void __launch_bounds__(256, 8)
-    gather_row_statistics(float* lse2, float* delta, const float* lse, const bf16* dout, const bf16* out, AttentionSpec s,
-                          std::int64_t rows) {
+    gather_row_statistics(float* lse2, float* delta, const float* lse, const bf16* dout, const bf16* out,
+                          AttentionSpec s, std::int64_t rows) {
     constexpr int kLanes = kWidth / kPiece;
     const std::int64_t row = first_item() / kLanes;
     const bool is_row = row < s.B * s.H * rows;
@@ -59,9 +60,9 @@ struct KeyTile {
     }
 };
 
-// Algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that see it, head after head
-// of those that share it. Scores are transposed, (keys, queries), so that they are first factors as they are:
-// dk = ds^T q, dv = p^T dout.
+// Algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that see it, head after
+// head of those that share it. Scores are transposed, (keys, queries), so that they are first factors as they are: dk =
+// ds^T q, dv = p^T dout.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     key_gradients_on_tensor_cores(HeadRows<bf16> dk_rows, HeadRows<bf16> dv_rows, const bf16* dout,
@@ -132,61 +133,55 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
             float delta[2] = {};
             if constexpr (!Tile::kDropout) load_pair(delta[0], delta[1], of_queries + 2 * (kCols + 8 * n));
             DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u)
-                DEFT_UNROLL
-                for (int i = 0; i < 4; ++i) ds[u][n][i] = delta[i % 2];
+            for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+            for (int i = 0; i < 4; ++i) ds[u][n][i] = delta[i % 2];
         }
         add_rows_products<kCols>(p, k, q_tile, at);
         [[maybe_unused]] std::int32_t first_query[kUp][2];  // that sees a row's key
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
-            DEFT_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                const std::int32_t own = key + 16 * u + 8 * j;
-                first_query[u][j] = own < head.keys ? own - head.reach : end;
-            }
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            const std::int32_t own = key + 16 * u + 8 * j;
+            first_query[u][j] = own < head.keys ? own - head.reach : end;
+        }
         DEFT_UNROLL
         for (int n = 0; n < kCols / 8; ++n) {
             float lse[2];
             load_pair(lse[0], lse[1], of_queries + 16 * n);
             DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u)
-                DEFT_UNROLL
-                for (int i = 0; i < 4; ++i) {
-                    p[u][n][i] = exp2_approximate(p[u][n][i] * scale - lse[i % 2]);
-                    if (kMasks && q0 + 8 * n + column + i % 2 < first_query[u][i / 2]) p[u][n][i] = 0;
-                }
+            for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                p[u][n][i] = exp2_approximate(p[u][n][i] * scale - lse[i % 2]);
+                if (kMasks && q0 + 8 * n + column + i % 2 < first_query[u][i / 2]) p[u][n][i] = 0;
+            }
         }
         add_rows_products<kCols>(ds, v, dout_tile, at);
         if constexpr (Tile::kDropout) {
             const float keep_scale = s.dropout.scale();
             DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u)
+            for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+            for (int j = 0; j < 2; ++j) {
+                const std::uint32_t kept = kept_along_queries<kCols>(s.dropout, head, key + 16 * u + 8 * j, q0);
                 DEFT_UNROLL
-                for (int j = 0; j < 2; ++j) {
-                    const std::uint32_t kept = kept_along_queries<kCols>(s.dropout, head, key + 16 * u + 8 * j, q0);
+                for (int n = 0; n < kCols / 8; ++n) {
+                    float delta[2];
+                    load_pair(delta[0], delta[1], of_queries + 2 * (kCols + 8 * n));
                     DEFT_UNROLL
-                    for (int n = 0; n < kCols / 8; ++n) {
-                        float delta[2];
-                        load_pair(delta[0], delta[1], of_queries + 2 * (kCols + 8 * n));
-                        DEFT_UNROLL
-                        for (int i = 0; i < 2; ++i) {
-                            const float factor = keep_factor(kept, n, i, keep_scale);
-                            float &weight = p[u][n][2 * j + i], &gradient = ds[u][n][2 * j + i];
-                            gradient = weight * (factor * gradient + delta[i]);
-                            weight *= factor;
-                        }
+                    for (int i = 0; i < 2; ++i) {
+                        const float factor = keep_factor(kept, n, i, keep_scale);
+                        float &weight = p[u][n][2 * j + i], &gradient = ds[u][n][2 * j + i];
+                        gradient = weight * (factor * gradient + delta[i]);
+                        weight *= factor;
                     }
                 }
+            }
             add_weighted_rows<kWidth, kUp, kCols>(dv, p, dout_tile, at);
         } else {
             add_weighted_rows<kWidth, kUp, kCols>(dv, p, dout_tile, at);
             DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u)
-                DEFT_UNROLL
-                for (int n = 0; n < kCols / 8; ++n)
-                    DEFT_UNROLL
-                    for (int i = 0; i < 4; ++i) ds[u][n][i] *= p[u][n][i];
+            for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+            for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+            for (int i = 0; i < 4; ++i) ds[u][n][i] *= p[u][n][i];
         }
         add_weighted_rows<kWidth, kUp, kCols>(dk, ds, q_tile, at);
     };
@@ -226,8 +221,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     DEFT_UNROLL
     for (int u = 0; u < kUp; ++u) {
         const std::int32_t row = first_row + 16 * u;
-        store_fragments<kWidth>(dk_head, static_cast<int>(dk_rows.row_stride), row, dk[u], score_scale, score_scale, stored,
-                                width);
+        store_fragments<kWidth>(dk_head, static_cast<int>(dk_rows.row_stride), row, dk[u], score_scale, score_scale,
+                                stored, width);
         store_fragments<kWidth>(dv_head, static_cast<int>(dv_rows.row_stride), row, dv[u], 1, 1, stored, width);
     }
 }
@@ -283,32 +278,29 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         if (kMasks && s.causal && k0 > first_of_warp + 16 * kUp - 1 + head.reach) return;
         float p[kUp][kCols / 8][4] = {}, ds[kUp][kCols / 8][4];
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
-            DEFT_UNROLL
-            for (int n = 0; n < kCols / 8; ++n)
-                DEFT_UNROLL
-                for (int i = 0; i < 4; ++i) ds[u][n][i] = Tile::kDropout ? 0.0f : lse[statistics.to_delta + 16 * u + i / 2 * 8];
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+        for (int i = 0; i < 4; ++i) ds[u][n][i] = Tile::kDropout ? 0.0f : lse[statistics.to_delta + 16 * u + i / 2 * 8];
         add_rows_products<kCols>(p, q, k_tile, at);
         add_rows_products<kCols>(ds, d, v_tile, at);
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            [[maybe_unused]] const std::int32_t last_key = head.last_key(row + 16 * u + 8 * j);
+            [[maybe_unused]] std::uint32_t kept = 0;
+            if constexpr (Tile::kDropout) kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
             DEFT_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                [[maybe_unused]] const std::int32_t last_key = head.last_key(row + 16 * u + 8 * j);
-                [[maybe_unused]] std::uint32_t kept = 0;
-                if constexpr (Tile::kDropout) kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
-                DEFT_UNROLL
-                for (int n = 0; n < kCols / 8; ++n)
-                    DEFT_UNROLL
-                    for (int i = 0; i < 2; ++i) {
-                        float e = exp2_approximate(p[u][n][2 * j + i] * scale - lse[16 * u + 8 * j]);
-                        if (kMasks && k0 + 8 * n + column + i > last_key) e = 0;
-                        float& gradient = ds[u][n][2 * j + i];
-                        if constexpr (Tile::kDropout)
-                            gradient = keep_factor(kept, n, i, s.dropout.scale()) * gradient + lse[statistics.to_delta + 16 * u + 8 * j];
-                        gradient *= e;
-                    }
+            for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+            for (int i = 0; i < 2; ++i) {
+                float e = exp2_approximate(p[u][n][2 * j + i] * scale - lse[16 * u + 8 * j]);
+                if (kMasks && k0 + 8 * n + column + i > last_key) e = 0;
+                float& gradient = ds[u][n][2 * j + i];
+                if constexpr (Tile::kDropout)
+                    gradient = keep_factor(kept, n, i, s.dropout.scale()) * gradient +
+                               lse[statistics.to_delta + 16 * u + 8 * j];
+                gradient *= e;
             }
+        }
         add_weighted_rows<kWidth, kUp, kCols>(dq, ds, k_tile, at);
     };
     for (; k0 < unmasked; k0 += kCols) step(std::false_type{});
@@ -333,12 +325,12 @@ void differentiate(Exec& exec, const AttentionHeads<bf16>& gradients, const bf16
     const float score_scale = 1.0f / std::sqrt(static_cast<float>(s.d));
     constexpr int kThreads = 256, kLanes = OfKeys::kWidth / kPiece;
     launch(exec, {"gather_row_statistics", ceil_div(rows * kLanes, kThreads), kThreads},
-           gather_row_statistics<OfKeys::kWidth>, lse2, delta, lse, dout, out, s,
-           padded);
+           gather_row_statistics<OfKeys::kWidth>, lse2, delta, lse, dout, out, s, padded);
     constexpr std::size_t kKeyShared =
         sizeof(bf16) * (2 * OfKeys::kRowValues + 2 * OfKeys::kStages * OfKeys::kStageValues) +
         sizeof(float) * 2 * OfKeys::kStages * OfKeys::kCols;
-    launch(exec, {"key_gradients_on_tensor_cores", s.B * s.Hkv * ceil_div(s.Tk, OfKeys::kRows), OfKeys::kThreads, kKeyShared},
+    launch(exec,
+           {"key_gradients_on_tensor_cores", s.B * s.Hkv * ceil_div(s.Tk, OfKeys::kRows), OfKeys::kThreads, kKeyShared},
            key_gradients_on_tensor_cores<OfKeys>, gradients.k, gradients.v, dout, in, statistics, s, score_scale);
     constexpr std::size_t kQueryShared =
         sizeof(bf16) * (2 * OfQueries::kRowValues + 2 * OfQueries::kStages * OfQueries::kStageValues);

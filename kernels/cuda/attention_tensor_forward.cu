@@ -8,8 +8,8 @@ namespace deft::kernels::cuda {
 
 namespace {
 
-// FlashAttention-2 algorithm 1: one block a tile of queries. Each lane holds, of its rows, the running maximum of the scores,
-// its part of the sum of their exponentials, and its columns of the output.
+// FlashAttention-2 algorithm 1: one block a tile of queries. Each lane holds, of its rows, the running maximum of the
+// scores, its part of the sum of their exponentials, and its columns of the output.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     attend_on_tensor_cores(bf16* out, float* lse, AttentionHeads<const bf16> in, AttentionSpec s, float score_scale) {
@@ -54,60 +54,54 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         add_rows_products<kCols>(p, q, k_tile, at);
         if constexpr (kMasks) {
             DEFT_UNROLL
-            for (int u = 0; u < kUp; ++u)
-                DEFT_UNROLL
-                for (int n = 0; n < kCols / 8; ++n)
-                    DEFT_UNROLL
-                    for (int i = 0; i < 4; ++i)
-                        if (k0 + 8 * n + column + i % 2 > head.last_key(row + 16 * u + i / 2 * 8)) p[u][n][i] = -INFINITY;
+            for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+            for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+            for (int i = 0; i < 4; ++i)
+                if (k0 + 8 * n + column + i % 2 > head.last_key(row + 16 * u + i / 2 * 8)) p[u][n][i] = -INFINITY;
         }
         bool rises = false;
         float rescale[kUp][2];
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            float most = highest[u][j];
             DEFT_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                float most = highest[u][j];
-                DEFT_UNROLL
-                for (int n = 0; n < kCols / 8; ++n) most = fmaxf(most, fmaxf(p[u][n][2 * j], p[u][n][2 * j + 1]));
-                most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
-                most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
-                rises = rises || most != highest[u][j];
-                rescale[u][j] = exp2_approximate((highest[u][j] - most) * scale);
-                highest[u][j] = most;
-            }
+            for (int n = 0; n < kCols / 8; ++n) most = fmaxf(most, fmaxf(p[u][n][2 * j], p[u][n][2 * j + 1]));
+            most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
+            most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
+            rises = rises || most != highest[u][j];
+            rescale[u][j] = exp2_approximate((highest[u][j] - most) * scale);
+            highest[u][j] = most;
+        }
         if (__ballot_sync(kWholeWarp, rises) != 0) {
             DEFT_UNROLL
             for (int u = 0; u < kUp; ++u) {
                 total[u][0] *= rescale[u][0];
                 total[u][1] *= rescale[u][1];
                 DEFT_UNROLL
-                for (int n = 0; n < kWidth / 8; ++n)
-                    DEFT_UNROLL
-                    for (int i = 0; i < 4; ++i) o[u][n][i] *= rescale[u][i / 2];
+                for (int n = 0; n < kWidth / 8; ++n) DEFT_UNROLL
+                for (int i = 0; i < 4; ++i) o[u][n][i] *= rescale[u][i / 2];
             }
         }
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            const float offset = highest[u][j] * scale;
             DEFT_UNROLL
-            for (int j = 0; j < 2; ++j) {
-                const float offset = highest[u][j] * scale;
-                DEFT_UNROLL
-                for (int n = 0; n < kCols / 8; ++n) {
-                    float(&pair)[4] = p[u][n];
-                    pair[2 * j] = exp2_approximate(pair[2 * j] * scale - offset);
-                    pair[2 * j + 1] = exp2_approximate(pair[2 * j + 1] * scale - offset);
-                    total[u][j] += pair[2 * j] + pair[2 * j + 1];
-                }
-                if constexpr (Tile::kDropout) {
-                    const float keep_scale = s.dropout.scale();
-                    const std::uint32_t kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
-                    DEFT_UNROLL
-                    for (int n = 0; n < kCols / 8; ++n)
-                        DEFT_UNROLL
-                        for (int i = 0; i < 2; ++i) p[u][n][2 * j + i] *= keep_factor(kept, n, i, keep_scale);
-                }
+            for (int n = 0; n < kCols / 8; ++n) {
+                float(&pair)[4] = p[u][n];
+                pair[2 * j] = exp2_approximate(pair[2 * j] * scale - offset);
+                pair[2 * j + 1] = exp2_approximate(pair[2 * j + 1] * scale - offset);
+                total[u][j] += pair[2 * j] + pair[2 * j + 1];
             }
+            if constexpr (Tile::kDropout) {
+                const float keep_scale = s.dropout.scale();
+                const std::uint32_t kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
+                DEFT_UNROLL
+                for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+                for (int i = 0; i < 2; ++i) p[u][n][2 * j + i] *= keep_factor(kept, n, i, keep_scale);
+            }
+        }
         add_weighted_rows<kWidth, kUp, kCols>(o, p, v_tile, at);
     };
     for (; k0 < unmasked; k0 += kCols) step(std::false_type{});
@@ -131,8 +125,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
             if (threadIdx.x % 4 == 0 && query < s.Tq)
                 lse_rows[query] = is_real ? highest[u][j] * score_scale + logf(sum) : 0;
         }
-        store_fragments<kWidth>(out_rows, static_cast<int>(s.H * s.d), first_row + 16 * u, o[u], factor[0], factor[1], stored,
-                                width);
+        store_fragments<kWidth>(out_rows, static_cast<int>(s.H * s.d), first_row + 16 * u, o[u], factor[0], factor[1],
+                                stored, width);
     }
 }
 

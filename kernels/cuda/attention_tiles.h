@@ -29,7 +29,7 @@ struct Head {
 
     // In (B, Tq, H, d), or in packed rows.
     __device__ std::int64_t plain(const AttentionSpec& s) const { return (s.first_row(b, s.Tq) * s.H + h) * s.d; }
-    __device__ std::int64_t row(const AttentionSpec& s) const { return (b * s.H + h) * s.Tq; }          // (B, H, Tq)
+    __device__ std::int64_t row(const AttentionSpec& s) const { return (b * s.H + h) * s.Tq; }  // (B, H, Tq)
 };
 
 // kRows rows (queries or keys) of heads of up to kCols values, stored (kRows, kCols) with one float more a row, which
@@ -79,8 +79,8 @@ __device__ inline bool sees(const Head& head, std::int32_t query, std::int32_t k
     return key < head.keys && key <= query + head.reach;
 }
 
-// Which of this thread's probabilities of a tile stay, one bit each: entry (i, j) is bit i kRowsOfThread + j. As bits, the
-// draws are done before the products' registers are in use.
+// Which of this thread's probabilities of a tile stay, one bit each: entry (i, j) is bit i kRowsOfThread + j. As bits,
+// the draws are done before the products' registers are in use.
 template <class Tile>
 __device__ inline std::uint32_t kept_probabilities(const AttentionDropout& dropout, const Head& head, std::int32_t q0,
                                                    std::int32_t k0) {

@@ -62,8 +62,8 @@ cublasLtEpilogue_t library_epilogue(Epilogue epilogue) {
     return CUBLASLT_EPILOGUE_DGELU;
 }
 
-// Partial sums of a split k go through our own workspace and are added in a second step, whose order is fixed for a plan.
-// In a shorter output type they would be rounded before they are added.
+// Partial sums of a split k go through our own workspace and are added in a second step, whose order is fixed for a
+// plan. In a shorter output type they would be rounded before they are added.
 std::uint32_t allowed_reductions(ProductType out) {
     std::uint32_t mask = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     if (out == ProductType::f32) mask |= CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
@@ -91,8 +91,8 @@ cublasLtMatrixLayoutOpaque_t layout_of(ProductType type, std::int64_t rows, std:
     return layout;
 }
 
-// The product in the library's terms: c (m, n) = a b by rows is c^T = b^T a^T by columns. Its operands change places, and a
-// row-major matrix read by columns is its own transpose.
+// The product in the library's terms: c (m, n) = a b by rows is c^T = b^T a^T by columns. Its operands change places,
+// and a row-major matrix read by columns is its own transpose.
 struct Described {
     cublasLtMatmulDescOpaque_t operation{};
     cublasLtMatrixLayoutOpaque_t left, right, out;
@@ -130,7 +130,8 @@ cublasLtMatmulPreferenceOpaque_t preference_of(const ProductKey& key) {
 }
 
 template <class Value>
-Value attribute_of(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute, Value missing) {
+Value attribute_of(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute,
+                   Value missing) {
     Value value{};
     std::size_t written = 0;
     const cublasStatus_t status =
@@ -178,8 +179,8 @@ std::vector<LibraryAlgorithm> search(const Library& library, const ProductKey& k
     return algorithms;
 }
 
-// c = a b + beta c with the epilogue. False, with nothing done, where the library has no algorithm for it, or refuses each
-// one that it has.
+// c = a b + beta c with the epilogue. False, with nothing done, where the library has no algorithm for it, or refuses
+// each one that it has.
 bool multiply(Exec& exec, const ProductKey& key, const Places& places, float beta) {
     const Library& library = *static_cast<Library*>(exec.blas);
     Described product(key, places);
@@ -259,8 +260,8 @@ template <class Real>
 bool library_activation_gradient(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
                                  std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
     if (rows == 0 || in == 0 || out == 0 || act != Activation::gelu_tanh || !fits_epilogue(pre, in)) return false;
-    const ProductKey key = product_key<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, in, Epilogue::gelu_gradient, nullptr,
-                                                   pre);
+    const ProductKey key =
+        product_key<Real, Real>(exec, dx, {dy}, {w}, rows, in, out, in, Epilogue::gelu_gradient, nullptr, pre);
     return multiply(exec, key, {dy, w, dx, nullptr, pre}, 0.0f);
 }
 

@@ -3,10 +3,10 @@
 
 #include "kernels/attention.h"
 #include "kernels/bf16.h"
-#include "kernels/dropout_key.h"
 #include "kernels/cuda/exec.h"
 #include "kernels/cuda/experts.h"
 #include "kernels/cuda/workspace.h"
+#include "kernels/dropout_key.h"
 #include "kernels/embedding_tables.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
@@ -15,7 +15,8 @@ namespace deft::kernels::cuda {
 
 // ---- linear ----
 // Linear layers: products, with bias and the tanh form of GELU in the library's call where it has one; activations in
-// float are ours. Real: float or bf16; gradients of weights are float. An activation that has a gate is an op of its own.
+// float are ours. Real: float or bf16; gradients of weights are float. An activation that has a gate is an op of its
+// own.
 
 // y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out).
 // pre (rows, out) or null receives x W^T + bias, which the backward pass of an activation needs.
@@ -23,8 +24,8 @@ template <class Real>
 void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation);
 
-// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of the
-// layer that made x, null when act is none.
+// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in); pre (rows, in) is the pre-activation of
+// the layer that made x, null when act is none.
 template <class Real>
 void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation, Accumulate);
@@ -57,10 +58,11 @@ template <class Real>
 void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N, const DropoutKey&);
 
 // ---- rope ----
-// The pair (x[i], x[i + d/2]) of each head is turned by the angle position theta^(-2i/d), or back. (Pairs are Llama's, as
-// Hugging Face stores its weights; the paper's are neighbours.)
+// The pair (x[i], x[i + d/2]) of each head is turned by the angle position theta^(-2i/d), or back. (Pairs are Llama's,
+// as Hugging Face stores its weights; the paper's are neighbours.)
 
-// Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be x.
+// Row r of (B, K) begins at y + r y_stride and x + r x_stride; what of a row belongs to no head is left alone. y may be
+// x.
 template <class Real>
 void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape&, RopeTurn);
 
@@ -81,8 +83,8 @@ template <class Real>
 void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t K, std::int64_t C, Pooling,
                    Accumulate);
 
-// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by rows;
-// the values of a patch by its rows, columns and channels. Images are float or bytes.
+// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by
+// rows; the values of a patch by its rows, columns and channels. Images are float or bytes.
 template <class Real, class Pixel>
 void patchify(Exec&, Real* out, const Pixel* images, const PatchShape&);
 
@@ -142,11 +144,11 @@ void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index
 
 inline constexpr std::int64_t kMostHeadSize = 128;
 
-// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it says.
-// q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row of
-// scaled scores. Of queries that are padding, out and lse are 0; of packed
-// samples q, k, v and out have M rows, (M, H, d), and lse is (B, H, Tq) all the same. Errors: config, as
-// require_attention (kernels/require_attention.h), or d > kMostHeadSize; likewise below.
+// out = softmax(Q K^T / sqrt(d)) V per head, over the keys that spec lets each query see; probabilities dropped as it
+// says. q (B, Tq, H, d), k and v (B, Tk, Hkv, d) anywhere; out (B, Tq, H, d); lse (B, H, Tq) = log-sum-exp of each row
+// of scaled scores. Of queries that are padding, out and lse are 0; of packed samples q, k, v and out have M rows, (M,
+// H, d), and lse is (B, H, Tq) all the same. Errors: config, as require_attention (kernels/require_attention.h), or d >
+// kMostHeadSize; likewise below.
 template <class Real>
 void attention_forward(Exec&, Real* out, float* lse, const AttentionHeads<const Real>& in, const AttentionSpec& spec);
 
@@ -174,21 +176,21 @@ void embedding_backward(Exec&, const EmbeddingGradients<float>& gradients, const
 
 // ---- head loss ----
 // The language-model head and its cross-entropy, fused over chunks of rows: the (rows, V) logits never exist whole.
-// Real: float or bf16; losses and gradients of weights are float. Logits are of type Real in training, and their gradients
-// take their place; they are float in evaluation.
+// Real: float or bf16; losses and gradients of weights are float. Logits are of type Real in training, and their
+// gradients take their place; they are float in evaluation.
 
 // How w and dw are stored, and how many rows are worked on at once.
 struct HeadLayout {
-    std::int64_t weight_rows = 0;  // of w and dw, at least V, the rest zero in w; 0: V. As padded_vocabulary(V): fast products
-    std::int64_t most_rows = 0;    // of a chunk; 0: head_chunk_rows
+    std::int64_t weight_rows =
+        0;  // of w and dw, at least V, the rest zero in w; 0: V. As padded_vocabulary(V): fast products
+    std::int64_t most_rows = 0;  // of a chunk; 0: head_chunk_rows
 };
 
 // loss (rows) = -log softmax(x W^T + bias)[target], nats, 0 where target is kIgnoreTarget.
 // dx (rows, C) = scale * d(sum of loss)/dx, 0 in ignored rows, which cost no product; dw (V, C), and dbias (V) unless
-// null, = or += scale * d(sum of loss)/dw, /dbias; dw's rows from V on are written as zeros. x (rows, C), w (V, C), bias (V)
-// or null, target (rows), of which target_rows are not ignored.
-// A target outside [0, V), which a caller should have refused, gives a loss of NaN and no gradient; so does a target
-// beyond the first target_rows.
+// null, = or += scale * d(sum of loss)/dw, /dbias; dw's rows from V on are written as zeros. x (rows, C), w (V, C),
+// bias (V) or null, target (rows), of which target_rows are not ignored. A target outside [0, V), which a caller should
+// have refused, gives a loss of NaN and no gradient; so does a target beyond the first target_rows.
 template <class Real>
 void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
@@ -198,8 +200,8 @@ void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, cons
 // ties).
 template <class Real>
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
-               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
-               std::int64_t V, const HeadLayout& = {});
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V,
+               const HeadLayout& = {});
 
 // ---- value loss ----
 // One number a sample and its squared error, as of regression. Real: float or bf16.

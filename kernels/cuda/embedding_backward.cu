@@ -15,7 +15,7 @@ constexpr int kAhead = 8;  // rows that a warp loads before it adds them
 // the gradient. One that crosses chunks leaves a partial sum in each, which finish_runs adds in order.
 struct Runs {
     SortedIds sorted;  // (n)
-    float* partial;    // (chunks, 2, C): of the run that an earlier chunk begins, and of the one that a later chunk ends
+    float* partial;  // (chunks, 2, C): of the run that an earlier chunk begins, and of the one that a later chunk ends
     std::int64_t n, C;
 
     __device__ std::int64_t chunks() const { return ceil_div(n, kRunChunk); }

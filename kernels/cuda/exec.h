@@ -17,9 +17,9 @@ inline constexpr bool kBuilt = false;
 struct Products;
 
 struct Exec {
-    void* stream = nullptr;         // cudaStream_t
-    void* blas = nullptr;           // the library's handle (gemm.h)
-    Products* products = nullptr;   // plans of products, and the path of each (products.h)
+    void* stream = nullptr;               // cudaStream_t
+    void* blas = nullptr;                 // the library's handle (gemm.h)
+    Products* products = nullptr;         // plans of products, and the path of each (products.h)
     std::span<std::byte> blas_workspace;  // device memory of the library alone
     std::span<std::byte> workspace;       // device memory, at least X_workspace(...) bytes for each kernel X that names
                                           // one; 256-byte aligned

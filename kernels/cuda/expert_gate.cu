@@ -124,8 +124,8 @@ __global__ void weigh_choices(float* weight, const float* prob, const std::int32
 
 constexpr int kLossThreads = 256;
 
-// partial (chunks, 2 E + 3): of a chunk of rows the sums of the experts' probabilities, the counts of their choices, the
-// rows, their squares and their entropies. A block a chunk; a thread a column.
+// partial (chunks, 2 E + 3): of a chunk of rows the sums of the experts' probabilities, the counts of their choices,
+// the rows, their squares and their entropies. A block a chunk; a thread a column.
 __global__ void sum_gate_chunks(double* partial, const float* prob, const float* lse, const float* logits,
                                 const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
     const std::int64_t first = blockIdx.x * kGateLossRows, end = first + kGateLossRows < N ? first + kGateLossRows : N;
@@ -272,15 +272,15 @@ void gate_losses(Exec& exec, float* losses, std::int32_t* chosen, const float* p
 
 void sum_routing(Exec& exec, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,
                  std::int64_t E, double weight, Accumulate accumulate) {
-    launch(exec, over_items("add_routing", RoutingTotals{E}.size()), add_routing, totals, losses, chosen, start, E, weight,
-           accumulate == Accumulate::yes);
+    launch(exec, over_items("add_routing", RoutingTotals{E}.size()), add_routing, totals, losses, chosen, start, E,
+           weight, accumulate == Accumulate::yes);
 }
 
 void gate_backward(Exec& exec, float* dlogits, const float* dweight, const float* logits, const std::int32_t* expert,
                    const std::int32_t* slot, const std::int32_t* chosen, std::int64_t N, std::int64_t E, std::int64_t k,
                    double balance_scale, double z_scale) {
-    launch(exec, over_rows("gate_gradients", N), gate_gradients, dlogits, dweight, logits, expert, slot, chosen, N, E, k,
-           balance_scale, z_scale);
+    launch(exec, over_rows("gate_gradients", N), gate_gradients, dlogits, dweight, logits, expert, slot, chosen, N, E,
+           k, balance_scale, z_scale);
 }
 
 }  // namespace deft::kernels::cuda

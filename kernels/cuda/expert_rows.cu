@@ -23,7 +23,8 @@ struct ChoiceKeys {
     }
 };
 
-// f(i, is_own, before) of every item, where is_own(i) is asked and `before` items before it are own; by a block, in tiles.
+// f(i, is_own, before) of every item, where is_own(i) is asked and `before` items before it are own; by a block, in
+// tiles.
 template <class IsOwn, class F>
 __device__ inline void for_ranked(std::int64_t items, const IsOwn& is_own, const F& f) {
     std::int64_t ranked = 0;
@@ -36,8 +37,8 @@ __device__ inline void for_ranked(std::int64_t items, const IsOwn& is_own, const
     }
 }
 
-// A block an expert: slot is 0 of the choices that it keeps and -1 of the others, start[e + 1] how many it keeps. Choices of
-// no expert are the first block's.
+// A block an expert: slot is 0 of the choices that it keeps and -1 of the others, start[e + 1] how many it keeps.
+// Choices of no expert are the first block's.
 __global__ void keep_choices(std::int32_t* start, std::int32_t* slot, const std::int32_t* expert, RoutedRows rows,
                              std::int64_t k, std::int64_t E, CapacitySpec spec) {
     const std::int64_t e = blockIdx.x, items = rows.N * k;
@@ -59,18 +60,20 @@ __global__ void keep_choices(std::int32_t* start, std::int32_t* slot, const std:
     if (!spec.selects_at_random) {
         const std::int64_t N = rows.N;  // all rows' first choices come first
         const auto choice = [=](std::int64_t i) { return i % N * k + i / N; };
-        for_ranked(items, [=](std::int64_t i) { return expert[choice(i)] == e; },
-                   [=](std::int64_t i, std::int64_t before) {
-                       if (before >= capacity) slot[choice(i)] = -1;
-                   });
+        for_ranked(
+            items, [=](std::int64_t i) { return expert[choice(i)] == e; },
+            [=](std::int64_t i, std::int64_t before) {
+                if (before >= capacity) slot[choice(i)] = -1;
+            });
         return;
     }
     const ChoiceKeys keys{rows, expert, e, k};
     const Cut cut = capacity > 0 ? select_cut(keys, items, capacity) : Cut{0, 0};
-    for_ranked(items, [=](std::int64_t i) { return keys[i] == cut.key; },
-               [=](std::int64_t i, std::int64_t before) {
-                   if (before >= cut.ties && expert[i] == e) slot[i] = -1;
-               });
+    for_ranked(
+        items, [=](std::int64_t i) { return keys[i] == cut.key; },
+        [=](std::int64_t i, std::int64_t before) {
+            if (before >= cut.ties && expert[i] == e) slot[i] = -1;
+        });
     for (std::int64_t i = threadIdx.x; i < items; i += kPlaceThreads)
         if (expert[i] == e && keys[i] > cut.key) slot[i] = -1;
 }
@@ -91,12 +94,13 @@ __global__ void start_experts(std::int32_t* start, std::int64_t E) {
 __global__ void place_kept(std::int32_t* row, std::int32_t* slot, const std::int32_t* start, const std::int32_t* expert,
                            std::int64_t items, std::int64_t k, std::int64_t E) {
     const std::int64_t e = blockIdx.x;
-    for_ranked(items, [=](std::int64_t i) { return expert[i] == e && slot[i] >= 0; },
-               [=](std::int64_t i, std::int64_t before) {
-                   const std::int64_t place = start[e] + before;
-                   slot[i] = static_cast<std::int32_t>(place);
-                   row[place] = static_cast<std::int32_t>(i / k);
-               });
+    for_ranked(
+        items, [=](std::int64_t i) { return expert[i] == e && slot[i] >= 0; },
+        [=](std::int64_t i, std::int64_t before) {
+            const std::int64_t place = start[e] + before;
+            slot[i] = static_cast<std::int32_t>(place);
+            row[place] = static_cast<std::int32_t>(i / k);
+        });
     for (std::int64_t place = start[E] + first_item(); place < items; place += item_stride()) row[place] = 0;
 }
 

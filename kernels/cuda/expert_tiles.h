@@ -1,6 +1,6 @@
 #pragma once
-// Which tile of which expert's rows a block works on: the device alone knows how many rows an expert has. Included by .cu
-// sources alone.
+// Which tile of which expert's rows a block works on: the device alone knows how many rows an expert has. Included by
+// .cu sources alone.
 
 #include <cstdint>
 

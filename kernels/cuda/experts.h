@@ -1,7 +1,7 @@
 #pragma once
 // CUDA kernels of layers of experts. What each computes, on which shapes: kernels/cpu/experts.h. Nothing waits for the
-// host: kernels are started for as many slots as there may be, and read on the device how many there are. Real: float or
-// bf16; all of the gate is float.
+// host: kernels are started for as many slots as there may be, and read on the device how many there are. Real: float
+// or bf16; all of the gate is float.
 
 #include "kernels/bf16.h"
 #include "kernels/cuda/exec.h"
@@ -13,8 +13,8 @@ namespace deft::kernels::cuda {
 // ---- gate ----
 
 template <class Real>
-void gate_logits(Exec&, float* logits, const Real* x, const float* w, const float* bias, std::int64_t N,
-                 std::int64_t C, std::int64_t E);
+void gate_logits(Exec&, float* logits, const Real* x, const float* w, const float* bias, std::int64_t N, std::int64_t C,
+                 std::int64_t E);
 template <class Real>
 void gate_backward_input(Exec&, Real* dx, const float* dlogits, const float* w, std::int64_t N, std::int64_t C,
                          std::int64_t E, Accumulate);

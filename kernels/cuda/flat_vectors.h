@@ -1,5 +1,6 @@
 #pragma once
-// Kernels over flat arrays: kWidth neighbouring values at a time, and the rest after the last whole vector one at a time.
+// Kernels over flat arrays: kWidth neighbouring values at a time, and the rest after the last whole vector one at a
+// time.
 
 #include <cstdint>
 

@@ -24,9 +24,9 @@ template <class In, class Out>
 void gemm(Exec&, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k, float beta,
           std::int64_t ldc = 0);
 
-// The same by our own kernel on tensor cores, for what the library refuses. False, with nothing done, where it does not fit:
-// rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where rows run along it; and not a^T b^T.
-// Instantiated for float and bf16.
+// The same by our own kernel on tensor cores, for what the library refuses. False, with nothing done, where it does not
+// fit: rows of operands that begin at multiples of 16 bytes, k a multiple of 8 where rows run along it; and not a^T
+// b^T. Instantiated for float and bf16.
 template <class Out>
 bool tensor_gemm(Exec&, Out* c, Operand<bf16> a, Operand<bf16> b, std::int64_t m, std::int64_t n, std::int64_t k,
                  float beta, std::int64_t ldc = 0);
@@ -43,8 +43,8 @@ void mixed_gemm(Exec&, Out* c, Operand<A> a, Operand<B> b, std::int64_t m, std::
 
 // Matrix products of a library, the one place that knows which: cuBLASLt (cublaslt.cu), which may split k with partial
 // sums in our own workspace; under the emulator a plain loop (emulator/library_gemm.cpp). Plans choose its algorithm
-// (product_plans.h). Every function is false, with nothing done, where the library refuses: it has no algorithm for these
-// sizes, strides or alignments, or refused all of them when they were to run.
+// (product_plans.h). Every function is false, with nothing done, where the library refuses: it has no algorithm for
+// these sizes, strides or alignments, or refused all of them when they were to run.
 
 // As gemm; m, n, k > 0 and ldc >= n.
 template <class In, class Out>

@@ -7,8 +7,8 @@
 
 namespace deft::kernels::cuda {
 
-// A tile is kTensorTile x kTensorTile; a warp makes a quarter of it. kTensorDepth of k at a time, kTensorStages of them in
-// shared memory: all but one arrive while that one is read.
+// A tile is kTensorTile x kTensorTile; a warp makes a quarter of it. kTensorDepth of k at a time, kTensorStages of them
+// in shared memory: all but one arrive while that one is read.
 inline constexpr int kTensorTile = 128, kTensorDepth = 32, kTensorStages = 4, kTensorWarps = 4;
 inline constexpr int kTensorThreads = 32 * kTensorWarps, kTensorBlocks = 2;  // of a multiprocessor, at least
 inline constexpr std::size_t kTensorShared = sizeof(bf16) * 2 * kTensorStages * kTensorTile * kTensorDepth;
@@ -17,9 +17,9 @@ inline constexpr std::size_t kTensorShared = sizeof(bf16) * 2 * kTensorStages * 
 // factor); or the result's, so that its rows are k.
 enum class Along { k, result };
 
-// An operand: `results` rows (or columns) of the result and `depth` of k; stored rows are `leading` apart, a multiple of 8,
-// and begin at multiples of 16 bytes. Along k, depth is a multiple of 8; along the result, the last row too has `leading`
-// values, which may be read.
+// An operand: `results` rows (or columns) of the result and `depth` of k; stored rows are `leading` apart, a multiple
+// of 8, and begin at multiples of 16 bytes. Along k, depth is a multiple of 8; along the result, the last row too has
+// `leading` values, which may be read.
 struct TensorOperand {
     const bf16* data;
     std::int32_t leading, results, depth;
@@ -35,7 +35,8 @@ struct OperandCopier {
     std::int32_t leading, rows, columns;  // that are left from this thread's own on
 
     __device__ OperandCopier(const TensorOperand& x, std::int32_t first)
-        : own(copier.own(x.data + (kByK ? std::int64_t{first} * x.leading : first), x.leading)), leading(x.leading),
+        : own(copier.own(x.data + (kByK ? std::int64_t{first} * x.leading : first), x.leading)),
+          leading(x.leading),
           rows((kByK ? x.results - first : x.depth) - copier.row),
           columns((kByK ? x.depth : x.results - first) - copier.column) {}
 
@@ -68,8 +69,8 @@ __device__ __forceinline__ void load_second_factor(unsigned (&b)[4], SharedAddre
 }
 
 // finish(row, column, sum, next) for every two neighbours of the tile of a (m, k) b (k, n) that begins at (first_row,
-// first_column); column is even, and the second may be past the last. Each sum runs over k in order. All threads of the block
-// take part.
+// first_column); column is even, and the second may be past the last. Each sum runs over k in order. All threads of the
+// block take part.
 template <Along kAlongOfA, Along kAlongOfB, class Finish>
 __device__ inline void multiply_tile_on_tensor_cores(const TensorOperand& a, const TensorOperand& b,
                                                      std::int32_t first_row, std::int32_t first_column,
@@ -118,15 +119,13 @@ __device__ inline void multiply_tile_on_tensor_cores(const TensorOperand& a, con
     }
     copies.template wait<0>();
     DEFT_UNROLL
-    for (int u = 0; u < 4; ++u)
-        DEFT_UNROLL
-        for (int n = 0; n < 8; ++n)
-            DEFT_UNROLL
-            for (int i = 0; i < 4; i += 2) {
-                const std::int32_t row = first_row + m0 + 16 * u + lane / 4 + i / 2 * 8;
-                const std::int32_t column = first_column + n0 + 8 * n + 2 * (lane % 4);
-                if (row < a.results && column < b.results) finish(row, column, sums[u][n][i], sums[u][n][i + 1]);
-            }
+    for (int u = 0; u < 4; ++u) DEFT_UNROLL
+    for (int n = 0; n < 8; ++n) DEFT_UNROLL
+    for (int i = 0; i < 4; i += 2) {
+        const std::int32_t row = first_row + m0 + 16 * u + lane / 4 + i / 2 * 8;
+        const std::int32_t column = first_column + n0 + 8 * n + 2 * (lane % 4);
+        if (row < a.results && column < b.results) finish(row, column, sums[u][n][i], sums[u][n][i + 1]);
+    }
 }
 
 }  // namespace deft::kernels::cuda

@@ -33,8 +33,8 @@ Strided<Real> strided(const Operand<Real>& operand, std::int64_t rows, std::int6
     return {operand.data, rows, cols, operand.transposed ? 1 : leading, operand.transposed ? leading : 1};
 }
 
-// finish(row, col, sum) for every element of the tile of a (m, k) b (k, n) that begins at (first_row, first_col). Each sum
-// runs over k in order. All threads of the block take part.
+// finish(row, col, sum) for every element of the tile of a (m, k) b (k, n) that begins at (first_row, first_col). Each
+// sum runs over k in order. All threads of the block take part.
 template <class A, class B, class Finish>
 __device__ inline void multiply_tile(const Strided<A>& a, const Strided<B>& b, std::int64_t first_row,
                                      std::int64_t first_col, const Finish& finish) {
@@ -52,8 +52,8 @@ __device__ inline void multiply_tile(const Strided<A>& a, const Strided<B>& b, s
         for (int p = 0; p < kGemmDepth; ++p)
             for (int i = 0; i < kGemmItems; ++i)
                 for (int j = 0; j < kGemmItems; ++j)
-                    sum[i][j] += of_a[(y + i * kGemmEdge) * (kGemmDepth + 1) + p] *
-                                 of_b[p * kGemmTile + x + j * kGemmEdge];
+                    sum[i][j] +=
+                        of_a[(y + i * kGemmEdge) * (kGemmDepth + 1) + p] * of_b[p * kGemmTile + x + j * kGemmEdge];
         __syncthreads();  // the tiles have been read
     }
     for (int i = 0; i < kGemmItems; ++i)

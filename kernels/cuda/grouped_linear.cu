@@ -66,15 +66,16 @@ constexpr int kBiasColumns = 32, kBiasRowLanes = 8;
 
 // A block an expert and 32 outputs: each of its 8 warps adds every eighth row, and the first adds those sums in order.
 template <class Real>
-__global__ void __launch_bounds__(kBiasColumns * kBiasRowLanes)
+__global__ void __launch_bounds__(kBiasColumns* kBiasRowLanes)
     grouped_backward_bias(float* dbias, const Real* dy, const std::int32_t* start, std::int64_t out, bool adds) {
     const std::int64_t across = ceil_div(out, kBiasColumns), e = blockIdx.x / across;
-    const int lane = static_cast<int>(threadIdx.x) % kBiasColumns, row_lane = static_cast<int>(threadIdx.x) / kBiasColumns;
+    const int lane = static_cast<int>(threadIdx.x) % kBiasColumns,
+              row_lane = static_cast<int>(threadIdx.x) / kBiasColumns;
     const std::int64_t col = blockIdx.x % across * kBiasColumns + lane;
     float sum = 0;
     for (std::int64_t slot = start[e] + row_lane; col < out && slot < start[e + 1]; slot += kBiasRowLanes)
         sum += to_float(dy[slot * out + col]);
-    DEFT_SHARED(float, sums, kBiasColumns * kBiasRowLanes);
+    DEFT_SHARED(float, sums, kBiasColumns* kBiasRowLanes);
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (row_lane != 0 || col >= out) return;
@@ -89,36 +90,36 @@ template <class Real>
 void grouped_linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,
                             const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                             std::int64_t out, Activation act) {
-    const ProductShape shape{false, true, slots, out, in, product_type<Real>, product_type<Real>, product_type<Real>,
-                             Epilogue::none, true};
+    const ProductShape shape{
+        false, true, slots, out, in, product_type<Real>, product_type<Real>, product_type<Real>, Epilogue::none, true};
     if constexpr (std::is_same_v<Real, bf16>)
         if (grouped_forward_on_tensor_cores(exec, y, pre, x, w, bias, start, slots, E, in, out, act))
             return record_product(exec, shape, ProductPath::tensor_cores);
     record_product(exec, shape, ProductPath::tiles);
-    launch(exec, {"grouped_forward", most_tiles(slots, E, out, kGemmTile), kGemmThreads}, grouped_forward<Real>, y, pre, x, w, bias,
-           start, E, in, out, act);
+    launch(exec, {"grouped_forward", most_tiles(slots, E, out, kGemmTile), kGemmThreads}, grouped_forward<Real>, y, pre,
+           x, w, bias, start, E, in, out, act);
 }
 
 template <class Real>
 void grouped_linear_backward_input(Exec& exec, Real* dx, const Real* dy, const Real* w, const Real* pre,
                                    const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
-    const ProductShape shape{false, false, slots, in, out, product_type<Real>, product_type<Real>, product_type<Real>,
-                             Epilogue::none, true};
+    const ProductShape shape{
+        false, false, slots, in, out, product_type<Real>, product_type<Real>, product_type<Real>, Epilogue::none, true};
     if constexpr (std::is_same_v<Real, bf16>)
         if (grouped_backward_input_on_tensor_cores(exec, dx, dy, w, pre, start, slots, E, in, out, act))
             return record_product(exec, shape, ProductPath::tensor_cores);
     record_product(exec, shape, ProductPath::tiles);
-    launch(exec, {"grouped_backward_input", most_tiles(slots, E, in, kGemmTile), kGemmThreads}, grouped_backward_input<Real>, dx, dy,
-           w, pre, start, E, in, out, act);
+    launch(exec, {"grouped_backward_input", most_tiles(slots, E, in, kGemmTile), kGemmThreads},
+           grouped_backward_input<Real>, dx, dy, w, pre, start, E, in, out, act);
 }
 
 template <class Real>
 void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const Real* dy, const Real* x,
-                                    const std::int32_t* start, std::int64_t slots, std::int64_t E,
-                                    std::int64_t in, std::int64_t out, Accumulate accumulate) {
-    const ProductShape shape{true, false, out, in, slots, product_type<Real>, product_type<Real>, ProductType::f32,
-                             Epilogue::none, true};
+                                    const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
+                                    std::int64_t out, Accumulate accumulate) {
+    const ProductShape shape{
+        true, false, out, in, slots, product_type<Real>, product_type<Real>, ProductType::f32, Epilogue::none, true};
     const bool adds = accumulate == Accumulate::yes;
     if (dbias != nullptr)
         launch(exec, {"grouped_backward_bias", E * ceil_div(out, kBiasColumns), kBiasColumns * kBiasRowLanes},

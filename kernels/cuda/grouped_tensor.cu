@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
 
 __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
     grouped_input_gradients_on_tensor_cores(bf16* dx, const bf16* dy, const bf16* w, const bf16* pre,
-                                            const std::int32_t* start, std::int64_t E, std::int64_t in, std::int64_t out,
-                                            Activation act) {
+                                            const std::int32_t* start, std::int64_t E, std::int64_t in,
+                                            std::int64_t out, Activation act) {
     const ExpertTile tile = tile_of_block(start, E, in, kTensorTile);
     if (tile.e < 0) return;
     const TensorOperand gradient{dy + tile.first * out, narrow(out), narrow(tile.rows), narrow(out)};
@@ -105,8 +105,8 @@ bool grouped_forward_on_tensor_cores(Exec& exec, bf16* y, bf16* pre, const bf16*
 }
 
 bool grouped_backward_input_on_tensor_cores(Exec& exec, bf16* dx, const bf16* dy, const bf16* w, const bf16* pre,
-                                            const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
-                                            std::int64_t out, Activation act) {
+                                            const std::int32_t* start, std::int64_t slots, std::int64_t E,
+                                            std::int64_t in, std::int64_t out, Activation act) {
     if (!fits(in, out, dx, dy, w, pre)) return false;
     launch(exec, over_tensor_tiles("grouped_input_gradients_on_tensor_cores", most_tiles(slots, E, in, kTensorTile)),
            grouped_input_gradients_on_tensor_cores, dx, dy, w, pre, start, E, in, out, act);
@@ -114,8 +114,8 @@ bool grouped_backward_input_on_tensor_cores(Exec& exec, bf16* dx, const bf16* dy
 }
 
 bool grouped_backward_weight_on_tensor_cores(Exec& exec, float* dw, const bf16* dy, const bf16* x,
-                                             const std::int32_t* start, std::int64_t E, std::int64_t in, std::int64_t out,
-                                             Accumulate accumulate) {
+                                             const std::int32_t* start, std::int64_t E, std::int64_t in,
+                                             std::int64_t out, Accumulate accumulate) {
     if (!fits(in, out, dw, dy, x)) return false;
     launch(exec,
            over_tensor_tiles("grouped_weight_gradients_on_tensor_cores",

@@ -167,9 +167,9 @@ __device__ inline float exponential(float x) {
         return exp2_approximate(x * kLog2OfE);
 }
 
-// One block a row of the chunk, which begins at the `first` of the rows that have a target: loss (rows), and in place of the
-// logits (chunk, leading) their gradients scale (softmax - one-hot), zeros from V on. The row is read twice, 16 bytes at a
-// time; as blocks are large, the second time from the cache.
+// One block a row of the chunk, which begins at the `first` of the rows that have a target: loss (rows), and in place
+// of the logits (chunk, leading) their gradients scale (softmax - one-hot), zeros from V on. The row is read twice, 16
+// bytes at a time; as blocks are large, the second time from the cache.
 template <class Real>
 __global__ void __launch_bounds__(kMostRowThreads, 2)
     cross_entropy_gradient(float* loss, Real* logits, const Real* bias, const std::int32_t* target, TargetRows rows,
@@ -177,7 +177,8 @@ __global__ void __launch_bounds__(kMostRowThreads, 2)
     constexpr int kWidth = kWide<Real>;
     const std::int64_t i = blockIdx.x, row = rows[first + i], wanted = row < 0 ? kIgnoreTarget : target[row];
     Real* const own_row = logits + i * leading;
-    const std::int64_t begin = static_cast<std::int64_t>(threadIdx.x) * kWidth, step = std::int64_t{blockDim.x} * kWidth;
+    const std::int64_t begin = static_cast<std::int64_t>(threadIdx.x) * kWidth,
+                       step = std::int64_t{blockDim.x} * kWidth;
     float value[kWidth];
     if (wanted < 0 || wanted >= V) {
         for (float& one : value) one = 0;
@@ -269,8 +270,8 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
     const auto add_weight_gradients = [&](const Real* x_chunk, std::int64_t chunk) {
         gemm<Real, float>(exec, dw, {logits, true, at.leading}, {x_chunk}, weight_rows, C, chunk, adds ? 1.0f : 0.0f);
         if (dbias != nullptr)
-            launch(exec, over_items("sum_bias_gradient", V), sum_bias_gradient<Real>, dbias, logits, chunk, V, at.leading,
-                   adds);
+            launch(exec, over_items("sum_bias_gradient", V), sum_bias_gradient<Real>, dbias, logits, chunk, V,
+                   at.leading, adds);
         adds = true;  // later chunks add
     };
     if (target_rows == 0) add_weight_gradients(x, 0);
@@ -278,8 +279,8 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
         const std::int64_t chunk = std::min(most, target_rows - first);
         const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
         gemm<Real, Real>(exec, logits, {x_chunk}, {w, true}, chunk, weight_rows, C, 0.0f, at.leading);
-        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V, kWide<Real>)}, cross_entropy_gradient<Real>, loss,
-               logits, bias, target, found, first, V, at.leading, static_cast<float>(scale));
+        launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V, kWide<Real>)}, cross_entropy_gradient<Real>,
+               loss, logits, bias, target, found, first, V, at.leading, static_cast<float>(scale));
         add_weight_gradients(x_chunk, chunk);
         // The copied rows of x have been read.
         Real* dx_chunk = found.list == nullptr ? dx + first * C : at.copied;
@@ -292,8 +293,8 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
 
 template <class Real>
 void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
-               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
-               std::int64_t V, const HeadLayout& layout) {
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V,
+               const HeadLayout& layout) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss");
     const std::int64_t weight_rows = std::max(layout.weight_rows, V);
     const std::int64_t most = chunk_of(target_rows, V, sizeof(float), layout);
@@ -319,7 +320,6 @@ template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const
                                const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                                const HeadLayout&);
 template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,
-                              std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                              const HeadLayout&);
+                              std::int64_t, std::int64_t, std::int64_t, std::int64_t, const HeadLayout&);
 
 }  // namespace deft::kernels::cuda

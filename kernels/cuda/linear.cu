@@ -95,8 +95,7 @@ void linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w
     gemm<Real, Real>(exec, z, {x}, {w, true}, rows, out, in, 0.0f);
     if (is_product && y == z) return;
     with_width<Real>(rows_are_wide<Real>(out, y, z, bias), [&](auto width) {
-        launch(exec, over_rows("add_bias_activate", rows), add_bias_activate<Real, width>, y, z, bias, rows, out,
-               act);
+        launch(exec, over_rows("add_bias_activate", rows), add_bias_activate<Real, width>, y, z, bias, rows, out, act);
     });
 }
 

@@ -53,7 +53,8 @@ inline void list_linear_backward_weight(ProductList& list, ProductType real, std
 inline void list_head_loss(ProductList& list, ProductType real, std::int64_t target_rows, std::int64_t C,
                            std::int64_t V, std::int64_t weight_rows, bool trains) {
     const ProductType logits = trains ? real : ProductType::f32;
-    const std::int64_t most = head_chunk_rows(target_rows, V, logits == ProductType::f32 ? sizeof(float) : sizeof(bf16));
+    const std::int64_t most =
+        head_chunk_rows(target_rows, V, logits == ProductType::f32 ? sizeof(float) : sizeof(bf16));
     const std::int64_t columns = std::max(V, weight_rows);
     for (std::int64_t first = 0; first < target_rows; first += most) {
         const std::int64_t chunk = std::min(most, target_rows - first);

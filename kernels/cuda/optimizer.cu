@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Products and sums are fused by hand in this file: a compiler may fuse others in a loop over wide accesses than in its tail,
-// and a rank's share of the weights begins anywhere.
+// Products and sums are fused by hand in this file: a compiler may fuse others in a loop over wide accesses than in its
+// tail, and a rank's share of the weights begins anywhere.
 
-// add(sum, value) over the values from `first` to end - 1, kWide at a time, in an order that does not depend on how they are
-// loaded.
+// add(sum, value) over the values from `first` to end - 1, kWide at a time, in an order that does not depend on how
+// they are loaded.
 template <class Value, bool kIsWide, class F>
 __device__ inline double sum_groups(const Value* x, std::int64_t first, std::int64_t end, const F& add) {
     constexpr int kGroup = kWide<Value>;

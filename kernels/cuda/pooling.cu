@@ -53,8 +53,7 @@ __global__ void make_patches(Real* out, const Pixel* images, PatchShape s) {
 }  // namespace
 
 template <class Real>
-void pool_forward(Exec& exec, Real* y, const Real* x, std::int64_t B, std::int64_t K, std::int64_t C,
-                  Pooling pooling) {
+void pool_forward(Exec& exec, Real* y, const Real* x, std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling) {
     launch(exec, over_items("pool_rows", B * C), pool_rows<Real>, y, x, B, K, C, pooling == Pooling::mean);
 }
 

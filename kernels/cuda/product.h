@@ -34,8 +34,8 @@ struct ProductShape {
     std::string text() const;
 };
 
-// The dimension that counts rows of activations: k for the gradient of a weight, m for every other product. Curricula and
-// token dropping change this one alone.
+// The dimension that counts rows of activations: k for the gradient of a weight, m for every other product. Curricula
+// and token dropping change this one alone.
 inline std::int64_t activation_rows(const ProductShape& shape) {
     return shape.a_transposed ? shape.k : shape.m;
 }

@@ -45,9 +45,10 @@ Fallbacks large_fallbacks(const std::vector<ProductRecord>& records) {
 std::string fallback_note(const std::vector<ProductRecord>& records) {
     const Fallbacks fallbacks = large_fallbacks(records);
     if (fallbacks.calls == 0) return {};
-    return fmt::format("the GPU ran {} product(s) of at least {:g} GFLOP without tensor cores, since the library takes none "
-                       "of them: {}",
-                       fallbacks.calls, kLargeFallbackFlops / 1e9, fmt::join(fallbacks.shapes, "; "));
+    return fmt::format(
+        "the GPU ran {} product(s) of at least {:g} GFLOP without tensor cores, since the library takes none "
+        "of them: {}",
+        fallbacks.calls, kLargeFallbackFlops / 1e9, fmt::join(fallbacks.shapes, "; "));
 }
 
 std::vector<ProductRecord> merged(const std::vector<ProductRecord>& records) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which of the library's algorithms each product runs: cached by buckets of rows, so that a new sequence length costs no
-// heuristic search. The policy alone: run() gets the library as three functions.
+// Which of the library's algorithms each product runs: cached by buckets of rows, so that a new sequence length costs
+// no heuristic search. The policy alone: run() gets the library as three functions.
 
 #include <cstddef>
 #include <map>
@@ -16,8 +16,8 @@ namespace deft::kernels::cuda {
 
 inline constexpr std::int64_t kRowsOfBucket = 128;
 
-// The key with its rows raised to the end of their bucket. A search is made for these rows, whichever length came first:
-// a resumed run has the same plans as an uninterrupted one.
+// The key with its rows raised to the end of their bucket. A search is made for these rows, whichever length came
+// first: a resumed run has the same plans as an uninterrupted one.
 inline ProductKey bucket_of(ProductKey key) {
     const std::int64_t rows = activation_rows(key.shape);
     key.shape = with_activation_rows(key.shape, ceil_div(rows, kRowsOfBucket) * kRowsOfBucket);
@@ -37,8 +37,9 @@ class ProductPlans {
  public:
     explicit ProductPlans(std::optional<ProductTable> table = {}) : table_(std::move(table)) {}
 
-    // Runs the product by the first algorithm of its bucket that fits its rows and is not refused, and returns that. Rows that
-    // no algorithm of the bucket takes get a search of their own. Null, with nothing done, where that finds none either.
+    // Runs the product by the first algorithm of its bucket that fits its rows and is not refused, and returns that.
+    // Rows that no algorithm of the bucket takes get a search of their own. Null, with nothing done, where that finds
+    // none either.
     //   search(bucket): the library's algorithms for a key, the best first
     //   fits(algorithm): whether it takes the product's own rows
     //   starts(algorithm): runs it, or is false where the library refuses

@@ -25,8 +25,8 @@ ProductType type_of_name(const std::string& name) {
 
 // Errors: std::invalid_argument, likewise.
 Epilogue epilogue_of_name(const std::string& name) {
-    for (const Epilogue epilogue : {Epilogue::none, Epilogue::bias, Epilogue::gelu, Epilogue::gelu_keeping_pre,
-                                    Epilogue::gelu_gradient})
+    for (const Epilogue epilogue :
+         {Epilogue::none, Epilogue::bias, Epilogue::gelu, Epilogue::gelu_keeping_pre, Epilogue::gelu_gradient})
         if (epilogue_name(epilogue) == name) return epilogue;
     throw std::invalid_argument("the epilogue " + name);
 }
@@ -43,7 +43,8 @@ std::array<std::uint64_t, 8> words_of(const std::string& hex) {
     if (hex.size() != 8 * kDigits || hex.find_first_not_of("0123456789abcdef") != std::string::npos)
         throw std::invalid_argument("the words " + hex);
     std::array<std::uint64_t, 8> words{};
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = std::stoull(hex.substr(i * kDigits, kDigits), nullptr, 16);
+    for (std::size_t i = 0; i < words.size(); ++i)
+        words[i] = std::stoull(hex.substr(i * kDigits, kDigits), nullptr, 16);
     return words;
 }
 
@@ -56,8 +57,7 @@ Json to_json(const TunedProduct& tuned) {
             {"types", {product_type_name(s.a), product_type_name(s.b), product_type_name(s.c)}},
             {"epilogue", epilogue_name(s.epilogue)},
             {"leading", {key.lda, key.ldb, key.ldc}},
-            {"alignments",
-             {key.a_alignment, key.b_alignment, key.c_alignment, key.bias_alignment, key.pre_alignment}},
+            {"alignments", {key.a_alignment, key.b_alignment, key.c_alignment, key.bias_alignment, key.pre_alignment}},
             {"workspace_bytes", key.workspace_bytes},
             {"words", hex_of(algorithm.words)},
             {"algorithm", algorithm.id},

@@ -86,9 +86,7 @@ constexpr int kLeastComputeMajor = 8;  // bf16 products
 DeviceInfo describe(int device) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    return {properties.name,
-            uuid_text(properties.uuid),
-            static_cast<std::int64_t>(properties.totalGlobalMem)};
+    return {properties.name, uuid_text(properties.uuid), static_cast<std::int64_t>(properties.totalGlobalMem)};
 }
 
 // Why a device of the list cannot be used; empty when it can.

@@ -17,8 +17,8 @@ __device__ __forceinline__ SharedAddress shared_address(const void* place) {
     return {static_cast<unsigned>(__cvta_generic_to_shared(place))};
 }
 
-// Four 8 x 8 matrices of bf16. Lane l names row l % 8 of matrix l / 8, 16 bytes that are aligned. Register i receives the
-// lane's pair of matrix i: row l / 4, columns 2 (l % 4) and the next; transposed: the pair of the transpose.
+// Four 8 x 8 matrices of bf16. Lane l names row l % 8 of matrix l / 8, 16 bytes that are aligned. Register i receives
+// the lane's pair of matrix i: row l / 4, columns 2 (l % 4) and the next; transposed: the pair of the transpose.
 __device__ __forceinline__ void ldmatrix_x4(unsigned (&to)[4], SharedAddress row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])

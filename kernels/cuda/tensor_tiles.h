@@ -1,9 +1,9 @@
 #pragma once
-// Tiles of bf16 in shared memory that feed tensor cores: where their values are, how they are copied there, and products
-// of them in registers. Included by .cu sources alone.
+// Tiles of bf16 in shared memory that feed tensor cores: where their values are, how they are copied there, and
+// products of them in registers. Included by .cu sources alone.
 //
-// A warp holds 16 rows of a product at a time as fragments (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16"): lane l has
-// the rows l / 4 and l / 4 + 8, and of every eight columns 2 (l % 4) and the next.
+// A warp holds 16 rows of a product at a time as fragments (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16"): lane l
+// has the rows l / 4 and l / 4 + 8, and of every eight columns 2 (l % 4) and the next.
 
 #include <cstdint>
 
@@ -16,15 +16,17 @@ inline constexpr int kPiece = 8;  // values of the 16 bytes that are moved at on
 // Values from one row to the next, at most: offsets in a tile of 128 rows have 32 bits.
 inline constexpr std::int64_t kMostRowStride = 1 << 24;
 
-// Rows of kWidth values without padding. The pieces of a row change places by its number, so that the same piece of eight
-// rows that follow each other is in eight different groups of banks. XOR of a piece's place with 16 k moves 2 k pieces on.
+// Rows of kWidth values without padding. The pieces of a row change places by its number, so that the same piece of
+// eight rows that follow each other is in eight different groups of banks. XOR of a piece's place with 16 k moves 2 k
+// pieces on.
 template <int kWidth>
 __device__ inline int swizzle(int row) {
     constexpr int kPieces = kWidth / kPiece;
     return kPieces >= 8 ? row % 8 : row / (8 / kPieces) % kPieces;
 }
 
-// The part of copies to tiles that this thread does: one column of pieces, in every kStep-th row from its own first one on.
+// The part of copies to tiles that this thread does: one column of pieces, in every kStep-th row from its own first one
+// on.
 template <int kWidth, int kThreads>
 struct TileCopier {
     static constexpr int kPieces = kWidth / kPiece, kStep = kThreads / kPieces;
@@ -32,7 +34,8 @@ struct TileCopier {
     int row, column, place;
 
     __device__ TileCopier()
-        : row(static_cast<int>(threadIdx.x) / kPieces), column(static_cast<int>(threadIdx.x) % kPieces * kPiece),
+        : row(static_cast<int>(threadIdx.x) / kPieces),
+          column(static_cast<int>(threadIdx.x) % kPieces * kPiece),
           place(row * kWidth + (column / kPiece ^ swizzle<kWidth>(row)) * kPiece) {}
 
     // This thread's first piece of rows that begin at `from` and are `stride` apart.
@@ -84,8 +87,8 @@ __device__ __forceinline__ void add_products(float (&sums)[kUp][kTiles][4], int 
     }
 }
 
-// The 16 kUp rows of a tile that a warp multiplies again and again. They stay in registers, or a kernel whose registers are
-// full reads them from shared memory for each product.
+// The 16 kUp rows of a tile that a warp multiplies again and again. They stay in registers, or a kernel whose registers
+// are full reads them from shared memory for each product.
 enum class RowsOfTile { in_registers, in_shared_memory };
 template <int kWidth, int kUp, RowsOfTile kRowsAre>
 struct WarpRows {
@@ -98,9 +101,8 @@ struct WarpRows {
     __device__ __forceinline__ void keep(const FragmentPlaces<kWidth>& at) {
         if constexpr (kKept) {
             DEFT_UNROLL
-            for (int k = 0; k < kWidth / 16; ++k)
-                DEFT_UNROLL
-                for (int u = 0; u < kUp; ++u) ldmatrix_x4(kept[u][k], first + ((at.rows ^ 16 * k) + 16 * u * kWidth));
+            for (int k = 0; k < kWidth / 16; ++k) DEFT_UNROLL
+            for (int u = 0; u < kUp; ++u) ldmatrix_x4(kept[u][k], first + ((at.rows ^ 16 * k) + 16 * u * kWidth));
         }
     }
     // a (16 kUp, 16): columns 16 k to 16 k + 15.
@@ -145,12 +147,11 @@ __device__ __forceinline__ void add_weighted_rows(float (&sums)[kUp][kWidth / 8]
     for (int k = 0; k < kCols / 16; ++k) {
         unsigned a[kUp][4];
         DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u)
-            DEFT_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const float(&pairs)[4] = weights[u][2 * k + i / 2];
-                a[u][i] = pack_bf16(pairs[i % 2 * 2], pairs[i % 2 * 2 + 1]);
-            }
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int i = 0; i < 4; ++i) {
+            const float(&pairs)[4] = weights[u][2 * k + i / 2];
+            a[u][i] = pack_bf16(pairs[i % 2 * 2], pairs[i % 2 * 2 + 1]);
+        }
         DEFT_UNROLL
         for (int n = 0; n < kWidth / 16; ++n) {
             unsigned b[4];

@@ -115,8 +115,8 @@ inline std::int64_t padded_vocabulary(std::int64_t V) {
     return ceil_div(V, kTile) * kTile;
 }
 
-// Rows whose logits exist at once. kWave rows of a gradient (rows, 768) fill each multiprocessor of an H100 with one tile of
-// 128 x 256; kMostBytes bounds their logits, of bytes_of_logit each.
+// Rows whose logits exist at once. kWave rows of a gradient (rows, 768) fill each multiprocessor of an H100 with one
+// tile of 128 x 256; kMostBytes bounds their logits, of bytes_of_logit each.
 inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V, std::size_t bytes_of_logit) {
     constexpr std::int64_t kWave = 5632, kMostBytes = 576 << 20, kGrain = 128;
     const std::int64_t fit = kMostBytes / (padded_vocabulary(V) * static_cast<std::int64_t>(bytes_of_logit));
@@ -124,8 +124,8 @@ inline std::int64_t head_chunk_rows(std::int64_t rows, std::int64_t V, std::size
     return std::min({rows, kWave, most});
 }
 
-// Where head_loss and head_loss_train keep what of a chunk, whatever Real and however many rows have a target: bytes from the
-// start of the workspace.
+// Where head_loss and head_loss_train keep what of a chunk, whatever Real and however many rows have a target: bytes
+// from the start of the workspace.
 struct HeadLossPlaces {
     std::size_t copied, list, end;  // after the logits: copied rows of x; the list of rows with a target
 

@@ -87,7 +87,8 @@ void activation_forward(Exec&, Real* y, const Real* pre, std::int64_t rows, std:
         }
 }
 
-// dpre, shaped as pre, = dy (rows, cols) times the derivative; of SwiGLU dgate = dy silu'(gate) up, dup = dy silu(gate).
+// dpre, shaped as pre, = dy (rows, cols) times the derivative; of SwiGLU dgate = dy silu'(gate) up, dup = dy
+// silu(gate).
 template <class Real>
 void activation_backward(Exec&, Real* dpre, const Real* dy, const Real* pre, std::int64_t rows, std::int64_t cols,
                          Activation act) {

@@ -90,12 +90,12 @@ inline void place_choices(Exec&, std::int32_t* start, std::int32_t* row, std::in
         for (std::int64_t j = 0; j < k; ++j)
             for (std::int64_t n = 0; n < N; ++n)
                 if (expert[n * k + j] == e)
-                    choices.push_back({spec.selects_at_random && spec.factor > 0 ? capacity_key(rows, n, k, j) : 0, n, j});
+                    choices.push_back(
+                        {spec.selects_at_random && spec.factor > 0 ? capacity_key(rows, n, k, j) : 0, n, j});
         if (spec.factor > 0 && static_cast<std::int64_t>(choices.size()) > capacity) {
             if (spec.selects_at_random)
-                std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-                    return a.key != b.key ? a.key < b.key : a.n < b.n;
-                });
+                std::sort(choices.begin(), choices.end(),
+                          [](const Choice& a, const Choice& b) { return a.key != b.key ? a.key < b.key : a.n < b.n; });
             choices.resize(static_cast<std::size_t>(capacity));
         }
         std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.n < b.n; });
@@ -123,8 +123,9 @@ void gate_weights(Exec&, Real* weight, const Real* prob, const std::int32_t* exp
     }
 }
 
-// losses (3): balance E / balanced x sum over experts of (mean probability) (mean of the counted choices); mean square of
-// lse; mean entropy of the probabilities in nats. chosen (E + 1): the counted choices of each expert, then the real rows.
+// losses (3): balance E / balanced x sum over experts of (mean probability) (mean of the counted choices); mean square
+// of lse; mean entropy of the probabilities in nats. chosen (E + 1): the counted choices of each expert, then the real
+// rows.
 template <class Real>
 void gate_losses(Exec&, Real* losses, std::int32_t* chosen, const Real* prob, const Real* lse, const Real* logits,
                  const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
@@ -286,8 +287,8 @@ void grouped_linear_backward_weight(Exec& exec, Real* dw, Real* dbias, const Rea
                                     std::int64_t out, Accumulate accumulate) {
     for (std::int64_t e = 0; e < E; ++e) {
         const std::int64_t s = start[e];
-        linear_backward_weight<Real>(exec, dw + e * out * in, dbias == nullptr ? nullptr : dbias + e * out, dy + s * out,
-                                     x + s * in, start[e + 1] - s, in, out, accumulate);
+        linear_backward_weight<Real>(exec, dw + e * out * in, dbias == nullptr ? nullptr : dbias + e * out,
+                                     dy + s * out, x + s * in, start[e + 1] - s, in, out, accumulate);
     }
 }
 

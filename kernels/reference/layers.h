@@ -102,12 +102,12 @@ inline std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::i
     return index == nullptr ? i : i / K * T + index[i];
 }
 
-// n (C) = (x - mean) rstd with rstd = 1 / sqrt(mean((x - mean)^2) + eps). The mean is x's for layer normalisation (Ba et
-// al. 2016, equations 3 and 4), 0 for RMS normalisation (Zhang & Sennrich 2019, equation 4). y (C) = n weight + bias; the
-// latter has no bias.
+// n (C) = (x - mean) rstd with rstd = 1 / sqrt(mean((x - mean)^2) + eps). The mean is x's for layer normalisation (Ba
+// et al. 2016, equations 3 and 4), 0 for RMS normalisation (Zhang & Sennrich 2019, equation 4). y (C) = n weight +
+// bias; the latter has no bias.
 template <class Real>
-void normalise_row(Real* y, Real& mean, Real& rstd, const Real* x, const Real* weight, const Real* bias,
-                   std::int64_t C, const NormSpec& spec) {
+void normalise_row(Real* y, Real& mean, Real& rstd, const Real* x, const Real* weight, const Real* bias, std::int64_t C,
+                   const NormSpec& spec) {
     Real total = 0;
     for (std::int64_t c = 0; c < C; ++c) total += x[c];
     mean = spec.kind == NormKind::layer ? total / Real(C) : Real(0);
@@ -129,9 +129,9 @@ void normalise_row(Real* y, Real* mean, Real* rstd, std::int64_t row, const Real
 
 // y (B, K, C), gathered (B, K, C) or null, mean, rstd (B, K), stream (B, T, C), weight, bias (C).
 template <class Real>
-void norm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream,
-                  const std::int32_t* index, const Real* weight, const Real* bias, std::int64_t B, std::int64_t T,
-                  std::int64_t K, std::int64_t C, const NormSpec& spec) {
+void norm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream, const std::int32_t* index,
+                  const Real* weight, const Real* bias, std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C,
+                  const NormSpec& spec) {
     for (std::int64_t i = 0; i < B * K; ++i) {
         const Real* x = stream + stream_row(index, i, T, K) * C;
         for (std::int64_t c = 0; gathered != nullptr && c < C; ++c) gathered[i * C + c] = x[c];
@@ -158,8 +158,8 @@ void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a
 }
 
 // With n = (x - mean) rstd, mean and rstd functions of x, and g = dy weight, the chain rule gives
-// dx = dresidual + rstd (g - mean(g) - n mean(g n)), dweight = sum dy n, dbias = sum dy. Without a mean its term mean(g)
-// falls away.
+// dx = dresidual + rstd (g - mean(g) - n mean(g n)), dweight = sum dy n, dbias = sum dy. Without a mean its term
+// mean(g) falls away.
 template <class Real>
 void norm_backward(Exec&, Real* dx, const std::int32_t* index, Real* dweight, Real* dbias, const Real* dy,
                    const Real* dresidual, const Real* x, const Real* mean, const Real* rstd, const Real* weight,
@@ -200,8 +200,8 @@ void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index
         for (std::int64_t c = 0; c < C; ++c) out[i * C + c] = stream[stream_row(index, i, T, K) * C + c];
 }
 
-// Scaled dot-product attention (Vaswani et al. 2017, equation 1), one row at a time, with keys and values shared by groups
-// of heads (Ainslie et al. 2023, section 2.2).
+// Scaled dot-product attention (Vaswani et al. 2017, equation 1), one row at a time, with keys and values shared by
+// groups of heads (Ainslie et al. 2023, section 2.2).
 
 // Vector h of position t of sample b.
 template <class Real>
@@ -317,8 +317,8 @@ inline std::size_t attention_backward_workspace(int, std::int64_t, std::int64_t)
 inline std::int64_t embedding_row(const std::int32_t* id, std::int64_t V, std::int64_t i, std::int64_t T) {
     const std::int64_t row = id == nullptr ? i % T : id[i];
     if (row < 0 || row >= V)
-        throw Error(ErrorKind::config, "id " + std::to_string(row) + " is outside an embedding table of " +
-                                           std::to_string(V) + " rows");
+        throw Error(ErrorKind::config,
+                    "id " + std::to_string(row) + " is outside an embedding table of " + std::to_string(V) + " rows");
     return row;
 }
 

@@ -28,8 +28,8 @@ void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t
     }
 }
 
-// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by rows;
-// within a patch by rows, columns and channels; every value times scale, plus shift.
+// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by
+// rows; within a patch by rows, columns and channels; every value times scale, plus shift.
 template <class Real, class Pixel>
 void patchify(Exec&, Real* out, const Pixel* images, const PatchShape& s) {
     for (std::int64_t b = 0; b < s.B; ++b)

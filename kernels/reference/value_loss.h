@@ -20,9 +20,9 @@ void value_loss(Exec&, Real* loss, Real* value, const Real* x, const Real* w, co
 
 // With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 template <class Real>
-void value_loss_train(Exec& exec, Real* loss, Real* value, Real* dx, Real* dw, Real* dbias, const Real* x, const Real* w,
-                      const Real* bias, const float* target, std::int64_t B, std::int64_t C, double scale,
-                      Accumulate accumulate) {
+void value_loss_train(Exec& exec, Real* loss, Real* value, Real* dx, Real* dw, Real* dbias, const Real* x,
+                      const Real* w, const Real* bias, const float* target, std::int64_t B, std::int64_t C,
+                      double scale, Accumulate accumulate) {
     value_loss(exec, loss, value, x, w, bias, target, B, C);
     if (accumulate == Accumulate::no) {
         for (std::int64_t c = 0; c < C; ++c) dw[c] = 0;

@@ -43,9 +43,9 @@ struct Claim {
     std::string statement, source;  // what is said, and where
     ClaimKind kind = ClaimKind::no_worse;
     ClaimedRow of;
-    std::optional<ClaimedRow> against;  // not of best_in_column
-    std::optional<ClaimedRow> from;     // of closes_gap: the other row with less data
-    double amount = 0;                  // of the kinds that have one: fraction, times or share
+    std::optional<ClaimedRow> against;               // not of best_in_column
+    std::optional<ClaimedRow> from;                  // of closes_gap: the other row with less data
+    double amount = 0;                               // of the kinds that have one: fraction, times or share
     ContrastMethod method = ContrastMethod::pooled;  // or paired: seed by seed
     ClaimScale proxy, paper;
 };

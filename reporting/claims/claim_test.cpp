@@ -19,7 +19,8 @@ struct Sides {
 
     double value(double value, const std::string& row) const {
         if (!is_logarithmic) return value;
-        if (!(value > 0)) throw Error(ErrorKind::data, fmt::format("{} has the value {}, which has no ratio", row, value));
+        if (!(value > 0))
+            throw Error(ErrorKind::data, fmt::format("{} has the value {}, which has no ratio", row, value));
         return std::log(value);
     }
     ContrastTerm term(std::size_t row, double coefficient) const {
@@ -43,7 +44,8 @@ std::vector<ClaimPart> parts_of(const Claim& claim, const ClaimScale& scale, con
         case ClaimKind::better:
             return {{sides.difference(0, 1), 0, {}, {}}};
         case ClaimKind::equal_within:
-            return {{sides.difference(0, 1), -scale.margin, {}, {}}, {sides.difference(1, 0), -scale.margin, {}, {}, true}};
+            return {{sides.difference(0, 1), -scale.margin, {}, {}},
+                    {sides.difference(1, 0), -scale.margin, {}, {}, true}};
         case ClaimKind::best_in_column: {
             std::vector<ClaimPart> parts;
             for (std::size_t other = 1; other < sides.rows.size(); ++other)
@@ -98,8 +100,8 @@ void find_chances(ClaimTest& test) {
     test.paired_fails_by_chance = by_seed.fails;
 }
 
-// The shares s for which "it closes s of the gap" is not refuted (Fieller 1954): the contrast falls as s grows, where the
-// gap is surely there.
+// The shares s for which "it closes s of the gap" is not refuted (Fieller 1954): the contrast falls as s grows, where
+// the gap is surely there.
 void find_share(ClaimTest& test, const Sides& sides, const ClaimPart& part, double level) {
     const auto closing = [&](double share) {
         return contrast(std::vector{sides.term(0, 1), sides.term(1, -share), sides.term(2, share - 1)}, part.rule);
@@ -116,9 +118,9 @@ void find_share(ClaimTest& test, const Sides& sides, const ClaimPart& part, doub
         }
         return (inner + outer) / 2;
     };
-    test.share_interval = Interval{
-        end_of([&](double share) { return chance_above(closing(share), 0) <= level; }, *test.share, -0.1),
-        end_of([&](double share) { return chance_below(closing(share), 0) <= level; }, *test.share, 0.1)};
+    test.share_interval =
+        Interval{end_of([&](double share) { return chance_above(closing(share), 0) <= level; }, *test.share, -0.1),
+                 end_of([&](double share) { return chance_below(closing(share), 0) <= level; }, *test.share, 0.1)};
 }
 
 }  // namespace

@@ -107,8 +107,8 @@ ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow&
     for (const Variant& variant : variants) {
         if (!is_claimed(variant, row) || !has_value(variant, scale.quantity)) continue;
         if (result.variant != nullptr && result.variant->stage == variant.stage) {
-            result.missing = fmt::format("the sweep has several rows of {}: {} and {}", result.name, result.variant->name,
-                                         variant.name);
+            result.missing = fmt::format("the sweep has several rows of {}: {} and {}", result.name,
+                                         result.variant->name, variant.name);
             return result;
         }
         if (result.variant == nullptr) result.variant = &variant;
@@ -133,7 +133,8 @@ std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& var
                                                  const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
     for (const Variant& variant : variants) {
-        if (variant.stage != stage || !stale_value(scale.quantity, variant).empty() || !not_measured(variant).empty()) continue;
+        if (variant.stage != stage || !stale_value(scale.quantity, variant).empty() || !not_measured(variant).empty())
+            continue;
         std::vector<double> values;
         for (const SeedScore& score : by_unit(variant, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);

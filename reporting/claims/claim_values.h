@@ -12,13 +12,13 @@
 namespace deft::reporting {
 
 struct ClaimValues {
-    std::string name;               // "CL at 50%"
+    std::string name;  // "CL at 50%"
     const Variant* variant = nullptr;
     std::vector<SeedScore> values;  // in the claim's unit; seeds of later stages are averaged within the first stage's
     std::vector<std::string> diverged, unfinished;  // seeds
-    double seconds_a_seed = 0;      // of training, on all devices of a trial, as measured
-    double usd_a_seed = 0;          // 0: no price
-    std::string missing;            // why no value can be judged; empty: one can
+    double seconds_a_seed = 0;                      // of training, on all devices of a trial, as measured
+    double usd_a_seed = 0;                          // 0: no price
+    std::string missing;                            // why no value can be judged; empty: one can
 };
 
 // Whether the row is of that case and budget.

@@ -178,7 +178,8 @@ std::string means_text(const Judging& one) {
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
 }
 
-// Where the scale is judged by another metric than the paper's: "Substitute metric, for suite:data_efficiency average: ".
+// Where the scale is judged by another metric than the paper's: "Substitute metric, for suite:data_efficiency average:
+// ".
 std::string substitute_text(const Judging& one) {
     const ClaimScale& paper = one.claim->paper;
     const bool is_judged = one.scale->not_judged.empty() && paper.not_judged.empty();
@@ -199,16 +200,16 @@ std::string bound_text(const Judging& one, const ClaimRule& rule) {
         sure += fmt::format(", of the farthest of {} others", test.parts.size());
     if (test.is_logarithmic) {
         if (one.claim->kind == ClaimKind::at_most_fraction)
-            return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}",
-                               std::exp(-estimate), std::exp(-interval.low), sure, one.claim->amount);
-        return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}",
-                           std::exp(estimate), std::exp(interval.low), sure, one.claim->amount);
+            return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}", std::exp(-estimate),
+                               std::exp(-interval.low), sure, one.claim->amount);
+        return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}", std::exp(estimate),
+                           std::exp(interval.low), sure, one.claim->amount);
     }
     const auto side = [](double difference) {
         return fmt::format("{} {}", score(std::abs(difference)), difference < 0 ? "worse" : "better");
     };
-    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(estimate),
-                                   side(interval.low), side(interval.high), sure);
+    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(estimate), side(interval.low),
+                                   side(interval.high), sure);
     if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
     return text;
 }
@@ -396,8 +397,8 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
         ClaimFinding& finding = findings.emplace_back(started(one, table, sweep));
         CheckFinding& result = finding.judged.finding;
         result.outcome = one.missing.empty() ? Outcome::unclear : Outcome::missing;
-        result.text = one.claim->statement + ". " + substitute_text(one) +
-                    (one.missing.empty() ? one.unclear : one.missing);
+        result.text =
+            one.claim->statement + ". " + substitute_text(one) + (one.missing.empty() ? one.unclear : one.missing);
         if (one.test) {
             const bool does_hold = holds[judged] <= rule.level, does_fail = fails[judged] <= rule.level;
             result.outcome = does_hold ? Outcome::holds : does_fail ? Outcome::fails : Outcome::unclear;
@@ -408,19 +409,22 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const result
             finding.judged.adjusted_p = is_nearer_to_fail ? fails[judged] : holds[judged];
             const std::string side = does_hold || does_fail ? "" : is_nearer_to_fail ? " of failing" : " of holding";
             result.text = fmt::format("{}. {}{}: {}; adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
-                                    means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
-            const auto& by_seed = is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
+                                      means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
+            const auto& by_seed =
+                is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
             if (by_seed && one.claim->method != ContrastMethod::paired)
                 result.text += fmt::format(" (seed by seed {:.2g})", *by_seed);
             if (one.claim->method != ContrastMethod::paired) result.text += "; by " + to_text(one.test->variance);
             const double by_own = does_hold ? own_holds[judged] : own_fails[judged];
             if (is_pooled(one) && (does_hold || does_fail) && by_own > rule.level)
-                result.text += fmt::format("; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
+                result.text += fmt::format(
+                    "; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
             if (result.outcome == Outcome::unclear) result.text += "; " + settling_text(one, holds.size(), rule);
             tell_numbers(finding.judged, one, rule);
             ++judged;
         }
-        result.text += unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier) + rate_text(one, sweep);
+        result.text +=
+            unfinished_text(one.rows) + changed_since(one, table.name, sweep, earlier) + rate_text(one, sweep);
     }
     return findings;
 }
@@ -434,13 +438,14 @@ std::string claims_json(const PublishedTable& table, const std::string& scale) {
 }
 
 std::string rule_json(const ClaimRule& rule) {
-    return canonical_json(Json{{"level", rule.level},
-                               {"power", rule.power},
-                               {"fewest_seeds", kFewestSeeds},
-                               {"family", "Holm over the claims of a table"},
-                               {"variance",
-                                "each row's own (Welch) from five seeds on, or where Brown-Forsythe rejects equal ones at "
-                                "25%; else pooled over the table and shrunk, six prior degrees of freedom"}});
+    return canonical_json(
+        Json{{"level", rule.level},
+             {"power", rule.power},
+             {"fewest_seeds", kFewestSeeds},
+             {"family", "Holm over the claims of a table"},
+             {"variance",
+              "each row's own (Welch) from five seeds on, or where Brown-Forsythe rejects equal ones at "
+              "25%; else pooled over the table and shrunk, six prior degrees of freedom"}});
 }
 
 CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,

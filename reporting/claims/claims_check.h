@@ -1,6 +1,6 @@
 #pragma once
-// A sweep against what a paper claims of its table: each claim holds, fails, is unclear or was not measured. The unit is the
-// seed, and the claims of a table are one family (Holm 1979).
+// A sweep against what a paper claims of its table: each claim holds, fails, is unclear or was not measured. The unit
+// is the seed, and the claims of a table are one family (Holm 1979).
 
 #include <span>
 #include <string>
@@ -22,7 +22,8 @@ struct ClaimFinding {
 // verdict (`earlier`: all so far).
 // holds   the bound of the claim's test is beyond its threshold, corrected for the number of claims
 //   fails   the opposite bound is
-//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or a
+//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or
+//   a
 // time of trials with different CPU contention (reporting/cost/cpu_contention.h)
 //   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
@@ -33,6 +34,7 @@ std::string claims_json(const PublishedTable& table, const std::string& scale);
 
 std::string rule_json(const ClaimRule& rule);
 
-CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep, const PublishedTable& table);
+CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,
+                          const PublishedTable& table);
 
 }  // namespace deft::reporting

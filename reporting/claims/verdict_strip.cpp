@@ -37,23 +37,27 @@ const Claim& claim_of(const ClaimFinding& finding, const PublishedTable& table) 
 
 }  // namespace
 
-std::string verdict_strip_html(std::span<const ClaimFinding> findings, const PublishedTable& table, const std::string& scale) {
+std::string verdict_strip_html(std::span<const ClaimFinding> findings, const PublishedTable& table,
+                               const std::string& scale) {
     if (findings.empty()) return {};
-    std::string out = fmt::format("<section class=\"verdicts\" aria-label=\"Claims\">\n<p>What the paper claims of this table, "
-                                  "at this scale ({}): {}.</p>\n<ul>\n",
-                                  html_escaped(scale), html_escaped(counts_text(claims_report(findings, "", table))));
+    std::string out = fmt::format(
+        "<section class=\"verdicts\" aria-label=\"Claims\">\n<p>What the paper claims of this table, "
+        "at this scale ({}): {}.</p>\n<ul>\n",
+        html_escaped(scale), html_escaped(counts_text(claims_report(findings, "", table))));
     for (const ClaimFinding& finding : findings) {
         const Outcome outcome = finding.judged.finding.outcome;
         const Claim& claim = claim_of(finding, table);
-        out += fmt::format("<li class=\"{0}\"><strong><span aria-hidden=\"true\">{1}</span> {4}</strong> <span>{2}.</span> "
-                           "<small>{3}</small></li>\n",
-                           name(outcome), shape_of(outcome), html_escaped(claim.statement),
-                           html_escaped(grounds(finding, claim)), word(outcome));
+        out += fmt::format(
+            "<li class=\"{0}\"><strong><span aria-hidden=\"true\">{1}</span> {4}</strong> <span>{2}.</span> "
+            "<small>{3}</small></li>\n",
+            name(outcome), shape_of(outcome), html_escaped(claim.statement), html_escaped(grounds(finding, claim)),
+            word(outcome));
     }
     return out + "</ul>\n</section>\n";
 }
 
-std::string verdict_line(std::span<const ClaimFinding> findings, const PublishedTable& table, const std::string& sweep) {
+std::string verdict_line(std::span<const ClaimFinding> findings, const PublishedTable& table,
+                         const std::string& sweep) {
     if (findings.empty()) return {};
     return fmt::format("Claims of {}: {} (deft check claims {} says why).", table.name,
                        counts_text(claims_report(findings, "", table)), sweep);

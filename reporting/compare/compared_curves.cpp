@@ -231,7 +231,8 @@ ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, cons
         for (const auto& [row, curves] : {std::pair(&a, &curves_of_a), std::pair(&b, &curves_of_b)})
             if (any_thinned(*row, *curves)) {
                 result.missing = fmt::format(
-                    "the training curves of {} are thinned, as an export keeps them, and means over the points that are "
+                    "the training curves of {} are thinned, as an export keeps them, and means over the points that "
+                    "are "
                     "left say little of those between",
                     row->name);
                 return result;

@@ -16,9 +16,9 @@ OrderedJson reached_json(const std::optional<Reached>& reached) {
     return {{"loss", json_number(reached->loss)},
             {"paid_by_it", json_number(reached->paid_by_it)},
             {"paid_by_other", json_number(reached->paid_by_other)},
-            {"range", reached->range ? OrderedJson::array({json_number(reached->range->from),
-                                                           json_number(reached->range->to)})
-                                     : OrderedJson()}};
+            {"range", reached->range
+                          ? OrderedJson::array({json_number(reached->range->from), json_number(reached->range->to)})
+                          : OrderedJson()}};
 }
 
 OrderedJson losses_json(const EqualCost& losses) {
@@ -45,22 +45,22 @@ OrderedJson values_json(const std::vector<double>& values) {
 
 OrderedJson score_json(const ScoreDifference& one) {
     const bool both = one.is_of_both();
-    OrderedJson json = {{"task", one.task},
-                        {"metric", one.measure},
-                        {"split", one.split},
-                        {"shots", one.shots},
-                        {"unit", one.unit},
-                        {"better", one.improves == Improves::upwards ? "higher" : "lower"},
-                        {"a", values_json(one.a)},
-                        {"b", values_json(one.b)},
-                        {"difference", both ? json_number(one.difference) : OrderedJson()},
-                        {"interval", interval_json(one.interval)},
-                        {"method", one.method == ContrastMethod::pooled ? "pooled" : "welch"},
-                        {"p_equal_variances",
-                         one.equal_variances ? json_number(one.equal_variances->p_value) : OrderedJson()},
-                        {"p", json_number(one.p_value)},
-                        {"p_holm", one.p_value ? json_number(one.adjusted_p) : OrderedJson()},
-                        {"verdict", name(one.verdict)}};
+    OrderedJson json = {
+        {"task", one.task},
+        {"metric", one.measure},
+        {"split", one.split},
+        {"shots", one.shots},
+        {"unit", one.unit},
+        {"better", one.improves == Improves::upwards ? "higher" : "lower"},
+        {"a", values_json(one.a)},
+        {"b", values_json(one.b)},
+        {"difference", both ? json_number(one.difference) : OrderedJson()},
+        {"interval", interval_json(one.interval)},
+        {"method", one.method == ContrastMethod::pooled ? "pooled" : "welch"},
+        {"p_equal_variances", one.equal_variances ? json_number(one.equal_variances->p_value) : OrderedJson()},
+        {"p", json_number(one.p_value)},
+        {"p_holm", one.p_value ? json_number(one.adjusted_p) : OrderedJson()},
+        {"verdict", name(one.verdict)}};
     if (!one.why.empty()) json["why"] = one.why;
     return json;
 }

@@ -146,9 +146,10 @@ Table score_table(const RowComparison& rows) {
                         : pooled        ? "the variance pooled over the sweep's rows"
                                         : "Welch's t"));
     if (!equal.empty())
-        table.notes.push_back(fmt::format("Equal variances over the sweep's rows (Brown-Forsythe): {}. Welch's t below "
-                                          "{}, and from {} seeds on.",
-                                          first_of(equal, 4), kEqualVarianceLevel, kSeedsOfOwnVariance));
+        table.notes.push_back(
+            fmt::format("Equal variances over the sweep's rows (Brown-Forsythe): {}. Welch's t below "
+                        "{}, and from {} seeds on.",
+                        first_of(equal, 4), kEqualVarianceLevel, kSeedsOfOwnVariance));
     return table;
 }
 
@@ -159,10 +160,17 @@ std::string task_text(const ItemDifference& one) {
 Table item_table(const RowComparison& rows) {
     Table table;
     table.caption = "Two checkpoints, document by document";
-    table.columns = {
-        {"task", Align::left}, {"documents"},           {"right\nA"},           {"right\nB"},
-        {"only A\nright"},     {"only B\nright"},       {"right, B - A\n[95% interval]"}, {"p, McNemar\n(Holm)"},
-        {"gold log-likelihood\nB - A [95% interval]"}, {"p, paired t"},       {"verdict", Align::left}};
+    table.columns = {{"task", Align::left},
+                     {"documents"},
+                     {"right\nA"},
+                     {"right\nB"},
+                     {"only A\nright"},
+                     {"only B\nright"},
+                     {"right, B - A\n[95% interval]"},
+                     {"p, McNemar\n(Holm)"},
+                     {"gold log-likelihood\nB - A [95% interval]"},
+                     {"p, paired t"},
+                     {"verdict", Align::left}};
     for (const ItemDifference& one : rows.items) {
         const std::string task = task_text(one);
         if (!one.why.empty()) {

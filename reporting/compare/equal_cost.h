@@ -70,10 +70,10 @@ struct ComparedCurves {
     std::string missing;          // why nothing can be compared; empty: it can
 };
 
-// Validation losses, where every finished trial was validated at least twice at what it paid; else training losses of the
-// training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in all,
-// without what experts are balanced by. Missing too where the two read other data, for then their losses are of other
-// texts, and where training losses are of thinned curves, whose means have few points.
+// Validation losses, where every finished trial was validated at least twice at what it paid; else training losses of
+// the training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in
+// all, without what experts are balanced by. Missing too where the two read other data, for then their losses are of
+// other texts, and where training losses are of thinned curves, whose means have few points.
 ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, const Variant& b, const Curves& curves_of_b,
                                Cost by);
 

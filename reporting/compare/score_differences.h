@@ -35,10 +35,10 @@ struct ScoreDifference {
     std::optional<Interval> interval;  // of it, at 95%; nothing where seeds give none
     ContrastMethod method = ContrastMethod::welch;
     std::optional<BrownForsythe> equal_variances;  // over the sweep's rows; nothing of two sweeps
-    std::optional<double> p_value;  // two-sided, of no difference, unadjusted; nothing without a verdict
+    std::optional<double> p_value;                 // two-sided, of no difference, unadjusted; nothing without a verdict
     double adjusted_p = 1;
     ScoreVerdict verdict = ScoreVerdict::none;
-    std::string why;  // there is none; empty: there is
+    std::string why;                             // there is none; empty: there is
     std::string flag_of_a = {}, flag_of_b = {};  // why the side does not count as measured; empty: it does
 
     bool is_of_both() const { return !a.empty() && !b.empty(); }

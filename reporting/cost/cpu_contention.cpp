@@ -62,8 +62,9 @@ std::string contention_differs(const std::vector<const Variant*>& rows, const st
     if (shares.empty()) return {};
     const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
     if (are_alike(*least, *most)) return {};
-    return fmt::format("{}: compared only between trials of equal CPU contention; share of their time that computed: {}",
-                       quantity, fmt::join(shown, ", "));
+    return fmt::format(
+        "{}: compared only between trials of equal CPU contention; share of their time that computed: {}", quantity,
+        fmt::join(shown, ", "));
 }
 
 std::vector<std::string> contention_notes(const std::vector<Variant>& variants, const std::string& base_case) {
@@ -73,13 +74,14 @@ std::vector<std::string> contention_notes(const std::vector<Variant>& variants, 
         const Variant& reference = references.of(variant);
         if (!have_equal_contention(variant, reference))
             slowed.push_back(share_of(variant, *computing_share(variant)) + ", against " +
-                              share_of(reference, *computing_share(reference)));
+                             share_of(reference, *computing_share(reference)));
     }
     if (slowed.empty()) return {};
-    return {fmt::format(
-        "CPU contention: of the time that they held their thread, these computed another share than their baseline, because "
-        "other work ran beside them: {}. Such a row has no ratio of times or dollars.",
-        fmt::join(slowed, "; "))};
+    return {
+        fmt::format("CPU contention: of the time that they held their thread, these computed another share than their "
+                    "baseline, because "
+                    "other work ran beside them: {}. Such a row has no ratio of times or dollars.",
+                    fmt::join(slowed, "; "))};
 }
 
 }  // namespace deft::reporting

@@ -17,8 +17,8 @@ std::optional<double> computing_share(const Variant& variant);
 // Whether those of both are within a tenth of each other, as far as they are known.
 bool have_equal_contention(const Variant& a, const Variant& b);
 
-// "train hours: compared only between trials of equal CPU contention; share of their time that computed: A for 50%, B for 99%";
-// empty: they were, as far as is known.
+// "train hours: compared only between trials of equal CPU contention; share of their time that computed: A for 50%, B
+// for 99%"; empty: they were, as far as is known.
 std::string contention_differs(const std::vector<const Variant*>& rows, const std::string& quantity);
 
 // Rows that contention slowed otherwise than their baseline, so that their cells have no ratio of times.

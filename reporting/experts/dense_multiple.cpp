@@ -151,7 +151,8 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
         std::optional<SizedRow> row = sized_row(variant);
         if (!row || (!traits.has_experts && !traits.is_plain)) continue;
         if (const std::string why = why_left_out(variant); !why.empty())
-            rows.left_out.push_back(fmt::format("{} (validation loss {}; {})", row->name, score(mean(row->losses)), why));
+            rows.left_out.push_back(
+                fmt::format("{} (validation loss {}; {})", row->name, score(mean(row->losses)), why));
         else
             found.push_back({std::move(*row), traits, variant.case_key == base_case});
     }
@@ -226,8 +227,8 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
         const DenseMultiple multiple = dense_multiple(row, rows);
         const std::string text = multiple_text(multiple, rows), loss = score(mean(row.losses));
         any_without = any_without || !multiple.interval;
-        const std::string who = fmt::format("{} (validation loss {}; {} parameters, {} active per token)",
-                                            row.name, loss, si(row.parameters), si(row.active_parameters));
+        const std::string who = fmt::format("{} (validation loss {}; {} parameters, {} active per token)", row.name,
+                                            loss, si(row.parameters), si(row.active_parameters));
         if (text.empty())
             sentences.push_back(who + ": no multiple, for here the larger dense model is no better than the smaller.");
         else
@@ -240,9 +241,7 @@ std::vector<std::string> multiple_sentences(const ExpertsAgainstDense& rows) {
                     "models the loss is linear in "
                     "the logarithm of the parameters, and beyond them nothing is said.{}{}",
                     base.name, any_without ? " No interval below three seeds of each." : " Intervals: 95%, over seeds.",
-                    rows.left_out.empty()
-                        ? ""
-                        : fmt::format(" Left out: {}.", fmt::join(rows.left_out, ", "))));
+                    rows.left_out.empty() ? "" : fmt::format(" Left out: {}.", fmt::join(rows.left_out, ", "))));
     return sentences;
 }
 

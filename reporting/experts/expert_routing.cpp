@@ -19,8 +19,8 @@ namespace {
 using journal::ExpertLoad;
 
 constexpr std::size_t kRunsOfMap = 60, kRunsOfText = 40, kExpertsOfLine = 64;
-constexpr std::size_t kMostRows = 12;  // of a comparison that a page draws
-constexpr double kLeastTop = 2;  // of a colour scale, so that noise about an even load stays pale
+constexpr std::size_t kMostRows = 12;     // of a comparison that a page draws
+constexpr double kLeastTop = 2;           // of a colour scale, so that noise about an even load stays pale
 constexpr double kLeastDroppedTop = 0.1;  // likewise, of shares that are dropped
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
@@ -95,8 +95,7 @@ HeatMap dropped_map(const std::string& name, const Routing& routing) {
     map.id = "experts-dropped-" + html_id(name);
     map.value_title = "share dropped, of all choices";
     map.text = percent;
-    for (const LayerRouting& layer : routing.layers)
-        map.rows.push_back({layer_name(layer), layer.dropped_of_run, ""});
+    for (const LayerRouting& layer : routing.layers) map.rows.push_back({layer_name(layer), layer.dropped_of_run, ""});
     map.to = scale_top(map.rows, kLeastDroppedTop);
     return map;
 }
@@ -196,13 +195,13 @@ std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector
     if (routing.layers.empty()) return {};
     std::vector<std::pair<std::string, std::string>> lines;
     const HeatMap busiest = busiest_map("", routing), last = last_map("", routing);
-    lines.emplace_back("busiest expert's load", fmt::format("steps {} to {}, {}; after it the load at step {}",
-                                                            routing.first_step, routing.last_step, scale_text(busiest),
-                                                            routing.last_step));
+    lines.emplace_back("busiest expert's load",
+                       fmt::format("steps {} to {}, {}; after it the load at step {}", routing.first_step,
+                                   routing.last_step, scale_text(busiest), routing.last_step));
     for (const LayerRouting& layer : routing.layers)
-        lines.emplace_back("layer " + layer_name(layer),
-                           fmt::format("{}  {}", blocks(busiest, layer.busiest, 0, layer.busiest.size()),
-                                       routing_text(layer)));
+        lines.emplace_back(
+            "layer " + layer_name(layer),
+            fmt::format("{}  {}", blocks(busiest, layer.busiest, 0, layer.busiest.size()), routing_text(layer)));
     lines.emplace_back(fmt::format("loads at step {}", routing.last_step), "expert by expert, " + scale_text(last));
     for (const LayerRouting& layer : routing.layers)
         for (std::size_t from = 0; from < layer.last_load.size(); from += kExpertsOfLine) {
@@ -239,7 +238,8 @@ std::string routing_html(const std::vector<Variant>& variants, const ExpertLoads
         rest = fmt::format(" {} {} not drawn.", counted(left_out, "further row"), left_out == 1 ? "is" : "are");
     return fmt::format(
                "<h2 id=\"experts{}\">Experts</h2>\n<p>How often the gates of each layer chose its experts, before any "
-               "choice was dropped: the first finished trial of each row. The columns on the right show what the last logged "
+               "choice was dropped: the first finished trial of each row. The columns on the right show what the last "
+               "logged "
                "step dropped, and the entropy of its gate beside that of an even one.{}</p>\n",
                id, rest) +
            out;

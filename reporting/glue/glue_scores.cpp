@@ -123,9 +123,11 @@ std::vector<GlueTask> tasks_of_runs(const std::vector<GlueRun>& runs) {
 // Whether the rate that counts is the lowest or the highest of several, of which all have a value.
 bool is_at_end(const GlueResult& result) {
     if (!result.chosen || result.rates.size() < 2) return false;
-    if (std::any_of(result.rates.begin(), result.rates.end(), [](const GlueAtRate& at) { return !at.average; })) return false;
-    const auto [lowest, highest] = std::minmax_element(
-        result.rates.begin(), result.rates.end(), [](const GlueAtRate& a, const GlueAtRate& b) { return a.rate < b.rate; });
+    if (std::any_of(result.rates.begin(), result.rates.end(), [](const GlueAtRate& at) { return !at.average; }))
+        return false;
+    const auto [lowest, highest] =
+        std::minmax_element(result.rates.begin(), result.rates.end(),
+                            [](const GlueAtRate& a, const GlueAtRate& b) { return a.rate < b.rate; });
     const double chosen = result.rates[*result.chosen].rate;
     return chosen == lowest->rate || chosen == highest->rate;
 }
@@ -232,8 +234,9 @@ std::vector<std::string> glue_notes(const GlueScores& scores) {
     const auto at_end = std::count_if(scores.models.begin(), scores.models.end(),
                                       [](const GlueOfModel& model) { return is_at_end(model.result); });
     if (at_end > 0)
-        notes.push_back(fmt::format("The rate that counts is at the end of those tried, for {} of {}: one outside may be better.",
-                                    at_end, counted(scores.models.size(), "model")));
+        notes.push_back(
+            fmt::format("The rate that counts is at the end of those tried, for {} of {}: one outside may be better.",
+                        at_end, counted(scores.models.size(), "model")));
     return notes;
 }
 

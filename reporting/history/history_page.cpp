@@ -81,7 +81,8 @@ std::string method_html() {
              "test at {}); beside it the mean of the sessions on either level.",
              100 * rule.change.smallest_change, rule.change.window, rule.change.final_alpha),
          fmt::format("Slower and faster are what deft check trend says: a change with {} to {} sessions on its new "
-                     "level, or {} sessions in a row beyond what those before them predict, significant after correction for the "
+                     "level, or {} sessions in a row beyond what those before them predict, significant after "
+                     "correction for the "
                      "number of series (Benjamini-Hochberg, {:.0f}%).",
                      rule.alert.after, rule.alert.recent, rule.prediction.hits, 100 * rule.false_discovery_rate)});
 }

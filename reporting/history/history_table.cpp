@@ -51,8 +51,8 @@ Table history_table(std::span<const SeriesHistory> histories) {
     Table table;
     table.caption = fmt::format("{} series of benchmark times", histories.size());
     table.columns = {
-        {"benchmark", Align::left}, {"on", Align::left},      {"sessions"}, {"newest"}, {"median before"}, {"ratio"},
-        {"now", Align::left},       {"last change", Align::left}};
+        {"benchmark", Align::left}, {"on", Align::left}, {"sessions"},         {"newest"},
+        {"median before"},          {"ratio"},           {"now", Align::left}, {"last change", Align::left}};
     table.key_columns = 2;
     std::vector<std::string> places;
     for (const SeriesHistory& history : histories) {

@@ -28,7 +28,8 @@ bool answers(const AskedScore& asked, const Quantity& quantity) {
 
 // Scored by a task, or for GLUE by later stages that fine-tune on it.
 bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
-    if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty()) return true;
+    if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty())
+        return true;
     for (const TrialRow& trial : sweep.trials)
         for (const AskedScore& asked : trial.asked)
             if (answers(asked, quantity)) return true;
@@ -49,8 +50,9 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
                                       const PublishedTable& table) {
     std::vector<MissingRun> edits;
     for (const PublishedRow& row : table.rows) {
-        if (std::any_of(variants.begin(), variants.end(),
-                        [&](const Variant& variant) { return is_claimed(variant, {row.case_name, row.budget_fraction}); }))
+        if (std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
+                return is_claimed(variant, {row.case_name, row.budget_fraction});
+            }))
             continue;
         const bool has_case = std::any_of(variants.begin(), variants.end(),
                                           [&](const Variant& variant) { return variant.case_key == row.case_name; });

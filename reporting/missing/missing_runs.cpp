@@ -219,7 +219,8 @@ bool is_left(const MissingRun& run) {
 // All that can be run: what the sweep has left, and the seeds that verdicts need where all rows have the same seeds.
 std::string command_of_all(const std::vector<Variant>& variants, const std::vector<MissingRun>& runs,
                            const std::string& selector, const MissingEstimates& estimates) {
-    const bool lacks_seeds = std::any_of(runs.begin(), runs.end(), [](const MissingRun& run) { return run.lack == Lack::seeds; });
+    const bool lacks_seeds =
+        std::any_of(runs.begin(), runs.end(), [](const MissingRun& run) { return run.lack == Lack::seeds; });
     std::set<std::vector<std::int64_t>> seeds;
     for (const Variant& variant : variants)
         if (!is_imported(variant)) seeds.insert(units_of(variant));
@@ -241,7 +242,13 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
         add_trials(variant, selector, rates, estimates, seen, missing.runs);
         add_seeds(variant, about, selector, rates, estimates, missing.runs);
         if (const std::string why = not_measured(variant); !why.empty())
-            missing.runs.push_back({Lack::edit, variant.name, why, "scores of " + variant.name, {}, {}, {},
+            missing.runs.push_back({Lack::edit,
+                                    variant.name,
+                                    why,
+                                    "scores of " + variant.name,
+                                    {},
+                                    {},
+                                    {},
                                     "train it longer, or let its schedules end: it does not count as measured"});
     }
     if (about.published)

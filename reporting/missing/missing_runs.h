@@ -39,9 +39,9 @@ struct MissingRuns {
     std::string command;  // that runs all of it, seeds for verdicts included; empty: there is nothing to run
 };
 
-// Runs of all stages, and of an incomplete search (split_search_trials() comes first). Estimates: a finished trial of the same
-// row with another seed; otherwise the plan's FLOPs at the rate and the price of the sweep's finished trials. Cheapest
-// first, then runs without an estimate, then edits.
+// Runs of all stages, and of an incomplete search (split_search_trials() comes first). Estimates: a finished trial of
+// the same row with another seed; otherwise the plan's FLOPs at the rate and the price of the sweep's finished trials.
+// Cheapest first, then runs without an estimate, then edits.
 MissingRuns missing_runs(const results_db::SweepResults& sweep, const SweepAbout& about,
                          const MissingEstimates& estimates);
 

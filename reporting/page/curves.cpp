@@ -55,8 +55,9 @@ void take_points(const std::map<std::int64_t, Gathered>& by_step, std::size_t se
 }  // namespace
 
 const TrainPoint* newest_point(const TrialCurve& curve, std::int64_t step) {
-    const auto after = std::upper_bound(curve.points.begin(), curve.points.end(), step,
-                                        [](std::int64_t wanted, const TrainPoint& point) { return wanted < point.step; });
+    const auto after =
+        std::upper_bound(curve.points.begin(), curve.points.end(), step,
+                         [](std::int64_t wanted, const TrainPoint& point) { return wanted < point.step; });
     return after == curve.points.begin() ? nullptr : &*(after - 1);
 }
 

@@ -25,8 +25,9 @@ struct Abscissa {
 inline constexpr Abscissa kByLayerTokens = {
     "by-layer-tokens", "layer-averaged tokens",
     [](const journal::TrainPoint& p) { return static_cast<double>(p.layer_tokens); }};
-inline constexpr Abscissa kByInputTokens = {
-    "by-input-tokens", "input tokens", [](const journal::TrainPoint& p) { return static_cast<double>(p.input_tokens); }};
+inline constexpr Abscissa kByInputTokens = {"by-input-tokens", "input tokens", [](const journal::TrainPoint& p) {
+                                                return static_cast<double>(p.input_tokens);
+                                            }};
 inline constexpr Abscissa kByFlops = {"by-flops", "FLOPs", [](const journal::TrainPoint& p) { return p.flops; }};
 
 inline constexpr std::size_t kMostSeries = 12;        // of a figure, that a reader can distinguish
@@ -38,7 +39,8 @@ std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialC
                                                        const Curves& curves) {
     std::vector<const results_db::TrialCurve*> out;
     for (const results_db::TrialRow* trial : variant.ok)
-        if (const auto found = curves.find(trial->config_hash); found != curves.end() && !(found->second.*points).empty())
+        if (const auto found = curves.find(trial->config_hash);
+            found != curves.end() && !(found->second.*points).empty())
             out.push_back(&found->second);
     return out;
 }
@@ -48,8 +50,8 @@ Series loss_series(const Variant& variant, const std::vector<const results_db::T
                    const Abscissa& abscissa);
 
 // Training loss by layer-averaged tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
-// a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can distinguish
-// are named, not drawn. Empty where nothing was recorded.
+// a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can
+// distinguish are named, not drawn. Empty where nothing was recorded.
 std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves);
 
 // Consumption at that step: the newest logged point up to it; null before the first.

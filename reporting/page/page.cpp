@@ -172,7 +172,8 @@ std::string verdicts_html(const ReportData& data) {
 OrderedJson claims_json(const ReportData& data) {
     OrderedJson claims = OrderedJson::array();
     for (const ClaimFinding& one : claims_of(data))
-        claims.push_back({{"id", one.claim}, {"verdict", name(one.judged.finding.outcome)}, {"text", one.judged.finding.text}});
+        claims.push_back(
+            {{"id", one.claim}, {"verdict", name(one.judged.finding.outcome)}, {"text", one.judged.finding.text}});
     return claims;
 }
 
@@ -202,7 +203,7 @@ std::string comparison_html(const Table& table, const std::vector<std::string>& 
         if (is_of_cost(table, blocks[i])) continue;
         any = true;
         const bool published = std::any_of(blocks[i].begin(), blocks[i].end(),
-                                          [&](std::size_t column) { return table.columns[column].published; });
+                                           [&](std::size_t column) { return table.columns[column].published; });
         out += render_html(part_of(table, blocks[i],
                                    (published ? "Published scores: measured, published, and both as differences "
                                                 "to the baseline at 100%"
@@ -283,8 +284,8 @@ std::vector<ClaimFinding> claims_of(const ReportData& data) {
 std::string render_page(const ReportData& data) {
     const std::vector<Variant> variants = variants_of(data.sweep);
     const std::string suffix = overrides_suffix(data.sweep);
-    std::string out = page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) +
-                      verdicts_html(data);
+    std::string out =
+        page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) + verdicts_html(data);
     if (const std::optional<Table> glue = glue_table(data.sweep))
         out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);

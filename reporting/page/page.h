@@ -15,9 +15,9 @@ namespace deft::reporting {
 struct ReportData {
     results_db::SweepResults sweep;
     SweepAbout about;
-    Curves curves;                                    // may be empty
-    std::vector<results_db::Checkpoint> checkpoints;  // by config hash and step
-    ExpertLoads experts = {};                         // of models with experts
+    Curves curves;                                     // may be empty
+    std::vector<results_db::Checkpoint> checkpoints;   // by config hash and step
+    ExpertLoads experts = {};                          // of models with experts
     std::vector<results_db::VerdictRow> earlier = {};  // on claims; they reveal an edited margin
 };
 

@@ -172,7 +172,8 @@ PublishedHardware read_hardware(const ConfigNode& node) {
     hardware.any_of = reader.required<std::vector<std::string>>("any_of");
     reader.finish();
     if (hardware.devices < 1) reader.refuse("devices", "must be at least 1");
-    if (hardware.any_of.empty()) reader.refuse("any_of", "names no device", "name entries of experiments/hardware.toml");
+    if (hardware.any_of.empty())
+        reader.refuse("any_of", "names no device", "name entries of experiments/hardware.toml");
     return hardware;
 }
 

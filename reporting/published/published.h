@@ -50,14 +50,15 @@ struct PublishedRow {
 // The hardware of a table's times.
 struct PublishedHardware {
     std::int64_t devices = 0;
-    std::vector<std::string> any_of;  // names in experiments/hardware.toml, several where the paper does not distinguish them
+    std::vector<std::string>
+        any_of;  // names in experiments/hardware.toml, several where the paper does not distinguish them
 };
 
 struct PublishedTable {
     std::string name;  // of its file
     std::string paper, source, label;
-    std::string scale;  // "GPT-3 1.3B, 300B tokens"
-    std::string stage;  // of a sweep with stages, the one that it belongs to; empty: all that pretrain
+    std::string scale;             // "GPT-3 1.3B, 300B tokens"
+    std::string stage;             // of a sweep with stages, the one that it belongs to; empty: all that pretrain
     std::optional<Regime> regime;  // of its baseline at the full budget, of tables of pretraining
     std::optional<PublishedHardware> hardware;
     std::vector<PublishedColumn> columns;

@@ -125,7 +125,8 @@ RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
 }
 
 // decimals: of differences.
-std::string score_text(const PublishedColumn& column, int decimals, double center, const std::optional<double>& spread) {
+std::string score_text(const PublishedColumn& column, int decimals, double center,
+                       const std::optional<double>& spread) {
     if (is_percent(column) && decimals > 1)
         return fmt::format("{:.{}f}", center, decimals) + (spread ? fmt::format(" ± {:.{}f}", *spread, decimals) : "");
     if (is_percent(column)) return significant(center, kDigits) + (spread ? fmt::format(" ± {:.1f}", *spread) : "");
@@ -137,8 +138,7 @@ Improves improves(const PublishedColumn& column) {
 }
 
 FieldScores scores_of(const PublishedColumn& column) {
-    return {improves(column),
-            [column](const Variant& variant) { return row_scores(variant, column).values; },
+    return {improves(column), [column](const Variant& variant) { return row_scores(variant, column).values; },
             [column](const TrialRow& trial) { return guessed(*column.measures, trial); }};
 }
 
@@ -156,13 +156,14 @@ Cell score_cell(const Variant& variant, const PublishedColumn& column, int decim
     return cell;
 }
 
-// Behind the point, of a measured difference: as many as are printed of the column, of percents one but of a suite's averages;
-// of what no row prints, three.
+// Behind the point, of a measured difference: as many as are printed of the column, of percents one but of a suite's
+// averages; of what no row prints, three.
 int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
     if (is_percent(column) && column.measures->kind != Quantity::Kind::suite) return 1;
     std::optional<int> decimals;
     for (const PublishedRow& row : table.rows)
-        if (const PublishedCell* cell = row.find(column.key)) decimals = std::max(decimals.value_or(0), cell->number.places());
+        if (const PublishedCell* cell = row.find(column.key))
+            decimals = std::max(decimals.value_or(0), cell->number.places());
     return decimals.value_or(3);
 }
 
@@ -194,12 +195,12 @@ Cell published_difference(const PublishedCell* own, const PublishedCell* base) {
 std::string reference_title(const PublishedContext& context) {
     std::set<std::string> budgets;
     const References references(context.variants, context.base_case);
-    for (const Variant& variant : context.variants)
-        budgets.insert(references.of(variant).axes.budget_text());
+    for (const Variant& variant : context.variants) budgets.insert(references.of(variant).axes.budget_text());
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
-// How many scores the published average is over: of GLUE, on which models are fine-tuned, the columns, of which MNLI has two.
+// How many scores the published average is over: of GLUE, on which models are fine-tuned, the columns, of which MNLI
+// has two.
 std::size_t scores_of_suite(const PublishedContext& context, const Quantity& quantity) {
     const bool is_tuned = std::any_of(context.sweep.trials.begin(), context.sweep.trials.end(),
                                       [&](const TrialRow& trial) { return fine_tuned(quantity, trial) != nullptr; });
@@ -272,7 +273,8 @@ std::string rows_elsewhere(const PublishedContext& context) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Seeds and spreads of the printed numbers of the columns shown, where the paper states them, and which it does not print.
+// Seeds and spreads of the printed numbers of the columns shown, where the paper states them, and which it does not
+// print.
 std::vector<std::string> printed_notes(const PublishedContext& context) {
     std::map<std::int64_t, std::vector<std::string>> titles_of;  // by seeds
     std::vector<std::string> notes;
@@ -340,13 +342,15 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
                     table.paper, table.source, table.scale)};
     if (is_comparable(context))
         notes.emplace_back(
-            "Measured against published: agrees where both differ by no more than the last printed digit's half and 95% of "
+            "Measured against published: agrees where both differ by no more than the last printed digit's half and "
+            "95% of "
             "what seeds differ by.");
     else
-        notes.push_back(fmt::format(
-            "Not comparable: measured values ({}) with published ones ({}), in absolute terms: model, data and tasks are others. "
-            "What can be compared is the effect relative to the baseline at 100%: ratios and differences.",
-            scale_label(context.sweep, context.scale), table.scale));
+        notes.push_back(
+            fmt::format("Not comparable: measured values ({}) with published ones ({}), in absolute terms: model, data "
+                        "and tasks are others. "
+                        "What can be compared is the effect relative to the baseline at 100%: ratios and differences.",
+                        scale_label(context.sweep, context.scale), table.scale));
     for (const PublishedColumn& column : table.columns) {
         if (!column.measures || column.measures->kind != Quantity::Kind::suite) continue;
         const std::set<std::string> tasks = tasks_of(context.sweep, *column.measures);

@@ -117,7 +117,8 @@ std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values) {
     std::vector<SeedScore> means;
     std::vector<double> counts;
     for (const SeedScore& one : values) {
-        const auto found = std::find_if(means.begin(), means.end(), [&](const SeedScore& m) { return m.seed == one.seed; });
+        const auto found =
+            std::find_if(means.begin(), means.end(), [&](const SeedScore& m) { return m.seed == one.seed; });
         if (found == means.end()) {
             means.push_back(one);
             counts.push_back(1);

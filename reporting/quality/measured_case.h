@@ -33,8 +33,8 @@ struct Measure {
 
 Measure training_loss_curve();
 Measure validation_loss_curve();
-// Nothing for what neither improves nor worsens, the corpus's own entropy or a count, and for what is read off a clock, which says
-// nothing of a recipe.
+// Nothing for what neither improves nor worsens, the corpus's own entropy or a count, and for what is read off a clock,
+// which says nothing of a recipe.
 std::optional<Measure> measure_of(const results_db::ScoreRow& score);
 
 // "validation loss", "embedded_questions acc (2-shot)", "training loss curve".
@@ -67,7 +67,8 @@ struct SeedValue {
     std::string attempt_uid;
     double value = 0;      // of a curve: its late loss, NaN where it has none
     LossCurve curve = {};  // of a score: empty
-    std::string score_key = {};  // how its task was asked (base/score_key.h); of a curve, and before that was known: empty
+    std::string score_key =
+        {};  // how its task was asked (base/score_key.h); of a curve, and before that was known: empty
 };
 
 // The values of one seed are averaged, and count as one: repeats of a later stage alone are no independent repeats.
@@ -78,11 +79,11 @@ struct MeasuredCase {
     std::string name;          // "cl[budget_fraction=0.5]"
     std::string variant_hash;  // of the configuration without its seed
     std::map<Measure, std::vector<SeedValue>> values;
-    std::vector<std::string> crashed;      // "seed 4: nan: the loss is not finite"
-    std::vector<std::string> unfinished;   // seeds, "1.3" of a chain: waiting, running or stopped
+    std::vector<std::string> crashed;     // "seed 4: nan: the loss is not finite"
+    std::vector<std::string> unfinished;  // seeds, "1.3" of a chain: waiting, running or stopped
     // "seed 4: code: result epoch 3, now 4": values that would be others today, and are left out.
     std::vector<std::string> stale;
-    std::size_t seeds = 0;                 // of all its trials, also of those that nest
+    std::size_t seeds = 0;  // of all its trials, also of those that nest
 };
 
 // In the order of the sweep. `curves` by config hash. What is stale must be known of the sweep (reporting/stale.h).

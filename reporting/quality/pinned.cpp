@@ -63,10 +63,9 @@ std::vector<SeedValue> seeds_from(const std::string& source) {
     const Json parsed = parse_json(source);
     std::vector<SeedValue> seeds;
     for (const Json& json : parsed.at("seeds"))
-        seeds.push_back({json.at("seed").get<std::int64_t>(), json.at("attempt").get<std::string>(),
-                         json.at("value").get<double>(),
-                         json.contains("curve") ? curve_from(json["curve"]) : LossCurve{},
-                         json.value("score_key", "")});
+        seeds.push_back(
+            {json.at("seed").get<std::int64_t>(), json.at("attempt").get<std::string>(), json.at("value").get<double>(),
+             json.contains("curve") ? curve_from(json["curve"]) : LossCurve{}, json.value("score_key", "")});
     return seeds;
 }
 

@@ -26,7 +26,7 @@ struct Sides {
     const MeasuredCase* head_case = nullptr;
     Measure measure;
     Scores base, head;
-    std::string missing;  // why there is nothing to compare; empty: there is
+    std::string missing;           // why there is nothing to compare; empty: there is
     bool asked_otherwise = false;  // the task: other documents, shots or records
 };
 
@@ -142,7 +142,8 @@ Comparison compare(const Sides& sides, const std::vector<Sides>& all, const Qual
     seed_rule.improves = sides.measure.improves;
     seed_rule.margin = margin_of(sides, rule);
     seed_rule.confidence = rule.confidence;
-    if (seeds_of(sides.base) != seeds_of(sides.head)) seed_rule.pooled = pooled_over_cases(all, sides.measure, std::min(sides.base.size(), sides.head.size()));
+    if (seeds_of(sides.base) != seeds_of(sides.head))
+        seed_rule.pooled = pooled_over_cases(all, sides.measure, std::min(sides.base.size(), sides.head.size()));
     Comparison result;
     result.seeds = compare_seeds(sides.base, sides.head, seed_rule);
     result.margin = seed_rule.margin;
@@ -249,12 +250,12 @@ void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCas
             fmt::format("{} of {} seeds crashed: {}", head.crashed.size(), head.seeds, fmt::join(head.crashed, "; "))));
     if (!head.unfinished.empty())
         findings.push_back(concluded(started(head.name, std::nullopt, baseline), Outcome::missing,
-                                fmt::format("{} of {} seeds have not finished: {}", head.unfinished.size(), head.seeds,
-                                            fmt::join(head.unfinished, ", "))));
+                                     fmt::format("{} of {} seeds have not finished: {}", head.unfinished.size(),
+                                                 head.seeds, fmt::join(head.unfinished, ", "))));
     if (!head.stale.empty())
         findings.push_back(concluded(started(head.name, std::nullopt, baseline), Outcome::missing,
-                                fmt::format("left out for being stale, deft run retrains it: {}",
-                                            first_sentences(head.stale, kMostNamed))));
+                                     fmt::format("left out for being stale, deft run retrains it: {}",
+                                                 first_sentences(head.stale, kMostNamed))));
 }
 
 // Comparisons that can be made, with their places among the findings.
@@ -316,7 +317,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
         const MeasuredCase* pinned = find(base, one.name);
         if (pinned == nullptr) {
             findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
-                                    fmt::format("baseline {} has no case of that name", baseline)));
+                                         fmt::format("baseline {} has no case of that name", baseline)));
             continue;
         }
         if (one.values.empty() && !findings.empty() && findings.back().case_name == one.name) continue;  // said why
@@ -339,7 +340,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
         for (const MeasuredCase& one : base)
             if (find(head, one.name) == nullptr)
                 findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
-                                        "the sweep has no case of that name"));
+                                             "the sweep has no case of that name"));
     for (Compared& one : compared) one.comparison = compare(all[one.sides], all, rule);
     judge(findings, all, compared, rule);
     return findings;

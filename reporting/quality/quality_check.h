@@ -42,7 +42,8 @@ struct QualityFinding {
 // Trials that the baseline was pinned from are no second measurement and are left out of the head. Where both sides
 // have the same seeds they are compared seed by seed; otherwise the variance over seeds is drawn towards that of all
 // cases of either side. Loss curves are compared by their late loss at the tokens that all seeds of both sides
-// consumed. Trials of one seed of their chain's first trial are averaged first, see mean_by_seed(). What a test set's size leaves unknown is left out: both sides answer the same items.
+// consumed. Trials of one seed of their chain's first trial are averaged first, see mean_by_seed(). What a test set's
+// size leaves unknown is left out: both sides answer the same items.
 std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, std::span<const MeasuredCase> head,
                                           const std::string& baseline, const QualityRule& rule, bool whole = true);
 

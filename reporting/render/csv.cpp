@@ -103,7 +103,8 @@ std::string stale_of(const Table& table, const std::vector<Cell>& row) {
     for (std::size_t column = 0; column < std::min(row.size(), table.columns.size()); ++column) {
         const std::string& why = row[column].stale;
         if (why.empty()) continue;
-        auto found = std::find_if(titles_of.begin(), titles_of.end(), [&](const auto& one) { return one.first == why; });
+        auto found =
+            std::find_if(titles_of.begin(), titles_of.end(), [&](const auto& one) { return one.first == why; });
         if (found == titles_of.end()) found = titles_of.insert(found, {why, {}});
         found->second.push_back(column == 0 ? "" : plain_title(table.columns[column]));
     }

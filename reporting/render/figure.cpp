@@ -50,7 +50,9 @@ Frame frame_of(const Figure& figure) {
                 ys.insert(ys.end(), {point.y, point.low, point.high});
             }
     const double never = std::numeric_limits<double>::infinity();
-    Frame frame{axis_for(xs, figure.log_x ? 1 : figure.schedule ? never : kLogX),
+    Frame frame{axis_for(xs, figure.log_x      ? 1
+                             : figure.schedule ? never
+                                               : kLogX),
                 axis_for(ys, figure.schedule ? never : kLogY)};
     frame.y_ticks = ticks(frame.y, 4);
     frame.right = right_border(figure);
@@ -270,8 +272,8 @@ std::string render_svg(const Figure& figure) {
         out += fmt::format("<g class=\"s{}\">{}{}</g>\n", series.style % kLineColours, line_svg(series, frame),
                            markers_svg(series, frame));
     for (const Label& label : labels_of(figure, frame))
-        out +=
-            fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kLineColours, label_svg(figure, label, frame));
+        out += fmt::format("<g class=\"s{}\">{}</g>\n", label.series->style % kLineColours,
+                           label_svg(figure, label, frame));
     return out + "</svg>\n";
 }
 

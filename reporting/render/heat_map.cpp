@@ -68,7 +68,8 @@ std::string legend_svg(const HeatMap& map, const Layout& layout) {
     constexpr double kSwatch = 22, kY = 10, kHeight = 12;
     const std::string from = map.text(map.from), to = map.text(map.to);
     const double x = layout.left + svg_text_width(from) + 6;
-    std::string out = fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", svg_number(layout.left), svg_number(kY + 11), from);
+    std::string out =
+        fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", svg_number(layout.left), svg_number(kY + 11), from);
     out += "<g class=\"s1\">";
     for (int i = 0; i < kLegendSteps; ++i)
         out += cell_svg(x + kSwatch * i, kY, kSwatch, kHeight, static_cast<double>(i) / (kLegendSteps - 1));
@@ -81,8 +82,8 @@ std::string names_svg(const HeatMap& map, const Layout& layout) {
     std::string out;
     for (std::size_t r = 0; r < map.rows.size(); ++r) {
         const std::string y = svg_number(layout.y(r) + kRowHeight / 2);
-        out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>", svg_number(layout.left - 8), y,
-                           html_escaped(map.rows[r].name));
+        out += fmt::format("<text x=\"{}\" y=\"{}\" dy=\"4\" text-anchor=\"end\">{}</text>",
+                           svg_number(layout.left - 8), y, html_escaped(map.rows[r].name));
         if (!map.rows[r].aside.empty())
             out += fmt::format("<text class=\"muted\" x=\"{}\" y=\"{}\" dy=\"4\">{}</text>",
                                svg_number(layout.right() + 10), y, html_escaped(map.rows[r].aside));
@@ -144,7 +145,8 @@ std::string render_svg(const HeatMap& map) {
 
 std::string heat_map_html(const HeatMap& map) {
     return fmt::format(
-        "<h3>{0}</h3>\n<figure>\n<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n{1}</div>\n"
+        "<h3>{0}</h3>\n<figure>\n<div class=\"scroll chart\" role=\"region\" tabindex=\"0\" "
+        "aria-label=\"{0}\">\n{1}</div>\n"
         "<figcaption>{2}</figcaption>\n</figure>\n",
         html_escaped(map.title), render_svg(map), html_escaped(description(map)));
 }

@@ -17,10 +17,10 @@ struct HeatRow {
 struct HeatMap {
     std::string id;  // of its title and description in the page
     std::string title, x_title, y_title, value_title;
-    std::vector<HeatRow> rows;          // at least one; they may differ in length
-    std::vector<std::string> columns;   // as many names as the longest row has cells; some of them are printed below it
+    std::vector<HeatRow> rows;         // at least one; they may differ in length
+    std::vector<std::string> columns;  // as many names as the longest row has cells; some of them are printed below it
     std::string (*text)(double) = ratio;  // of a value
-    double from = 0, to = 1;            // the values of the palest and the darkest colour, from < to
+    double from = 0, to = 1;              // the values of the palest and the darkest colour, from < to
 };
 
 // 0 at `from` and below, 1 at `to` and above: how dark a cell is.

@@ -246,8 +246,8 @@ std::string figure_html(const Figure& figure) {
 
 std::string render_figures_page(const std::string& title, const std::string& about,
                                 const std::vector<Figure>& figures) {
-    std::string out = page_head(title) + "<body>\n<main>\n<h1>" + html_escaped(title) + "</h1>\n<p>" +
-                      html_escaped(about) + "</p>\n";
+    std::string out =
+        page_head(title) + "<body>\n<main>\n<h1>" + html_escaped(title) + "</h1>\n<p>" + html_escaped(about) + "</p>\n";
     for (const Figure& figure : figures) out += figure_html(figure);
     return out + "</main>\n</body>\n</html>\n";
 }

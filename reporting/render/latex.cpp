@@ -55,7 +55,8 @@ std::string escaped_ascii(char c) {
     }
 }
 
-// Characters that the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the font.
+// Characters that the tables themselves print; Latin letters are left to LaTeX, which reads UTF-8. Others depend on the
+// font.
 std::string escaped_unicode(std::uint32_t code, std::string_view bytes) {
     switch (code) {
         case 0xA7:
@@ -117,8 +118,7 @@ std::vector<int> widths_of(const Table& table) {
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
         int width = 0;
         const std::string title = marked_title(table.columns[column]);
-        for (const std::string_view line : lines_of(title))
-            width = std::max(width, display_width(line));
+        for (const std::string_view line : lines_of(title)) width = std::max(width, display_width(line));
         for (const std::vector<Cell>& row : table.rows)
             if (column < row.size()) width = std::max(width, display_width(marked_text(row[column])));
         widths.push_back(width);
@@ -149,8 +149,7 @@ std::string rows_text(const Table& table, const Block& block) {
     std::string out;
     for (const std::vector<Cell>& row : table.rows) {
         std::vector<std::string> cells;
-        for (const std::size_t column : block)
-            cells.push_back(column < row.size() ? latex_text(row[column]) : "");
+        for (const std::size_t column : block) cells.push_back(column < row.size() ? latex_text(row[column]) : "");
         out += row_text(cells);
     }
     return out;

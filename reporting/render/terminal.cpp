@@ -67,7 +67,8 @@ std::vector<int> fitted_widths(const Table& table, const TerminalGrid& grid, con
         const auto room = [&](std::size_t column) {
             return table.columns[column].align == Align::left ? widths[column] - kNarrowestText : 0;
         };
-        const std::size_t widest = *std::max_element(block.begin(), block.end(), [&](std::size_t a, std::size_t b) { return room(a) < room(b); });
+        const std::size_t widest = *std::max_element(block.begin(), block.end(),
+                                                     [&](std::size_t a, std::size_t b) { return room(a) < room(b); });
         if (room(widest) <= 0) break;
         const int excess = width_of(block, widths) - width;
         widths[widest] -= std::min({excess, room(widest), std::max(1, excess / 2)});
@@ -95,7 +96,8 @@ std::string lines_of_row(const Table& table, const std::vector<int>& widths, con
         std::string line;
         for (std::size_t at = 0; at < block.size(); ++at) {
             if (at > 0) line.append(kGap, ' ');
-            line += aligned(i < cells[at].size() ? cells[at][i] : std::string(), widths[block[at]], table.columns[block[at]].align);
+            line += aligned(i < cells[at].size() ? cells[at][i] : std::string(), widths[block[at]],
+                            table.columns[block[at]].align);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";

@@ -1,5 +1,6 @@
 #pragma once
-// Whether a row's scores are significantly above chance. Where the baseline's are not, the task says nothing about techniques.
+// Whether a row's scores are significantly above chance. Where the baseline's are not, the task says nothing about
+// techniques.
 
 #include <functional>
 #include <optional>
@@ -27,8 +28,8 @@ std::optional<GuessedScore> guessed(const results_db::ScoreRow& row);
 // resources, and where no task of it can be guessed.
 std::optional<GuessedScore> guessed(const Quantity& quantity, const results_db::TrialRow& trial);
 
-// Whether the mean over seeds is not above chance by a one-sided test at that level. Its error is the seeds' and the test
-// set's together, for all seeds answer the same documents. False where nothing can be guessed.
+// Whether the mean over seeds is not above chance by a one-sided test at that level. Its error is the seeds' and the
+// test set's together, for all seeds answer the same documents. False where nothing can be guessed.
 bool is_at_chance(std::span<const GuessedScore> by_unit, double level = 0.05);
 bool is_at_chance(const Variant& row, const GuessedScoreOf& score);
 

@@ -11,7 +11,7 @@ namespace deft::reporting {
 
 // The scored model, for the file's head.
 struct ScoredModel {
-    std::string name;          // "baseline/1"
+    std::string name;  // "baseline/1"
     std::string config_hash;
     std::string model_sha256;  // of its checkpoint; empty: unknown
     std::string git_sha;       // of the program that scored

@@ -27,7 +27,8 @@ std::vector<std::string> words_of(const std::string& text, const Place& place) {
         const std::size_t end = std::min(text.find(' ', at), text.size());
         words.push_back(text.substr(at, end - at));
         if (words.back().empty())
-            throw Error(ErrorKind::config, place, fmt::format("'{}' is not a quantity: separate words by one blank", text),
+            throw Error(ErrorKind::config, place,
+                        fmt::format("'{}' is not a quantity: separate words by one blank", text),
                         "write it as in \"task:lambada acc shots=10\"");
         at = end + 1;
     }

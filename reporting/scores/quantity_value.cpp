@@ -52,8 +52,8 @@ bool is_perplexity(const Quantity& quantity) {
 }
 
 const results_db::FineTuned* fine_tuned(const Quantity& quantity, const TrialRow& trial) {
-    const bool is_of_it = quantity.kind == Quantity::Kind::suite && trial.fine_tuned &&
-                          trial.fine_tuned->suite == quantity.name;
+    const bool is_of_it =
+        quantity.kind == Quantity::Kind::suite && trial.fine_tuned && trial.fine_tuned->suite == quantity.name;
     return is_of_it ? &*trial.fine_tuned : nullptr;
 }
 

@@ -28,8 +28,8 @@ const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, st
 // Whether it is the validation's, which is stored as its loss.
 bool is_perplexity(const Quantity& quantity);
 
-// Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to be.
-// The training's own reasons are the trial's.
+// Why that value would be another today for what it was scored by, as reporting/stale.h says; empty: it is not known to
+// be. The training's own reasons are the trial's.
 std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
 // Whether a row is stale: for its training or for what any finished seed was scored by.
 std::string stale_value(const Quantity& quantity, const Variant& variant);

@@ -114,19 +114,22 @@ std::vector<std::string> score_mark_notes(const Table& table) {
         return std::any_of(row.begin(), row.end(), [](const Cell& cell) { return cell.is_best; });
     });
     if (any_best)
-        notes.emplace_back("Bold (* in plain text): rows that seeds cannot distinguish from the best of their column, which is among "
-                           "them with 95% confidence (one-sided tests at 5% shared among them, by each row's own variance "
-                           "from five seeds on or where equal variances are rejected at 25%, else by the pooled one).");
+        notes.emplace_back(
+            "Bold (* in plain text): rows that seeds cannot distinguish from the best of their column, which is among "
+            "them with 95% confidence (one-sided tests at 5% shared among them, by each row's own variance "
+            "from five seeds on or where equal variances are rejected at 25%, else by the pooled one).");
     if (const auto tested = tests_of_variances(table); !tested.empty())
         notes.push_back(fmt::format("Equal variances over seeds (Brown-Forsythe): {}.",
                                     first_of(tested, kMostTested, "more columns")));
     if (const auto guessed = titles_with(table, kAtChance); !guessed.empty())
-        notes.push_back(fmt::format("At chance: the baseline's score is not significantly above guessing (one-sided 5%, seeds and "
-                                    "documents): {}. Nothing is concluded from them.",
-                                    fmt::join(guessed, "; ")));
+        notes.push_back(
+            fmt::format("At chance: the baseline's score is not significantly above guessing (one-sided 5%, seeds and "
+                        "documents): {}. Nothing is concluded from them.",
+                        fmt::join(guessed, "; ")));
     if (const auto timed = titles_with(table, kSeveralSlots); !timed.empty())
-        notes.push_back(fmt::format("Several slots: read off a clock on slots of several shapes: {}. Its rows do not compare.",
-                                    fmt::join(timed, "; ")));
+        notes.push_back(
+            fmt::format("Several slots: read off a clock on slots of several shapes: {}. Its rows do not compare.",
+                        fmt::join(timed, "; ")));
     return notes;
 }
 

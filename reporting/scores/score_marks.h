@@ -11,8 +11,8 @@
 
 namespace deft::reporting {
 
-// Marks them in a table whose columns are those of the fields and whose rows those of the variants. Of a column in which the
-// baseline is at chance no row is the best.
+// Marks them in a table whose columns are those of the fields and whose rows those of the variants. Of a column in
+// which the baseline is at chance no row is the best.
 void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
                  const std::string& base_case);
 

@@ -29,9 +29,10 @@ std::string selection_note(const std::vector<Variant>& variants) {
             if (trial->result->role == "best") ++before_the_end;
         }
     if (selecting == 0) return {};
-    return fmt::format("Scored weights: the best validated ones of {} (eval.select = \"best\"), {} of them from before "
-                       "the end of training.",
-                       counted(selecting, "trial"), before_the_end);
+    return fmt::format(
+        "Scored weights: the best validated ones of {} (eval.select = \"best\"), {} of them from before "
+        "the end of training.",
+        counted(selecting, "trial"), before_the_end);
 }
 
 struct Cut {
@@ -88,9 +89,10 @@ std::string capacity_note(const std::vector<Variant>& variants) {
     for (const Variant& variant : variants)
         if (scored_under_capacity(variant)) names.push_back(variant.name);
     if (names.empty()) return {};
-    return fmt::format("Scored under training's capacity (eval.capacity = \"reference\"): {}. Their experts drop what is "
-                       "beyond it, as the published models' did; other rows drop nothing.",
-                       fmt::join(names, ", "));
+    return fmt::format(
+        "Scored under training's capacity (eval.capacity = \"reference\"): {}. Their experts drop what is "
+        "beyond it, as the published models' did; other rows drop nothing.",
+        fmt::join(names, ", "));
 }
 
 // Scores of a clock say something of rows that were scored alike.
@@ -101,16 +103,18 @@ std::string timed_note(const std::vector<Variant>& variants) {
             for (const ScoreRow& score : trial->scores)
                 if (is_timed(score.measure)) tasks.insert(score.task);
     if (tasks.empty()) return {};
-    return fmt::format("Read off a clock: {}. It compares where all rows were scored on one kind of slot that nothing else "
-                       "used.",
-                       fmt::join(tasks, ", "));
+    return fmt::format(
+        "Read off a clock: {}. It compares where all rows were scored on one kind of slot that nothing else "
+        "used.",
+        fmt::join(tasks, ", "));
 }
 
 }  // namespace
 
 std::vector<std::string> scoring_notes(const std::vector<Variant>& variants) {
     std::vector<std::string> notes;
-    for (std::string text : {capacity_note(variants), selection_note(variants), cut_note(variants), timed_note(variants)})
+    for (std::string text :
+         {capacity_note(variants), selection_note(variants), cut_note(variants), timed_note(variants)})
         if (!text.empty()) notes.push_back(std::move(text));
     for (std::string& text : labelled_notes(variants)) notes.push_back(std::move(text));
     return notes;

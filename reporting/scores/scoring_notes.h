@@ -12,12 +12,13 @@ namespace deft::reporting {
 // Whether the trial's configuration asks for its best validated weights as its result.
 bool selects_best(const results_db::TrialRow& trial);
 
-// Whether a score of it was made while the model's experts kept to training's capacity; in other rows they drop nothing.
+// Whether a score of it was made while the model's experts kept to training's capacity; in other rows they drop
+// nothing.
 bool scored_under_capacity(const Variant& variant);
 
-// Which rows were scored under training's capacity, which weights were scored where that is chosen, and the prompts that
-// did not fit into the model: of each task the share that was cut from the left, and the mean number of worked examples
-// that were left, over the finished trials.
+// Which rows were scored under training's capacity, which weights were scored where that is chosen, and the prompts
+// that did not fit into the model: of each task the share that was cut from the left, and the mean number of worked
+// examples that were left, over the finished trials.
 std::vector<std::string> scoring_notes(const std::vector<Variant>& variants);
 
 }  // namespace deft::reporting

@@ -15,7 +15,7 @@ struct SuiteAverage {
     double percent = 0;              // not rounded
     std::vector<std::string> tasks;  // that went into it, sorted; of one with several splits "task/split"
     std::vector<const results_db::ScoreRow*> rows;  // theirs, in that order, among the scores that were given
-    std::string stale;               // why scores among them would be others today, as reporting/stale.h says
+    std::string stale;  // why scores among them would be others today, as reporting/stale.h says
 };
 
 // Over the tasks present at that number of shots, each with its measure in the suite; acc for those that are not in it.

@@ -34,7 +34,8 @@ Occupancy attempts_of(const SweepResults& sweep) {
             if (!seen.insert(trial.config_hash).second) continue;
             for (const auto* rows : {&trial.attempt_rows, &trial.scoring_rows})
                 for (const results_db::AttemptRow& attempt : *rows)
-                    intervals.emplace_back(attempt.started_ms > 0 ? attempt.started_ms : attempt.created_ms, attempt.ended_ms);
+                    intervals.emplace_back(attempt.started_ms > 0 ? attempt.started_ms : attempt.created_ms,
+                                           attempt.ended_ms);
         }
     return occupancy(intervals);
 }
@@ -61,7 +62,8 @@ std::string headline_of(const SweepResults& sweep) {
     std::string text = fmt::format("{}: {} of {} done", sweep_text(sweep), done, counted(sweep.trials.size(), "trial"));
     if (failed > 0) text += fmt::format(", {} failed", failed);
     if (const Occupancy attempts = attempts_of(sweep); attempts.most_at_once > 0)
-        text += fmt::format("{} in {} on {}", failed > 0 ? "," : "", seconds(attempts.seconds), counted(attempts.most_at_once, "worker"));
+        text += fmt::format("{} in {} on {}", failed > 0 ? "," : "", seconds(attempts.seconds),
+                            counted(attempts.most_at_once, "worker"));
     if (const std::optional<double> usd = dollars_of(sweep); usd && *usd > 0) text += ", " + dollars(*usd);
     return text;
 }
@@ -83,7 +85,8 @@ StageResults answering_stage(const ReportData& data) {
 std::vector<ScreenEntry> links_of(const ScreenPlaces& places) {
     std::vector<ScreenEntry> links;
     if (!places.page.empty()) links.push_back({"Page", places.page});
-    links.push_back({"More", fmt::format("deft report{} --full{}", places.sweep.empty() ? "" : " " + shell_word(places.sweep), places.options)});
+    links.push_back({"More", fmt::format("deft report{} --full{}",
+                                         places.sweep.empty() ? "" : " " + shell_word(places.sweep), places.options)});
     return links;
 }
 
@@ -103,7 +106,8 @@ Screen screen_of(const ReportData& data, const ScreenPlaces& places, int width) 
     const ScreenRows rows = screen_rows(stage.sweep, about);
     screen.entries = screen_entries(data, rows, stage.sweep, about, places);
     if (const auto stages = stages_of(data.sweep); stages.size() > 1)
-        screen.entries.push_back({"Stages", fmt::format("this is stage {} of {}; --full has all.", stage.name, stages.size())});
+        screen.entries.push_back(
+            {"Stages", fmt::format("this is stage {} of {}; --full has all.", stage.name, stages.size())});
     // The table has the lines that the paragraphs leave, and never fewer than two rows.
     std::size_t rows_shown = std::min(rows.rows.size(), kScreenLines);
     do screen.table = screen_table(rows, stage.sweep, about, rows_shown, width);
@@ -126,7 +130,8 @@ std::string render_screen(const Screen& screen, int width) {
     for (const auto* entries : {&screen.entries, &screen.links}) {
         if (!entries->empty()) out += "\n";
         for (const ScreenEntry& entry : *entries)
-            add(entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ') + entry.text, std::string(kLabel, ' '));
+            add(entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ') + entry.text,
+                std::string(kLabel, ' '));
     }
     return out;
 }

@@ -41,7 +41,8 @@ std::size_t fewest_seeds(const ScreenRows& rows) {
 
 // Whether some recipe has the seeds that a test needs.
 bool has_verdict(const ScreenRows& rows) {
-    return std::any_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) { return row.verdict != RowVerdict::none; });
+    return std::any_of(rows.rows.begin(), rows.rows.end(),
+                       [](const ScreenRow& row) { return row.verdict != RowVerdict::none; });
 }
 
 std::string named(const ScreenRow& row) {
@@ -53,7 +54,8 @@ std::string listed(const ScreenRows& rows, RowVerdict verdict) {
     std::vector<std::string> names;
     for (const ScreenRow& row : rows.rows)
         if (row.is_full && row.verdict == verdict && row.difference)
-            names.push_back(fmt::format("{} ({:+.3f})", row.has_equal_tokens ? row.label : named(row), row.difference->value));
+            names.push_back(
+                fmt::format("{} ({:+.3f})", row.has_equal_tokens ? row.label : named(row), row.difference->value));
     return first_of(names, kNamed);
 }
 
@@ -69,11 +71,14 @@ double seconds_per_trial(const SweepResults& sweep) {
     return ended == 0 ? 0 : sum / static_cast<double>(ended);
 }
 
-std::string more_seeds_text(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places, std::size_t workers) {
+std::string more_seeds_text(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places,
+                            std::size_t workers) {
     std::size_t trials = 0;
-    for (const ScreenRow& row : rows.rows) trials += kFewestSeeds - std::min(kFewestSeeds, unit_count(row.variant->trials));
+    for (const ScreenRow& row : rows.rows)
+        trials += kFewestSeeds - std::min(kFewestSeeds, unit_count(row.variant->trials));
     if (trials == 0 || data.about.points.empty()) return {};
-    const double seconds = seconds_per_trial(data.sweep) * static_cast<double>(trials) / static_cast<double>(std::max<std::size_t>(1, workers));
+    const double seconds = seconds_per_trial(data.sweep) * static_cast<double>(trials) /
+                           static_cast<double>(std::max<std::size_t>(1, workers));
     return fmt::format(" Add {}{}: deft run {} --seeds {}{}", counted(trials, "trial"),
                        seconds > 0 ? " (about " + rough_seconds(seconds) + ")" : "", data.about.points, kFewestSeeds,
                        places.options);
@@ -81,17 +86,17 @@ std::string more_seeds_text(const ReportData& data, const ScreenRows& rows, cons
 
 std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places, std::size_t workers) {
     if (!rows.measure) return "none: no row has a score of quality yet.";
-    const bool has_difference =
-        std::any_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) { return row.difference.has_value(); });
+    const bool has_difference = std::any_of(rows.rows.begin(), rows.rows.end(),
+                                            [](const ScreenRow& row) { return row.difference.has_value(); });
     if (!has_difference) return "none: no recipe has a score beside the baseline's yet.";
     if (!has_verdict(rows))
-        return fmt::format("inconclusive: {} per recipe, a test needs {}.", counted(fewest_seeds(rows), "seed"), kFewestSeeds) +
+        return fmt::format("inconclusive: {} per recipe, a test needs {}.", counted(fewest_seeds(rows), "seed"),
+                           kFewestSeeds) +
                more_seeds_text(data, rows, places, workers);
     std::vector<std::string> parts;
-    for (const auto& [verdict, words] : {std::pair{RowVerdict::better, "better than the baseline: "},
-                                         std::pair{RowVerdict::worse, "worse: "},
-                                         std::pair{RowVerdict::inconclusive, "inconclusive: "},
-                                         std::pair{RowVerdict::none, "too few seeds: "}})
+    for (const auto& [verdict, words] :
+         {std::pair{RowVerdict::better, "better than the baseline: "}, std::pair{RowVerdict::worse, "worse: "},
+          std::pair{RowVerdict::inconclusive, "inconclusive: "}, std::pair{RowVerdict::none, "too few seeds: "}})
         if (const std::string names = listed(rows, verdict); !names.empty()) parts.push_back(words + names);
     if (parts.empty()) return "none: no recipe at the largest budget has a baseline to compare with.";
     const bool are_equal = std::all_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) {
@@ -104,7 +109,8 @@ std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenP
 std::string leader(const ScreenRows& rows) {
     const ScreenRow* best = nullptr;
     for (const ScreenRow& row : rows.rows)
-        if (row.is_full && row.has_equal_tokens && rows.gain_of(row) > 0 && (best == nullptr || rows.gain_of(row) > rows.gain_of(*best)))
+        if (row.is_full && row.has_equal_tokens && rows.gain_of(row) > 0 &&
+            (best == nullptr || rows.gain_of(row) > rows.gain_of(*best)))
             best = &row;
     const char* superlative = rows.measure->improves == Improves::downwards ? "lowest" : "highest";
     if (best == nullptr) return fmt::format("{} {} at equal tokens: the baseline.", superlative, rows.measure->title);
@@ -121,10 +127,13 @@ std::string on_fewer_tokens(const ScreenRows& rows) {
     const ScreenRow* cheapest = nullptr;
     bool has_fewer = false;
     for (const ScreenRow& row : rows.rows) {
-        if (row.variant->axes.budget_fraction >= baseline->variant->axes.budget_fraction || row.is_baseline || !row.quality) continue;
+        if (row.variant->axes.budget_fraction >= baseline->variant->axes.budget_fraction || row.is_baseline ||
+            !row.quality)
+            continue;
         has_fewer = true;
         const bool reaches = down ? *row.quality <= *baseline->quality : *row.quality >= *baseline->quality;
-        if (reaches && (cheapest == nullptr || row.variant->axes.budget_fraction < cheapest->variant->axes.budget_fraction))
+        if (reaches &&
+            (cheapest == nullptr || row.variant->axes.budget_fraction < cheapest->variant->axes.budget_fraction))
             cheapest = &row;
     }
     if (!has_fewer) return {};
@@ -138,9 +147,11 @@ std::string saving(const std::optional<Tradeoff>& tradeoff) {
     const TradeoffPoint* cheapest = nullptr;
     for (const TradeoffLine& line : tradeoff->lines)
         if (const TradeoffPoint* point = line.is_baseline ? nullptr : cheapest_shown(line))
-            if (point->budget < tradeoff->reference.budget && (cheapest == nullptr || point->budget < cheapest->budget)) cheapest = point;
+            if (point->budget < tradeoff->reference.budget && (cheapest == nullptr || point->budget < cheapest->budget))
+                cheapest = point;
     if (cheapest == nullptr)
-        return fmt::format("no recipe on fewer tokens is shown to keep {:.0f}% of the baseline's gain over {}.", 100 * kKeptQuality, tradeoff->nothing);
+        return fmt::format("no recipe on fewer tokens is shown to keep {:.0f}% of the baseline's gain over {}.",
+                           100 * kKeptQuality, tradeoff->nothing);
     return fmt::format("{} keeps {} of the baseline's gain over {}, at {}.", cheapest->name, share_text(*cheapest),
                        tradeoff->nothing, paid_text(*tradeoff, *cheapest));
 }
@@ -156,11 +167,12 @@ std::string paper(const ReportData& data) {
            : outcome == Outcome::unclear ? inconclusive
                                          : open);
     }
-    return fmt::format("{}: {} supported, {} refuted, {} inconclusive, {} not evaluated", counted(findings.size(), "claim"),
-                       supported, refuted, inconclusive, open);
+    return fmt::format("{}: {} supported, {} refuted, {} inconclusive, {} not evaluated",
+                       counted(findings.size(), "claim"), supported, refuted, inconclusive, open);
 }
 
-std::string caution(const ReportData& data, const ScreenRows& rows, const SweepResults& stage, const SweepAbout& about) {
+std::string caution(const ReportData& data, const ScreenRows& rows, const SweepResults& stage,
+                    const SweepAbout& about) {
     std::vector<std::string> parts;
     if (!rows.variants.empty()) {
         const Variant& row = reference_of(rows.variants, rows.base_case, rows.variants.front());
@@ -169,19 +181,24 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const SweepR
         if (is_small_scale(stage, about.scale)) {
             std::string text = "toy scale";
             if (parameters > 0) text += ": " + si(parameters) + " parameters";
-            if (own && own->parameters > 0) text += fmt::format(", {} tokens per parameter", si(own->tokens / own->parameters));
-            if (own && own->parameters > 0 && about.published && about.published->regime && about.published->regime->parameters > 0)
-                text += fmt::format(" (paper: {})", si(about.published->regime->tokens / about.published->regime->parameters));
+            if (own && own->parameters > 0)
+                text += fmt::format(", {} tokens per parameter", si(own->tokens / own->parameters));
+            if (own && own->parameters > 0 && about.published && about.published->regime &&
+                about.published->regime->parameters > 0)
+                text += fmt::format(" (paper: {})",
+                                    si(about.published->regime->tokens / about.published->regime->parameters));
             parts.push_back(text);
         }
     }
     std::size_t flagged = 0, diverged = 0, stale = 0;
     for (const Variant& variant : rows.variants) {
         flagged += not_measured(variant).empty() ? 0 : 1;
-        stale += (rows.measure ? stale_value(rows.measure->quantity, variant) : stale_training(variant)).empty() ? 0 : 1;
+        stale +=
+            (rows.measure ? stale_value(rows.measure->quantity, variant) : stale_training(variant)).empty() ? 0 : 1;
         diverged += diverged_trials(variant);
     }
-    if (flagged > 0) parts.push_back(counted(flagged, "row") + (flagged == 1 ? " is" : " are") + " below the validity thresholds");
+    if (flagged > 0)
+        parts.push_back(counted(flagged, "row") + (flagged == 1 ? " is" : " are") + " below the validity thresholds");
     if (diverged > 0) parts.push_back(counted(diverged, "trial") + " diverged");
     if (stale > 0) parts.push_back(counted(stale, "row") + (stale == 1 ? " is" : " are") + " stale");
     if (const std::string note = rate_at_end_note(data.sweep, {}); !note.empty()) parts.push_back(note);
@@ -195,7 +212,8 @@ std::string unfinished(const ReportData& data) {
     for (const TrialRow& trial : data.sweep.trials) {
         if (trial.state == "ok") continue;
         if (trial.state == "failed" || !trial.fail_class.empty())
-            failed.push_back(results_db::trial_name(trial) + (trial.fail_class.empty() ? "" : " (" + trial.fail_class + ")"));
+            failed.push_back(results_db::trial_name(trial) +
+                             (trial.fail_class.empty() ? "" : " (" + trial.fail_class + ")"));
         else
             ++left;
     }
@@ -203,8 +221,9 @@ std::string unfinished(const ReportData& data) {
     if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + (failed.size() == 1 ? " failed" : " failed"));
     if (left > 0) parts.push_back(counted(left, "trial") + (left == 1 ? " has" : " have") + " not run");
     if (parts.empty()) return {};
-    return fmt::format("{}. {}", fmt::join(parts, "; "),
-                       data.about.command.empty() ? "Run the sweep's file again." : "To continue: " + data.about.command);
+    return fmt::format(
+        "{}. {}", fmt::join(parts, "; "),
+        data.about.command.empty() ? "Run the sweep's file again." : "To continue: " + data.about.command);
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ std::string label_of(const Variant& variant) {
 // "+0.012 [+0.004, +0.020]"; both ends with the decimals of the value.
 std::string difference_text(const QualityDifference& difference) {
     if (!difference.interval) return fmt::format("{:+.3f}", difference.value);
-    return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", difference.value, difference.interval->low, difference.interval->high);
+    return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", difference.value, difference.interval->low,
+                       difference.interval->high);
 }
 
 // A column with its cells, and how early it leaves a table that is too wide.
@@ -173,16 +174,19 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
         add_resource("train flops", "\nFLOPs", 6, true);
         add_resource("train hours", "train\ntime", 5, false);
     }
-    const bool tested = std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return row->verdict != RowVerdict::none; });
+    const bool tested =
+        std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return row->verdict != RowVerdict::none; });
     if (rows.measure) {
         add(Column{quality_title(*rows.measure)}, 0, [&](const ScreenRow& row) {
             if (!row.quality) return Cell("-");
-            return Cell(tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.variant)), *row.quality);
+            return Cell(tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.variant)),
+                        *row.quality);
         });
         if (std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return row->difference.has_value(); }))
-            add(Column{tested ? "difference\nto baseline, 95%" : "difference\nto baseline"}, 0, [](const ScreenRow& row) {
-                return row.difference ? Cell(difference_text(*row.difference)) : Cell("-");
-            });
+            add(Column{tested ? "difference\nto baseline, 95%" : "difference\nto baseline"}, 0,
+                [](const ScreenRow& row) {
+                    return row.difference ? Cell(difference_text(*row.difference)) : Cell("-");
+                });
         if (tested)
             add(Column{"verdict", Align::left}, 3, [](const ScreenRow& row) { return Cell(name(row.verdict)); });
     }
@@ -192,7 +196,9 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
         for (const PublishedColumn& column : about.published->columns) {
             if (others == 0 || !column.measures || !is_score_beside(*column.measures, rows.measure)) continue;
             const auto values_of = [&](const Variant& variant) { return values_over_seeds(*column.measures, variant); };
-            if (std::none_of(shown.begin(), shown.end(), [&](const ScreenRow* row) { return !values_of(*row->variant).empty(); })) continue;
+            if (std::none_of(shown.begin(), shown.end(),
+                             [&](const ScreenRow* row) { return !values_of(*row->variant).empty(); }))
+                continue;
             --others;
             add(Column{two_lines(column.title, better_of(*column.measures) == "lower")}, 7,
                 [&](const ScreenRow& row) { return Cell(mean_and_spread(values_of(*row.variant))); });
@@ -268,9 +274,9 @@ Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep
     if (shown.empty()) return table;
     std::vector<ScreenColumn> columns = columns_of(rows, shown, sweep, about);
     while (width > 0 && width_of(columns) > width) {
-        const auto least = std::max_element(columns.begin(), columns.end(), [](const ScreenColumn& a, const ScreenColumn& b) {
-            return a.leaves < b.leaves;
-        });
+        const auto least =
+            std::max_element(columns.begin(), columns.end(),
+                             [](const ScreenColumn& a, const ScreenColumn& b) { return a.leaves < b.leaves; });
         if (least->leaves == 0) break;
         columns.erase(least);
     }
@@ -282,7 +288,8 @@ Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep
     const bool has_smaller_budgets =
         std::any_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) { return !row.is_full; });
     if (shown.size() < rows.rows.size())
-        table.notes.push_back(counted(rows.rows.size() - shown.size(), "more row") + (has_smaller_budgets ? " at smaller budgets" : ""));
+        table.notes.push_back(counted(rows.rows.size() - shown.size(), "more row") +
+                              (has_smaller_budgets ? " at smaller budgets" : ""));
     return table;
 }
 

@@ -21,13 +21,13 @@ const char* name(RowVerdict verdict);  // "" for none
 
 struct ScreenRow {
     const Variant* variant = nullptr;
-    std::string label;                // "CL", with axes other than the budget
+    std::string label;  // "CL", with axes other than the budget
     bool is_baseline = false;
-    bool is_full = false;             // at the largest budget of its recipe
-    std::size_t seeds = 0;            // independent repeats with a quality
-    std::optional<double> quality;    // mean over seeds
+    bool is_full = false;                         // at the largest budget of its recipe
+    std::size_t seeds = 0;                        // independent repeats with a quality
+    std::optional<double> quality;                // mean over seeds
     std::optional<QualityDifference> difference;  // to the baseline on the same axes; nothing for the baseline itself
-    bool has_equal_tokens = false;    // that baseline consumed as many
+    bool has_equal_tokens = false;                // that baseline consumed as many
     RowVerdict verdict = RowVerdict::none;        // by the 95% interval of the difference
 };
 
@@ -44,8 +44,8 @@ struct ScreenRows {
 // `sweep` must outlive the rows; of a sweep with stages, one stage.
 ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// At most `most_rows` rows: the largest budget first, then the next. Columns leave from the least important until the table
-// fits `width`.
+// At most `most_rows` rows: the largest budget first, then the next. Columns leave from the least important until the
+// table fits `width`.
 Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep, const SweepAbout& about,
                    std::size_t most_rows, int width);
 

@@ -31,8 +31,9 @@ std::vector<bool> best_rows(std::span<const std::vector<double>> rows, Improves 
         if (counts(row)) counting.push_back(row);
     if (counting.size() < 2 || are_one_value(counting)) return marked;
     const double sign = improves == Improves::upwards ? 1 : -1;
-    const std::vector<double>& best = *std::max_element(
-        counting.begin(), counting.end(), [&](const auto& a, const auto& b) { return sign * mean(a) < sign * mean(b); });
+    const std::vector<double>& best =
+        *std::max_element(counting.begin(), counting.end(),
+                          [&](const auto& a, const auto& b) { return sign * mean(a) < sign * mean(b); });
     for (const std::vector<double>& row : rows)
         if (!counts(row) && !row.empty() && all_finite(row) && sign * mean(row) > sign * mean(best)) return marked;
     std::size_t fewest = counting.front().size();

@@ -109,7 +109,8 @@ Spread spread_of(std::span<const ContrastTerm> terms, const ContrastRule& rule) 
         const double own_degrees = static_cast<double>(values.size()) - 1;
         double of_recipe = variance(values);
         if (spread.pooled)
-            of_recipe = (kPriorDegrees * spread.pooled->variance + own_degrees * of_recipe) / (kPriorDegrees + own_degrees);
+            of_recipe =
+                (kPriorDegrees * spread.pooled->variance + own_degrees * of_recipe) / (kPriorDegrees + own_degrees);
         spread.parts.push_back({term.coefficient * term.coefficient * of_recipe, values.size()});
     }
     return spread;

@@ -1,7 +1,8 @@
 #pragma once
-// A weighted sum of the means of recipes, as "this recipe less the baseline" or "the share of a gap that it closes", and how
-// sure it is. The unit is the seed. Between recipes of one table the variance over seeds is pooled, and a recipe's own drawn
-// towards it (Smyth 2004, section 3, with the prior's degrees given): from three seeds it is known in no other way.
+// A weighted sum of the means of recipes, as "this recipe less the baseline" or "the share of a gap that it closes",
+// and how sure it is. The unit is the seed. Between recipes of one table the variance over seeds is pooled, and a
+// recipe's own drawn towards it (Smyth 2004, section 3, with the prior's degrees given): from three seeds it is known
+// in no other way.
 
 #include <cstddef>
 #include <cstdint>
@@ -62,8 +63,8 @@ struct Contrast {
 // the table to pool with.
 Contrast contrast(std::span<const ContrastTerm> terms, const ContrastRule& rule);
 
-// The chance of an estimate this far above the threshold, or farther, where the truth is at the threshold. Without a spread
-// 0 or 1.
+// The chance of an estimate this far above the threshold, or farther, where the truth is at the threshold. Without a
+// spread 0 or 1.
 double chance_above(const Contrast& contrast, double threshold);
 // The probability below it.
 double chance_below(const Contrast& contrast, double threshold);
@@ -74,12 +75,12 @@ inline constexpr double kShownConfidence = 0.95;
 // Two-sided. Without a spread both ends are the estimate.
 Interval interval_of(const Contrast& contrast, double confidence);
 
-// How far above a threshold the truth must be for chance_above() to fall to `level` with that power: by the noncentral t
-// distribution.
+// How far above a threshold the truth must be for chance_above() to fall to `level` with that power: by the noncentral
+// t distribution.
 double smallest_effect(const Contrast& contrast, double level, double power = 0.8);
 
-// More seeds of every term that would bring chance_above(), or where the estimate is below it chance_below(), to `level`,
-// were means and spreads to stay what they are. 0: they have. Nothing: a thousand would not do.
+// More seeds of every term that would bring chance_above(), or where the estimate is below it chance_below(), to
+// `level`, were means and spreads to stay what they are. 0: they have. Nothing: a thousand would not do.
 std::optional<std::size_t> more_seeds(std::span<const ContrastTerm> terms, const ContrastRule& rule, double threshold,
                                       double level);
 

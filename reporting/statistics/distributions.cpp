@@ -42,8 +42,8 @@ double student_t_p_value(double t, double degrees) {
 }
 
 double f_tail(double f, double numerator_degrees, double denominator_degrees) {
-    return cdf(complement(
-        boost::math::fisher_f_distribution<double, InDouble>(numerator_degrees, denominator_degrees), f));
+    return cdf(
+        complement(boost::math::fisher_f_distribution<double, InDouble>(numerator_degrees, denominator_degrees), f));
 }
 
 double noncentral_t_tail(double t, double degrees, double noncentrality) {

@@ -23,7 +23,8 @@ struct ItemTest {
 // document or where their numbers differ.
 ItemTest mcnemar(std::span<const bool> a, std::span<const bool> b);
 
-// A number a document: Student's paired t; without any spread there is none, and p is 1. Errors: data, below two documents, where their numbers differ, or for a value that is not finite.
+// A number a document: Student's paired t; without any spread there is none, and p is 1. Errors: data, below two
+// documents, where their numbers differ, or for a value that is not finite.
 ItemTest paired_items(std::span<const double> a, std::span<const double> b);
 
 }  // namespace deft::reporting

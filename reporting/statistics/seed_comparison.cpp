@@ -42,8 +42,9 @@ bool same_seeds(const std::vector<SeedScore>& base, const std::vector<SeedScore>
     return std::ranges::equal(base, head, {}, &SeedScore::seed, &SeedScore::seed);
 }
 
-ContrastRule contrast_rule(const std::vector<SeedScore>& base, const std::vector<SeedScore>& head, const SeedRule& rule) {
-    const ContrastMethod method = rule.pooled               ? ContrastMethod::pooled
+ContrastRule contrast_rule(const std::vector<SeedScore>& base, const std::vector<SeedScore>& head,
+                           const SeedRule& rule) {
+    const ContrastMethod method = rule.pooled              ? ContrastMethod::pooled
                                   : same_seeds(base, head) ? ContrastMethod::paired
                                                            : ContrastMethod::welch;
     return {method, rule.pooled, rule.item_error};
@@ -74,7 +75,8 @@ SeedComparison compare_seeds(std::span<const SeedScore> base_scores, std::span<c
     }
     const Contrast found = contrast(terms, by);
     if (found.standard_error == 0) {
-        const bool identical = same_seeds(base, head) && std::ranges::equal(base, head, {}, &SeedScore::value, &SeedScore::value);
+        const bool identical =
+            same_seeds(base, head) && std::ranges::equal(base, head, {}, &SeedScore::value, &SeedScore::value);
         result.verdict = identical ? SeedVerdict::not_worse : SeedVerdict::unclear;
         if (identical) result.more_seeds = 0;
         return result;

@@ -27,20 +27,20 @@ enum class SeedVerdict { not_worse, worse, unclear };
 
 struct SeedComparison {
     ContrastMethod method = ContrastMethod::welch;
-    double difference = 0;               // mean of head - mean of base
-    std::optional<Interval> interval;    // of the difference; nothing below kFewestSeeds, or without any spread
+    double difference = 0;                   // mean of head - mean of base
+    std::optional<Interval> interval;        // of the difference; nothing below kFewestSeeds, or without any spread
     double standard_error = 0, degrees = 0;  // that the interval is made of; 0 without one
-    std::optional<SeedVerdict> verdict;  // nothing below kFewestSeeds on either side
+    std::optional<SeedVerdict> verdict;      // nothing below kFewestSeeds on either side
     // More seeds on either side that would settle it, were difference and spread to stay what they are; without a
     // verdict, those that bring one. 0: settled. Nothing: a thousand would not suffice, or the spread is unknown.
     std::optional<std::size_t> more_seeds;
 };
 
 // not_worse: the whole interval is better than the margin. worse: the whole interval is beyond it.
-// Without any spread the interval is absent: not_worse if every seed has the same value on both sides, unclear otherwise.
-// Pairing and pooling follow from what is given, never from the values.
-// Errors: (data) no seed on a side, one twice, a value that is not finite (a seed that diverged is not a missing seed:
-// decide what it counts as); (config) a margin, confidence or item error that makes no sense.
+// Without any spread the interval is absent: not_worse if every seed has the same value on both sides, unclear
+// otherwise. Pairing and pooling follow from what is given, never from the values. Errors: (data) no seed on a side,
+// one twice, a value that is not finite (a seed that diverged is not a missing seed: decide what it counts as);
+// (config) a margin, confidence or item error that makes no sense.
 SeedComparison compare_seeds(std::span<const SeedScore> base, std::span<const SeedScore> head, const SeedRule& rule);
 
 }  // namespace deft::reporting

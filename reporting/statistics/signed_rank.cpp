@@ -75,8 +75,7 @@ void check(std::span<const double> differences) {
     if (differences.size() > kMostPairs)
         throw Error(ErrorKind::data, fmt::format("{} differences, and at most {} are looked at together",
                                                  differences.size(), kMostPairs));
-    if (!all_finite(differences))
-        throw Error(ErrorKind::data, "a difference that is not a finite number");
+    if (!all_finite(differences)) throw Error(ErrorKind::data, "a difference that is not a finite number");
 }
 
 std::vector<double> walsh_averages(std::span<const double> differences) {

@@ -28,7 +28,8 @@ std::string value_of(const std::map<std::string, std::string>& values, const std
 
 }  // namespace
 
-std::vector<ConfigurationDifference> configuration_differences(const std::string& from_json, const std::string& to_json) {
+std::vector<ConfigurationDifference> configuration_differences(const std::string& from_json,
+                                                               const std::string& to_json) {
     const Json from = try_parse_json(from_json), to = try_parse_json(to_json);
     if (!from.is_object() || !to.is_object()) return {};
     std::map<std::string, std::string> before, after;

@@ -37,14 +37,14 @@ struct Trace {
     std::string sweep;        // NAME@HASH
     std::string row, column;  // by their first names
     std::string unit;
-    std::string cell;  // as the table prints it; "-" where it is empty
-    std::optional<double> value, spread;   // over the seeds, also of a row that does not count
-    std::string published;                 // printed beside it in the table, with its source; empty: nothing
-    std::string flag;                      // why its row does not count, so that the table shows a dash; empty: it counts
-    std::string stale;                     // why it would be another today; empty: nothing known
-    std::string how;                       // it came from the seeds
-    std::vector<TracedTrial> trials;       // all of the row, also those that have not finished
-    std::string baseline;                  // the row whose configuration the differences are to; empty: it is that row
+    std::string cell;                     // as the table prints it; "-" where it is empty
+    std::optional<double> value, spread;  // over the seeds, also of a row that does not count
+    std::string published;                // printed beside it in the table, with its source; empty: nothing
+    std::string flag;                 // why its row does not count, so that the table shows a dash; empty: it counts
+    std::string stale;                // why it would be another today; empty: nothing known
+    std::string how;                  // it came from the seeds
+    std::vector<TracedTrial> trials;  // all of the row, also those that have not finished
+    std::string baseline;             // the row whose configuration the differences are to; empty: it is that row
     std::vector<std::string> differences;  // "train.budget_fraction: 1.0 -> 0.5"
     std::vector<TracedCommand> commands;   // that show it
     std::vector<TracedCommand> repeat;     // that repeat it, in their order; empty: nobody knows the sweep's file

@@ -36,13 +36,13 @@ struct TracedColumn {
     std::function<std::vector<TracedScore>(const results_db::TrialRow&)> scores;  // that enter, of an average several
 };
 
-// The columns of one stage's table: consumption of each trial, scores, the averages and scores that the published table asks for,
-// and what is asked of the trials and not scored yet. `sweep` must outlive them.
+// The columns of one stage's table: consumption of each trial, scores, the averages and scores that the published table
+// asks for, and what is asked of the trials and not scored yet. `sweep` must outlive them.
 std::vector<TracedColumn> traced_columns(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// Found by one of its names in any spelling of case, blanks and punctuation ("lambada acc", "train_hours", "average 0-shot"),
-// or by words of which only this column has all. Errors: usage, where none or several are so called, with what there
-// is.
+// Found by one of its names in any spelling of case, blanks and punctuation ("lambada acc", "train_hours", "average
+// 0-shot"), or by words of which only this column has all. Errors: usage, where none or several are so called, with
+// what there is.
 const TracedColumn& find_column(const std::vector<TracedColumn>& columns, const std::string& asked);
 
 }  // namespace deft::reporting

@@ -27,8 +27,8 @@ std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& varian
 // A value of each independent repeat of the row that has one; of a seed that diverged it may be no number.
 std::vector<double> quality_values(const QualityMeasure& measure, const Variant& row);
 
-// The score of a model without skill: on the validation text one that knows the token frequencies alone, by a score that
-// can be guessed its chance level, by other rising scores 0. Nothing where that is unknown.
+// The score of a model without skill: on the validation text one that knows the token frequencies alone, by a score
+// that can be guessed its chance level, by other rising scores 0. Nothing where that is unknown.
 struct NothingLearnt {
     double value = 0;
     std::string words;       // "a unigram model"

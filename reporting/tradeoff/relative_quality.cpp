@@ -50,9 +50,9 @@ std::optional<QualityDifference> quality_difference(const std::vector<double>& r
     if (row.empty() || baseline.empty() || !all_finite(row) || !all_finite(baseline)) return std::nullopt;
     QualityDifference difference{mean(row) - mean(baseline), std::nullopt};
     if (row.size() < kFewestSeeds || baseline.size() < kFewestSeeds) return difference;
-    difference.interval = interval_of(
-        contrast(std::vector{unpaired_term(1, row), unpaired_term(-1, baseline)}, {ContrastMethod::welch}),
-        kShownConfidence);
+    difference.interval =
+        interval_of(contrast(std::vector{unpaired_term(1, row), unpaired_term(-1, baseline)}, {ContrastMethod::welch}),
+                    kShownConfidence);
     return difference;
 }
 

@@ -83,7 +83,8 @@ std::string why_not(const Variant& row, const QualityMeasure& measure) {
 
 std::string share_definition(const QualityMeasure& measure, const QualityScale& scale, const NothingLearnt& nothing) {
     return fmt::format(
-        "A row's share is its gain over {0}, {1}, divided by the baseline's gain on all of the data: {0} scores {2} {3} "
+        "A row's share is its gain over {0}, {1}, divided by the baseline's gain on all of the data: {0} scores {2} "
+        "{3} "
         "(0%), that baseline {4} (100%).",
         nothing.words, nothing.definition, score(nothing.value), measure.title, score(mean(scale.baseline)));
 }
@@ -136,18 +137,18 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
     for (const auto& [why, rows] : left_out)
         tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(rows, ", ")));
     for (const auto& [why, rows] : flagged)
-        tradeoff.notes.push_back(
-            fmt::format("† In grey, and in no sentence, for they do not count as measured: {}: {}.",
-                        fmt::join(rows, ", "), why));
+        tradeoff.notes.push_back(fmt::format(
+            "† In grey, and in no sentence, for they do not count as measured: {}: {}.", fmt::join(rows, ", "), why));
     if (!without_time.empty())
-        tradeoff.notes.push_back(
-            fmt::format("No time and no dollars, for slots of another shape than the baseline's or for trials that were "
-                        "trained under different CPU contention: {}.",
-                        fmt::join(without_time, ", ")));
+        tradeoff.notes.push_back(fmt::format(
+            "No time and no dollars, for slots of another shape than the baseline's or for trials that were "
+            "trained under different CPU contention: {}.",
+            fmt::join(without_time, ", ")));
     return lines;
 }
 
-// The difference of each point but the baseline's own to the baseline's row at the same budget, where that counts as measured.
+// The difference of each point but the baseline's own to the baseline's row at the same budget, where that counts as
+// measured.
 void add_differences(const std::vector<Variant>& variants, const QualityMeasure& measure,
                      std::vector<TradeoffLine>& lines) {
     const auto base = std::find_if(lines.begin(), lines.end(), [](const TradeoffLine& one) { return one.is_baseline; });

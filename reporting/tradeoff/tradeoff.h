@@ -30,13 +30,13 @@ inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "layer-a
 struct TradeoffPoint {
     std::string name;  // "CL at 8%"
     double budget = 1;
-    std::size_t seeds = 0, asked = 0;  // that have a score, and that the sweep asks for
-    double quality = 0;                // mean over seeds
-    std::optional<Interval> interval;  // of it
+    std::size_t seeds = 0, asked = 0;             // that have a score, and that the sweep asks for
+    double quality = 0;                           // mean over seeds
+    std::optional<Interval> interval;             // of it
     std::optional<QualityDifference> difference;  // to the baseline at the same budget; nothing of the baseline itself
     std::optional<RelativeQuality> relative;
     std::array<std::optional<double>, kCostAxes.size()> cost;  // means over finished seeds; seconds of time
-    std::string flag;  // why it does not count as measured; empty: it does
+    std::string flag;                                          // why it does not count as measured; empty: it does
 
     bool counts() const { return flag.empty(); }
 };
@@ -76,7 +76,8 @@ struct Tradeoff {
 // alone, are named and left out; so are times and dollars of rows whose seconds do not compare with the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the data.
+// Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the
+// data.
 bool has_cost(const Tradeoff& tradeoff, std::size_t axis);
 std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis);
 

@@ -68,7 +68,8 @@ bool has_published_point(const Tradeoff& tradeoff) {
 
 // The published point's position on a chart, in the chart's cost; nothing where it has none.
 std::optional<double> published_cost(const Tradeoff& tradeoff, std::size_t axis) {
-    if (!has_published_point(tradeoff) || !kCostAxes[axis].is_published || !tradeoff.reference.cost[axis]) return std::nullopt;
+    if (!has_published_point(tradeoff) || !kCostAxes[axis].is_published || !tradeoff.reference.cost[axis])
+        return std::nullopt;
     return *tradeoff.reference.cost[axis] / tradeoff.published->saving;
 }
 
@@ -221,7 +222,8 @@ std::string line_svg(const Tradeoff& tradeoff, std::size_t index, const Chart& c
         if (!point.cost[chart.cost]) continue;
         const double x = chart.px(*point.cost[chart.cost]) + sideways(tradeoff, chart, index);
         if (point.counts())
-            path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(x), svg_number(layout.py(point.quality)));
+            path +=
+                fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(x), svg_number(layout.py(point.quality)));
         points += point_svg(line, point, layout, x);
     }
     if (points.empty()) return {};

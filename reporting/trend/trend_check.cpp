@@ -28,8 +28,9 @@ double departure_p_value(std::span<const double> level, std::span<const double> 
     return student_t_p_value(difference / error, n - 1);
 }
 
-// Student's test of the news against the level before it, by the spread within all levels of the series. Welch's, by which
-// the place was found, takes three sessions for quiet that are so by chance: that is often why the place was found.
+// Student's test of the news against the level before it, by the spread within all levels of the series. Welch's, by
+// which the place was found, takes three sessions for quiet that are so by chance: that is often why the place was
+// found.
 double news_p_value(std::span<const double> sessions, const std::vector<ChangePoint>& changes) {
     double squares = 0;
     std::size_t begin = 0, before = 0;
@@ -264,8 +265,10 @@ Table trend_table(std::span<const TrendFinding> findings, const TrendRule& rule,
         table.notes.push_back(fmt::format("not evaluated: fewer than {} sessions.", 2 * rule.change.shortest));
     table.notes.push_back(fmt::format(
         "Reported: a new level of {:.0f}% or more in the last {} sessions with {} after it, or {} sessions in a row "
-        "beyond what the {} or more before them predict; and significant given the number of series at {:.0f}% (Benjamini "
-        "and Hochberg). By chance something is reported in {:.0f} to {:.0f}% of looks at a hundred series, none of which "
+        "beyond what the {} or more before them predict; and significant given the number of series at {:.0f}% "
+        "(Benjamini "
+        "and Hochberg). By chance something is reported in {:.0f} to {:.0f}% of looks at a hundred series, none of "
+        "which "
         "changed, as measured on invented ones.",
         100 * rule.change.smallest_change, rule.alert.recent, rule.alert.after, rule.prediction.hits,
         rule.prediction.fewest, 100 * rule.false_discovery_rate, 100 * kLeastChanceNews, 100 * kMostChanceNews));

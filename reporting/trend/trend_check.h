@@ -26,9 +26,10 @@ struct TrendRule {
 };
 std::string rule_json(const TrendRule& rule);
 
-// The share of looks at 100 series of 60 sessions, none of which changed, that reported one or more all the same: 4.2% at
-// a noise of 1% a session, 5.6% at 2, 8.5% at 3, 11.6% at 5%, 1,500 looks each, with a spike of up to 20% in 3 of 100
-// sessions. More than the rate asks, since a place is looked for before it is tested, and spikes may follow each other.
+// The share of looks at 100 series of 60 sessions, none of which changed, that reported one or more all the same: 4.2%
+// at a noise of 1% a session, 5.6% at 2, 8.5% at 3, 11.6% at 5%, 1,500 looks each, with a spike of up to 20% in 3 of
+// 100 sessions. More than the rate asks, since a place is looked for before it is tested, and spikes may follow each
+// other.
 inline constexpr double kLeastChanceNews = 0.04, kMostChanceNews = 0.12;
 
 // The sessions of one series, before the other series are considered.
@@ -52,7 +53,8 @@ struct TrendFinding {
     std::string since;             // the day and commit of the news; empty: none
 };
 
-// worse, better  a change that is news, or latest sessions beyond what those before predict; and it is significant given the
+// worse, better  a change that is news, or latest sessions beyond what those before predict; and it is significant
+// given the
 //                number of series (Benjamini and Hochberg)
 // unclear        it does not
 // same           neither

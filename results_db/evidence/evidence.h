@@ -52,8 +52,8 @@ struct Evidence {
 Evidence export_evidence(Connection& connection, const std::string& selector,
                          std::size_t most_bytes = kMostEvidenceBytes);
 
-// As `count` texts, which give the same table when one merge takes all of them. Errors: as above, of each, with a number of
-// parts that fit; usage, for more parts than trials; database, as require_mergeable().
+// As `count` texts, which give the same table when one merge takes all of them. Errors: as above, of each, with a
+// number of parts that fit; usage, for more parts than trials; database, as require_mergeable().
 std::vector<Evidence> export_parts(Connection& connection, const std::string& selector, std::size_t count,
                                    std::size_t most_bytes = kMostEvidenceBytes);
 

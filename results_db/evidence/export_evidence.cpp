@@ -101,7 +101,8 @@ Curves curves_of(Connection& connection, const std::vector<ListedAttempt>& attem
 std::vector<NamedEvidence> named(const std::vector<Evidence>& parts) {
     std::vector<NamedEvidence> texts;
     for (std::size_t i = 0; i < parts.size(); ++i)
-        texts.push_back({parts.size() > 1 ? fmt::format("part {} of {}", i + 1, parts.size()) : parts[i].sweep, parts[i].text});
+        texts.push_back(
+            {parts.size() > 1 ? fmt::format("part {} of {}", i + 1, parts.size()) : parts[i].sweep, parts[i].text});
     return texts;
 }
 
@@ -151,11 +152,10 @@ std::unique_ptr<Connection> merged_again(const std::vector<Evidence>& parts) {
     try {
         merge_evidence(*connection, named(parts), {});
     } catch (const Error& error) {
-        throw Error(
-            ErrorKind::database,
-            fmt::format("the text of {} could not be merged again: {}", sweep, first_line(error.what())),
-            "give what it names another value where the sweep's file or the database has it, and export again",
-            "the results");
+        throw Error(ErrorKind::database,
+                    fmt::format("the text of {} could not be merged again: {}", sweep, first_line(error.what())),
+                    "give what it names another value where the sweep's file or the database has it, and export again",
+                    "the results");
     }
     return connection;
 }
@@ -223,14 +223,13 @@ class Export {
     [[noreturn]] void fail_too_long(const std::vector<Evidence>& parts, std::size_t count) const {
         const Evidence& part = parts.back();
         const auto fitting = parts_that_fit(std::max(count + 1, count * part.text.size() / most_bytes_));
-        throw Error(
-            ErrorKind::usage,
-            fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
-                        count > 1 ? fmt::format("part {} of the results", parts.size()) : "the results",
-                        full_name(sweep_), part.text.size(), part.curve_points, most_bytes_),
-            fmt::format("{}merge the database itself: deft db merge {} --root ROOT",
-                        fitting ? fmt::format("write it as several texts with --parts {}, or ", *fitting) : "",
-                        connection_.file()));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} of {} take {} bytes with curves of {} points, and a file may have {}",
+                                count > 1 ? fmt::format("part {} of the results", parts.size()) : "the results",
+                                full_name(sweep_), part.text.size(), part.curve_points, most_bytes_),
+                    fmt::format("{}merge the database itself: deft db merge {} --root ROOT",
+                                fitting ? fmt::format("write it as several texts with --parts {}, or ", *fitting) : "",
+                                connection_.file()));
     }
 
     Connection& connection_;

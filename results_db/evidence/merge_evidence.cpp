@@ -38,9 +38,9 @@ using Origins = std::map<std::string, std::string>;
 
 // The rows of a sweep that comes as parts: one part alone does not have all of them in their order.
 struct RowsOfParts {
-    std::vector<Json> before;             // of the sweep as it was
-    std::map<std::int64_t, Json> fresh;   // as the exported table numbers them
-    bool agree = true;                    // the parts are of one table
+    std::vector<Json> before;            // of the sweep as it was
+    std::map<std::int64_t, Json> fresh;  // as the exported table numbers them
+    bool agree = true;                   // the parts are of one table
 };
 using RowsBySweep = std::map<std::int64_t, RowsOfParts>;
 
@@ -137,7 +137,9 @@ class Merge {
         each("sweep", [&](const EvidenceLine& line) {
             const std::string baseline = text_or_empty(line.record, "baseline");
             const std::vector<KnownPlace> places = known_places(connection_, sweep_);
-            const auto is_of_it = [&](const KnownPlace& place) { return place.row.at(1).get<std::string>() == baseline; };
+            const auto is_of_it = [&](const KnownPlace& place) {
+                return place.row.at(1).get<std::string>() == baseline;
+            };
             if (!baseline.empty() && std::none_of(places.begin(), places.end(), is_of_it))
                 throw BadRecord{fmt::format("its 'baseline' is {}, and no case of the sweep has that name", baseline)};
         });
@@ -265,7 +267,7 @@ class Merge {
         const std::vector<KnownPlace> known = known_places(connection_, sweep_);
         rows_before_ = rows_in_order(known);
         std::vector<const EvidenceLine*> fresh;
-        std::set<Json> taken;                         // trials with their places
+        std::set<Json> taken;  // trials with their places
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");

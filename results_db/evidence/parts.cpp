@@ -53,9 +53,11 @@ std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts) 
     for (const NamedEvidence& text : texts) {
         const Json first = try_parse_json(text.text.substr(0, text.text.find('\n')));
         if (!first.is_object()) continue;
-        const Json part = first.value("part", Json()), of = first.value("parts", Json()), sweep = first.value("sweep", Json());
+        const Json part = first.value("part", Json()), of = first.value("parts", Json()),
+                   sweep = first.value("sweep", Json());
         if (part.is_number_unsigned() && of.is_number_unsigned() && sweep.is_string())
-            taken[{sweep.get<std::string>(), std::min(of.get<std::size_t>(), kMostParts)}].insert(part.get<std::size_t>());
+            taken[{sweep.get<std::string>(), std::min(of.get<std::size_t>(), kMostParts)}].insert(
+                part.get<std::size_t>());
     }
     std::vector<std::string> lacking;
     for (const auto& [key, numbers] : taken) {
@@ -63,8 +65,8 @@ std::vector<std::string> lacking_parts(const std::vector<NamedEvidence>& texts) 
         for (std::size_t number = 1; number <= key.second; ++number)
             if (!numbers.contains(number)) missing.push_back(std::to_string(number));
         if (!missing.empty())
-            lacking.push_back(fmt::format("{} was written as {} parts, of which these are not here: {}", key.first, key.second,
-                                          first_of(missing, kMostListed)));
+            lacking.push_back(fmt::format("{} was written as {} parts, of which these are not here: {}", key.first,
+                                          key.second, first_of(missing, kMostListed)));
     }
     return lacking;
 }

@@ -49,7 +49,8 @@ void require_within(double value, Range range, const std::string& what) {
 
 void require_possible(const journal::Evaluation& score) {
     require_within(score.value, range_of(score), fmt::format("'{}' of {}", score.metric, score.task));
-    require_within(score.chance, range_of(score), fmt::format("level of chance of '{}' of {}", score.metric, score.task));
+    require_within(score.chance, range_of(score),
+                   fmt::format("level of chance of '{}' of {}", score.metric, score.task));
     require_within(score.standard_error, {.least = 0},
                    fmt::format("standard error of '{}' of {}", score.metric, score.task));
 }
@@ -73,7 +74,8 @@ void require_possible(const journal::ExpertLoad& load) {
 
 void require_possible_times(const Json& attempt) {
     if (!attempt.contains("started_ms") || !attempt.contains("ended_ms")) return;
-    const auto started = attempt.at("started_ms").get<std::int64_t>(), ended = attempt.at("ended_ms").get<std::int64_t>();
+    const auto started = attempt.at("started_ms").get<std::int64_t>(),
+               ended = attempt.at("ended_ms").get<std::int64_t>();
     if (ended + kClockStepMs < started)
         throw BadRecord{fmt::format("its 'ended_ms' is {}, before its 'started_ms', {}", ended, started)};
 }

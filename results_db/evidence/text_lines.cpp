@@ -114,8 +114,8 @@ void require_end(const std::vector<EvidenceLine>& lines, std::string_view before
         fail_in_evidence(name, last.number, "the file has another number of lines than it says");
 }
 
-// The text as deft writes it, where git or an editor gave it a byte order mark, CRLF line ends, blank lines at its end or
-// no last line end. The hashes are of the lines themselves.
+// The text as deft writes it, where git or an editor gave it a byte order mark, CRLF line ends, blank lines at its end
+// or no last line end. The hashes are of the lines themselves.
 std::string as_written(std::string_view given) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (given.starts_with(kByteOrderMark)) given.remove_prefix(kByteOrderMark.size());

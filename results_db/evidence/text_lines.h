@@ -46,7 +46,8 @@ std::string end_line(std::string_view lines);
 [[noreturn]] void fail_in_evidence(const std::string& name, int line, const std::string& what,
                                    const std::string& fix = {});
 
-// Line ends of another system and a byte order mark do not count as a difference. Errors: database, with file and line: text that is cut short, does not match its hashes, or is of another schema.
+// Line ends of another system and a byte order mark do not count as a difference. Errors: database, with file and line:
+// text that is cut short, does not match its hashes, or is of another schema.
 std::vector<EvidenceLine> read_evidence_lines(std::string_view text, const std::string& name);
 
 }  // namespace deft::results_db

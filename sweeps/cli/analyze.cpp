@@ -84,7 +84,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     for (std::int64_t rank = 1; rank < samples; ++rank)
         distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
     std::vector<reporting::Cell> cells = {row.corpus, row.metric + (row.has_values ? "" : " (order alone)"),
-                                        std::to_string(row.seqlen), std::to_string(samples)};
+                                          std::to_string(row.seqlen), std::to_string(samples)};
     // The largest value per tenth of the samples, the easiest first; the order is cut at an exact count.
     for (int decile = 0; decile <= 10; ++decile) {
         cells.push_back(index.sorted_text(std::max<std::int64_t>(0, (samples * decile + 9) / 10 - 1)));
@@ -229,10 +229,11 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
         row.index = std::move(read.index);
         if (!read.has_values) {
             line.clear();
-            print_note(fmt::format("{0}: of this metric only {0}_index_to_sample_percentile_merged is there, which orders the "
-                                   "samples and has no values. Each value below is a row's number there: use it with "
-                                   "difficulty = \"percentile\".",
-                                   row.metric));
+            print_note(
+                fmt::format("{0}: of this metric only {0}_index_to_sample_percentile_merged is there, which orders the "
+                            "samples and has no values. Each value below is a row's number there: use it with "
+                            "difficulty = \"percentile\".",
+                            row.metric));
             row.has_values = false;
         }
         return row;
@@ -246,7 +247,8 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
         row.metric = column.filename().string();
     row.index = experiments::open_difficulty(samples, column);
     if (row.index.has_floats && !arguments.deepspeed_out.empty())
-        throw Error(ErrorKind::usage, fmt::format("{} has floats, and the files of --deepspeed-out have integers", column.string()),
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} has floats, and the files of --deepspeed-out have integers", column.string()),
                     "multiply and round them, or leave --deepspeed-out out", "nothing was written");
     return row;
 }
@@ -258,8 +260,7 @@ std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experim
     const double seconds = seconds_since(start);
     std::vector<DifficultyRow> rows;
     for (const std::string& metric : analysis.metrics) {
-        rows.push_back(
-            {samples.name, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), {}});
+        rows.push_back({samples.name, metric, analysis.seqlen, experiments::load_difficulty(samples, metric), {}});
         if (std::find(made.begin(), made.end(), metric) != made.end()) rows.back().seconds = seconds;
     }
     return rows;
@@ -305,8 +306,8 @@ int run_analyze(const AnalyzeArguments& arguments) {
             analysis.data, analysis.seqlen, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
         line.clear();
         print_note(samples.note);
-        print(fmt::format("{}: {} training samples of {} tokens", samples.name, samples.source.samples,
-                          analysis.seqlen));
+        print(
+            fmt::format("{}: {} training samples of {} tokens", samples.name, samples.source.samples, analysis.seqlen));
         experiments::AnalysisOptions options;
         options.threads = arguments.threads;
         options.memory_bytes = arguments.memory_bytes;

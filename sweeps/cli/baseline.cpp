@@ -43,8 +43,8 @@ int pin(const BaselineArguments& arguments) {
     std::size_t cases = 0;
     {
         const results_db::Reader reader = open_results(arguments.root);
-        const results_db::SweepResults sweep = reporting::selected(
-            find_checked_sweep(reader, arguments.sweep, arguments.root), arguments.only);
+        const results_db::SweepResults sweep =
+            reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.root), arguments.only);
         const auto measured = reporting::measured_cases(sweep, reader.curves(sweep));
         sweep_name = results_db::full_name(sweep);
         cases = measured.size();

@@ -65,7 +65,8 @@ int list(const Chosen& chosen) {
         table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
     table.notes.push_back(
         "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
-        "rotate: deft bench run -k PATTERN. Training steps of presets are listed, run and compared where a pattern asks for "
+        "rotate: deft bench run -k PATTERN. Training steps of presets are listed, run and compared where a pattern "
+        "asks for "
         "them: -k 'step/*'.");
     print(table);
     return kExitOk;
@@ -116,7 +117,8 @@ std::string note_of(const kernels::CudaPeaks& peaks) {
     return fmt::format(
         "Peaks measured in this run on {}: a product of large random matrices by cuBLASLt {} in f32, {} in bf16; "
         "memory {} "
-        "read, {} copied; L2 ({}) {} read; {} exponentials a second. Between two events with nothing between them {}, with "
+        "read, {} copied; L2 ({}) {} read; {} exponentials a second. Between two events with nothing between them {}, "
+        "with "
         "an empty kernel {}; from one empty kernel to the next {}.",
         peaks.device, reporting::si(peaks.f32_flops, "FLOP/s"), reporting::si(peaks.bf16_flops, "FLOP/s"),
         reporting::si(peaks.read, "B/s"), reporting::si(peaks.copy, "B/s"),
@@ -236,9 +238,9 @@ void add_chosen(CLI::App& command, Chosen& chosen) {
 
 void add_list_and_run(CLI::App& bench, Context& context) {
     auto chosen = std::make_shared<Chosen>();
-    CLI::App* lists = bench.add_subcommand(
-        "list",
-        "The benchmark cases that there are: kernels, tokenizers, corpora, analyzer, sampler, scoring, reports, steps of presets");
+    CLI::App* lists = bench.add_subcommand("list",
+                                           "The benchmark cases that there are: kernels, tokenizers, corpora, "
+                                           "analyzer, sampler, scoring, reports, steps of presets");
     add_chosen(*lists, *chosen);
     lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
 

@@ -54,16 +54,15 @@ ExpertTimes time_layers(const BenchExpertsArguments& arguments,
     std::vector<std::unique_ptr<sweeps::PytorchExpertsWorker>> workers;
     for (const std::string& python : arguments.pythons) {
         progress("starting " + python, -1);
-        auto& worker =
-            *workers.emplace_back(std::make_unique<sweeps::PytorchExpertsWorker>(python, arguments.bench));
+        auto& worker = *workers.emplace_back(std::make_unique<sweeps::PytorchExpertsWorker>(python, arguments.bench));
         const std::size_t baseline = times.arms.size();  // its dense layer is its first mode
         for (const std::string& mode : worker.modes()) {
             times.arms.push_back({"PyTorch " + worker.version(), mode, baseline, {}});
             contestants.push_back({mode, [&worker, mode](long runs) { return worker.run(mode, runs); }});
         }
     }
-    std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
-        contestants, arguments.rounds, [&](double done) { progress("timing layers", done); });
+    std::vector<std::vector<double>> seconds =
+        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress("timing layers", done); });
     for (std::size_t i = 0; i < times.arms.size(); ++i) times.arms[i].seconds = std::move(seconds[i]);
     std::vector<double> shares;
     for (int i = 0; i < arguments.rounds.rounds; ++i) shares.push_back(experts.routing_share());
@@ -92,13 +91,16 @@ reporting::Table layers_table(const ExpertTimes& times, const BenchExpertsArgume
         table.rows.push_back(
             {arm.program, arm.layer, fmt::format("{:.3f}", 1e3 * median(arm.seconds)), ratio(arm.baseline), ratio(1)});
     }
-    table.notes.push_back(fmt::format(
-        "dense: as many FLOPs a row. experts, loop: no choice is dropped; ours routes {} of an equal share to its busiest "
-        "expert. masks: padded to the capacity of factor 1, what is beyond it dropped. Gate, losses, positions, dispatch and "
-        "combine with their gradients take {} of our experts' pass. of its dense, of our experts: times as long as those, "
-        "Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}.",
-        fmt::format("{:.2f}", times.busiest_load), fmt::format("{:.1f}%", 100 * times.routing_share),
-        arguments.rounds.seed));
+    table.notes.push_back(
+        fmt::format("dense: as many FLOPs a row. experts, loop: no choice is dropped; ours routes {} of an equal share "
+                    "to its busiest "
+                    "expert. masks: padded to the capacity of factor 1, what is beyond it dropped. Gate, losses, "
+                    "positions, dispatch and "
+                    "combine with their gradients take {} of our experts' pass. of its dense, of our experts: times as "
+                    "long as those, "
+                    "Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}.",
+                    fmt::format("{:.2f}", times.busiest_load), fmt::format("{:.1f}%", 100 * times.routing_share),
+                    arguments.rounds.seed));
     return table;
 }
 
@@ -124,7 +126,8 @@ void add_bench_experts(CLI::App& bench, Context& context) {
     add_number(*command, "--experts", sizes.experts, "Experts", 1, 1 << 12);
     add_number(*command, "--top", sizes.top, "Experts that a row takes", 1, 1 << 12);
     command
-        ->add_option("--pytorch", arguments->pythons, "A Python with torch, timed in the same rounds; may be given again")
+        ->add_option("--pytorch", arguments->pythons,
+                     "A Python with torch, timed in the same rounds; may be given again")
         ->allow_extra_args(false);
     add_threads(*command, sizes.threads);
     add_rounds(*command, arguments->rounds);

@@ -68,8 +68,8 @@ std::vector<GenerateArm> time_arms(const BenchGenerateArguments& arguments,
             contestants.push_back({"", [&worker, tokens](long runs) { return worker.run(tokens, runs); }});
         arms.push_back({"transformers " + worker.version(), {}, {}, 0});
     }
-    std::vector<std::vector<double>> seconds = sweeps::time_in_rounds(
-        contestants, arguments.rounds, [&](double done) { progress("generating", done); });
+    std::vector<std::vector<double>> seconds =
+        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress("generating", done); });
     for (std::size_t i = 0; i < arms.size(); ++i) {
         arms[i].first = std::move(seconds[2 * i]);
         arms[i].all = std::move(seconds[2 * i + 1]);
@@ -88,11 +88,12 @@ reporting::Table generate_table(const std::vector<GenerateArm>& arms, const Benc
     const engine::GenerateBench& bench = arguments.bench;
     reporting::Table table;
     table.caption = fmt::format(
-        "{} sample(s) of {} tokens after {}, {} layers, width {}, vocabulary {}, {} thread(s): median of {} interleaved "
+        "{} sample(s) of {} tokens after {}, {} layers, width {}, vocabulary {}, {} thread(s): median of {} "
+        "interleaved "
         "rounds",
         bench.samples, bench.tokens, bench.prompt, bench.layers, bench.width, bench.vocab, bench.threads,
         arms.front().all.size());
-    table.columns = {{"generator", Align::left}, {"prompt tokens/s"}, {"tokens/s"}, {"weights read"}, {"of memory"},
+    table.columns = {{"generator", Align::left}, {"prompt tokens/s"}, {"tokens/s"},   {"weights read"}, {"of memory"},
                      {"ours, prompt"},           {"ours, tokens"},    {"same tokens"}};
     const std::vector<double> our_tokens = decode_seconds(arms.front(), bench);
     for (const GenerateArm& arm : arms) {
@@ -106,11 +107,13 @@ reporting::Table generate_table(const std::vector<GenerateArm>& arms, const Benc
                               is_ours ? "1" : to_text(sweeps::time_ratio(tokens, our_tokens)) + "x",
                               is_ours ? "-" : fmt::format("{} of {}", arm.same, bench.tokens)});
     }
-    table.notes.push_back(fmt::format(
-        "tokens/s: of all samples, after the first token, which comes with the prompt. weights read: the bytes of weights "
-        "that a step meets, times steps a second; of memory: of {} read in this run. Two numbers \"ours\": how many times "
-        "as long as ours, Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}.",
-        reporting::si(memory.read, "B/s"), arguments.rounds.seed));
+    table.notes.push_back(
+        fmt::format("tokens/s: of all samples, after the first token, which comes with the prompt. weights read: the "
+                    "bytes of weights "
+                    "that a step meets, times steps a second; of memory: of {} read in this run. Two numbers \"ours\": "
+                    "how many times "
+                    "as long as ours, Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}.",
+                    reporting::si(memory.read, "B/s"), arguments.rounds.seed));
     return table;
 }
 

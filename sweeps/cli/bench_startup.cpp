@@ -163,12 +163,11 @@ int run_bench_startup(BenchStartupArguments arguments) {
     reporting::Table table;
     table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", point.name(),
                                 arguments.spec.file, arguments.threads);
-    table.columns = {
-        {"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"all else"}, {"of steps"},
-        {"journal and leases"}};
+    table.columns = {{"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"all else"}, {"of steps"},
+                     {"journal and leases"}};
     table.rows = {{small_seconds(median(starts)), small_seconds(*std::max_element(starts.begin(), starts.end())),
-                   small_seconds(trial.process), small_seconds(trial.steps),
-                   small_seconds(trial.overhead()), fmt::format("{:.2f}%", 100 * trial.overhead() / trial.steps),
+                   small_seconds(trial.process), small_seconds(trial.steps), small_seconds(trial.overhead()),
+                   fmt::format("{:.2f}%", 100 * trial.overhead() / trial.steps),
                    small_seconds(trial.training - trial.steps)}};
     table.notes.push_back(
         fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "

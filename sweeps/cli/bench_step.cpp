@@ -33,7 +33,7 @@ struct BenchStepArguments {
     std::vector<std::string> presets;
     std::int64_t batch = 0, vocab = 0;  // of presets; 0: as preset_step() has them
     bool padding = false;
-    int beside = 0;  // competing processes
+    int beside = 0;                    // competing processes
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
     std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
@@ -71,7 +71,8 @@ std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments
     if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
     if (!arguments.presets.empty()) {
         std::vector<engine::StepBench> presets;
-        for (const std::string& name : arguments.presets) presets.push_back(sweeps::preset_step(name, arguments.batch, arguments.vocab));
+        for (const std::string& name : arguments.presets)
+            presets.push_back(sweeps::preset_step(name, arguments.batch, arguments.vocab));
         return presets;
     }
     const std::vector<engine::StepBench> all = engine::standard_step_benches();
@@ -153,10 +154,12 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
             *trainers.emplace_back(std::make_unique<engine::Trainer>(arm.config, own, arguments.threads));
         sweeps::require_first_loss(arm.name, trainer.step().loss, bench);
         contestants.push_back(contestant_of(arm.name, trainer));
-        times.rows.push_back({arm.name, engine::step_flops(arm.config), {}, engine::tokens_of_step(arm.config, own), {}});
+        times.rows.push_back(
+            {arm.name, engine::step_flops(arm.config), {}, engine::tokens_of_step(arm.config, own), {}});
     }
     if (arguments.padding && has_padding(bench))
-        times.padding = {1 - times.rows[1].tokens / static_cast<double>(bench.batch_size * bench.model.max_seqlen), 1, 2};
+        times.padding = {1 - times.rows[1].tokens / static_cast<double>(bench.batch_size * bench.model.max_seqlen), 1,
+                         2};
     for (std::size_t i = 0; i < torches.size(); ++i)
         for (const std::string& mode : torches[i].worker->modes()) {
             sweeps::PytorchWorker& worker = *torches[i].worker;
@@ -251,7 +254,8 @@ int run_bench_step(BenchStepArguments arguments) {
     for (const engine::StepBench& bench : models) {
         report.steps.push_back(time_model(bench, arguments, progress));
         if (arguments.beside > 0) report.beside.push_back(time_beside(bench, arguments, progress));
-        if (bench.model.layers() > 2 && bench.model.is_causal()) report.layers.push_back(time_layers(bench, arguments, progress));
+        if (bench.model.layers() > 2 && bench.model.is_causal())
+            report.layers.push_back(time_layers(bench, arguments, progress));
     }
     const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
     report.peaks.fma.avx2_flops = std::max(report.peaks.fma.avx2_flops, again.avx2_flops);
@@ -278,17 +282,20 @@ void add_bench_step(CLI::App& bench, Context& context) {
     step->add_option("--preset", arguments->presets,
                      "A model of experiments/presets instead, without dropout; may be given again")
         ->allow_extra_args(false);
-    step->add_option("--batch", arguments->batch, "Its samples a step (default: 4096 tokens of BERT's, 2048 of others; 32 images)")
+    step->add_option("--batch", arguments->batch,
+                     "Its samples a step (default: 4096 tokens of BERT's, 2048 of others; 32 images)")
         ->check(CLI::Range(1, 1 << 16));
-    step->add_option("--vocab", arguments->vocab, "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
+    step->add_option("--vocab", arguments->vocab,
+                     "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
         ->check(CLI::Range(6, 1 << 20));
     step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
     step->add_option("--case", arguments->sweep_case, "The sweep's case; the first where none is named");
     step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
     step->add_option("--set", arguments->overrides, "Lay a value over the sweep's case, as in model.width=256")
         ->allow_extra_args(false);
-    step->add_flag("--padding", arguments->padding,
-                   "Time BERT's models with padded samples too, beside packed ones, and with as many tokens without padding");
+    step->add_flag(
+        "--padding", arguments->padding,
+        "Time BERT's models with padded samples too, beside packed ones, and with as many tokens without padding");
     step->add_option("--beside", arguments->beside, "Time the baseline's step beside that many competing processes too")
         ->check(CLI::Range(0, 1024));
     add_threads(*step, arguments->threads);

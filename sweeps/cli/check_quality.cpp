@@ -37,7 +37,8 @@ reporting::Table shown_table(const std::vector<reporting::QualityFinding>& findi
     const bool is_one_answer = std::ranges::all_of(findings, [&](const reporting::QualityFinding& one) {
         const reporting::CheckFinding& finding = one.judged.finding;
         return finding.outcome == first.outcome &&
-               (first.outcome == reporting::Outcome::same || (first.outcome == reporting::Outcome::missing && finding.text == first.text));
+               (first.outcome == reporting::Outcome::same ||
+                (first.outcome == reporting::Outcome::missing && finding.text == first.text));
     });
     if (!is_one_answer) return table;
     reporting::Table line;
@@ -58,8 +59,8 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::vector<reporting::MeasuredCase> head;
     {
         const results_db::Reader reader = open_results(arguments.gate.root);
-        const results_db::SweepResults sweep = reporting::selected(
-            find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
+        const results_db::SweepResults sweep =
+            reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
         sweep_name = reporting::sweep_text(sweep);
         head = reporting::measured_cases(sweep, reader.curves(sweep));
     }
@@ -68,8 +69,8 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::vector<reporting::Judged> judged;
     for (const reporting::QualityFinding& one : findings) judged.push_back(one.judged);
     const reporting::CheckReport report = reporting::quality_report(findings, sweep_name, arguments.baseline);
-    record_and_print(report, shown_table(findings, sweep_name, arguments), judged,
-                     rule_json(arguments.rule), arguments.gate);
+    record_and_print(report, shown_table(findings, sweep_name, arguments), judged, rule_json(arguments.rule),
+                     arguments.gate);
     return report;
 }
 

@@ -87,9 +87,8 @@ void add_compare(CLI::App& app, Context& context) {
                                [&](const results_db::TrialRow& trial, const results_db::ScoreRow& score) {
                                    return reader.items_of_score(trial.config_hash, score);
                                });
-        print_to(arguments->out,
-                 with_short_home(rendered(comparison, arguments->format,
-                                          arguments->out.empty() ? output_width() : kPlainWidth)));
+        print_to(arguments->out, with_short_home(rendered(comparison, arguments->format,
+                                                          arguments->out.empty() ? output_width() : kPlainWidth)));
         context.exit_code = has_numbers(comparison) ? kExitOk : kExitNothing;
     });
 }

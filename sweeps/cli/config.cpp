@@ -43,7 +43,8 @@ void add_config(CLI::App& app, Context& context) {
         "whatever the lines say; 2 for a file that is not such a configuration.");
     import->add_option("file", arguments->file, "The JSON file")->required();
     import->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
-    import->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments); });
-}
+    import->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments);
+});
+}  // namespace deft::cli
 
 }  // namespace deft::cli

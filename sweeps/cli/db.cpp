@@ -54,8 +54,8 @@ struct EvidenceArguments {
 
 // "bert.jsonl" of five parts: "bert.1of5.jsonl".
 std::filesystem::path file_of_part(const std::filesystem::path& file, std::size_t number, std::size_t of) {
-    return file.parent_path() / fmt::format("{}.{:0{}}of{}{}", file.stem().string(), number, std::to_string(of).size(), of,
-                                            file.extension().string());
+    return file.parent_path() / fmt::format("{}.{:0{}}of{}{}", file.stem().string(), number, std::to_string(of).size(),
+                                            of, file.extension().string());
 }
 
 // Parts of another count, which a merge of all files in the folder would mix with these.
@@ -169,7 +169,9 @@ void add_db(CLI::App& app, Context& context) {
     auto target = std::make_shared<std::string>(sweeps::kDefaultRoot);
     CLI::App* merging = command->add_subcommand(
         "merge", "Add what such files, or databases of other machines, have and these results lack: all or nothing");
-    merging->add_option("files", *files, "What `deft db export` wrote, also .gz or .zst; or a results.db, or the root that it is in")
+    merging
+        ->add_option("files", *files,
+                     "What `deft db export` wrote, also .gz or .zst; or a results.db, or the root that it is in")
         ->required();
     add_root(*merging, *target, "Where the results are that are added to");
     merging->callback([files, target, &context] { context.exit_code = merge(*files, *target); });

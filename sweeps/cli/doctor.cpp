@@ -161,8 +161,9 @@ Finding nccl() {
     const std::string name = library == nullptr ? "none" : "libnccl.so.2";
     if (engine::Communicator::has_nccl())
         return {ok, "NCCL", name, "several ranks can train a trial on GPUs, one on each: resources.ranks"};
-    return {note, "NCCL", name + (library == nullptr ? "" : ", and a build without NCCL"),
-            "a trial on GPUs is one process; for several ranks: install NCCL or set NCCL_ROOT, and build again with CUDA"};
+    return {
+        note, "NCCL", name + (library == nullptr ? "" : ", and a build without NCCL"),
+        "a trial on GPUs is one process; for several ranks: install NCCL or set NCCL_ROOT, and build again with CUDA"};
 }
 
 Finding libraries() {
@@ -192,7 +193,8 @@ Finding data_mirror() {
             "`deft data list` says what it has"};
 }
 
-std::string listed(const std::vector<kernels::CheckedProduct>& checked, bool (*chosen)(const kernels::CheckedProduct&)) {
+std::string listed(const std::vector<kernels::CheckedProduct>& checked,
+                   bool (*chosen)(const kernels::CheckedProduct&)) {
     std::string text;
     for (const kernels::CheckedProduct& product : checked)
         if (chosen(product)) text += (text.empty() ? "" : "; ") + product.record.shape.text();
@@ -220,7 +222,8 @@ Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes) {
         if (!slow.empty())
             return {note, kSubject, "fallbacks without tensor cores: " + slow,
                     "the library takes none of these products, which run some tens of times slower"};
-        return {ok, kSubject, fmt::format("{} shapes of GPT-2 124M, none falls back, each the same twice", checked.size()),
+        return {ok, kSubject,
+                fmt::format("{} shapes of GPT-2 124M, none falls back, each the same twice", checked.size()),
                 "`deft profile --backend cuda` names the path of every product"};
     } catch (const Error& error) {
         const std::string text = error.what(), first = first_line(text);

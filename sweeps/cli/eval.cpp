@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "experiments/evaluate_checkpoint.h"
-#include "reporting/scores/lm_eval.h"
 #include "reporting/numbers.h"
+#include "reporting/scores/lm_eval.h"
 #include "reporting/status.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
@@ -143,8 +143,7 @@ int run_and_store(const EvalArguments& arguments) {
     if (!arguments.tasks.empty()) config.eval.tasks = task_names(arguments.tasks);
     if (arguments.documents) config.eval.documents = *arguments.documents;
     experiments::resolve_tasks(config);
-    const sweeps::StoredScores stored =
-        sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
+    const sweeps::StoredScores stored = sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
     for (const std::string& line : stored.said) std::fprintf(stderr, "%s\n", line.c_str());
     std::fprintf(stderr, "%zu scored and stored, %zu known before\n", stored.scored, stored.known);
     print(reporting::render_trial(open_results(arguments.root).trial(trial.config_hash)));
@@ -155,9 +154,9 @@ int run_eval(const EvalArguments& arguments) {
     if (arguments.store) return run_and_store(arguments);
     const fs::path folder = find_checkpoint(arguments.checkpoint, arguments.root);
     const experiments::TrialSlot slot = slot_of(arguments);
-    experiments::TrainedModel trained =
-        experiments::load_trained_model(folder, {slot.device, engine::DType::f32, slot.threads},
-                                        experiments::scores_under_capacity(experiments::checkpoint_config(folder).eval));
+    experiments::TrainedModel trained = experiments::load_trained_model(
+        folder, {slot.device, engine::DType::f32, slot.threads},
+        experiments::scores_under_capacity(experiments::checkpoint_config(folder).eval));
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.shots, arguments.documents);
     if (arguments.format == "lm-eval")
@@ -176,7 +175,8 @@ int run_eval(const EvalArguments& arguments) {
 
 void add_eval(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<EvalArguments>();
-    CLI::App* command = app.add_subcommand("eval", "Score a checkpoint on any tasks; --store adds the scores to its trial");
+    CLI::App* command =
+        app.add_subcommand("eval", "Score a checkpoint on any tasks; --store adds the scores to its trial");
     command
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")

@@ -57,9 +57,10 @@ std::string evidence_in(const fs::path& file) {
 }  // namespace
 
 void add_from(CLI::App& command, std::vector<std::string>& from) {
-    command.add_option("--from", from,
-                       "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, also "
-                       ".gz or .zst, or results.db of another root");
+    command.add_option(
+        "--from", from,
+        "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, also "
+        ".gz or .zst, or results.db of another root");
 }
 
 void take_name(std::vector<std::string>& from, std::string& name) {
@@ -81,7 +82,8 @@ std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::stri
             throw Error(ErrorKind::missing, fmt::format("file {} does not exist", file.string()),
                         "name what `deft db export SWEEP --out FILE` wrote, or a results.db");
         if (!fs::is_regular_file(file))
-            throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()), "name a regular file");
+            throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),
+                        "name a regular file");
         if (is_database(file)) {
             add_database(file, texts);
             continue;

@@ -48,9 +48,9 @@ int run_export(const ExportArguments& arguments) {
 
 void add_export(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<ExportArguments>();
-    CLI::App* command = app.add_subcommand(
-        "export",
-        "Write a checkpoint as a folder that Hugging Face's from_pretrained() loads: GPT-2, BERT, ViT, Llama or Mixtral");
+    CLI::App* command = app.add_subcommand("export",
+                                           "Write a checkpoint as a folder that Hugging Face's from_pretrained() "
+                                           "loads: GPT-2, BERT, ViT, Llama or Mixtral");
     command
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")

@@ -28,8 +28,7 @@ results_db::SweepResults find_table(const results_db::Reader& reader, const std:
         if (!head.paper.empty()) names.push_back(head.paper);
     }
     if (is_published)
-        throw Error(ErrorKind::missing,
-                    fmt::format("no sweep of these results reports the published table {}", name),
+        throw Error(ErrorKind::missing, fmt::format("no sweep of these results reports the published table {}", name),
                     fmt::format("run a sweep with [report] paper = \"{}\", or choose one of: {}", name,
                                 fmt::join(names, ", ")));
     throw Error(ErrorKind::missing, fmt::format("no table is named '{}'", name), suggestion(name, names));

@@ -37,8 +37,8 @@ struct GenerateArguments {
     std::string format = "term";
 };
 
-// Text for a terminal, which would obey its control characters: all but line feeds and tabs become '?'. A file gets what
-// the model wrote.
+// Text for a terminal, which would obey its control characters: all but line feeds and tabs become '?'. A file gets
+// what the model wrote.
 std::string for_output(const std::string& text, bool is_terminal) {
     if (!is_terminal) return text;
     std::string shown;
@@ -87,7 +87,8 @@ engine::SamplingConfig sampling_of(const GenerateArguments& arguments) {
     const bool draws = arguments.request.samples > 1 || sampling.top_k > 0 || sampling.top_p < 1;
     sampling.temperature = arguments.temperature.value_or(draws ? 1 : 0);
     if (sampling.temperature == 0 && draws)
-        throw Error(ErrorKind::usage, "with a temperature of 0 each token is the likeliest one, and all samples are alike",
+        throw Error(ErrorKind::usage,
+                    "with a temperature of 0 each token is the likeliest one, and all samples are alike",
                     "give a temperature above 0, or none of --samples, --top-k and --top-p");
     if (sampling.temperature > 0) sampling.seed = seed_or_drawn(sampling.seed);
     return sampling;
@@ -101,8 +102,8 @@ void print_texts(const experiments::Generation& generation) {
     }
 }
 
-Json to_json(const experiments::Generation& generation, const experiments::TrainedModel& trained, const fs::path& folder,
-             const experiments::GenerationRequest& request) {
+Json to_json(const experiments::Generation& generation, const experiments::TrainedModel& trained,
+             const fs::path& folder, const experiments::GenerationRequest& request) {
     Json json = {{"schema", "deft-generate/1"},
                  {"checkpoint", folder.string()},
                  {"step", trained.step},
@@ -132,8 +133,8 @@ void print_notes(const experiments::Generation& generation, const GenerateArgume
                                positions, generation.prompt_tokens));
     if (arguments.format != "term") return;
     if (sampling.temperature > 0) print_note(fmt::format("seed {}", sampling.seed));
-    std::string rates = fmt::format("prompt {} tokens, {:.0f} a second", generation.prompt_tokens,
-                                    generation.prefill_rate());
+    std::string rates =
+        fmt::format("prompt {} tokens, {:.0f} a second", generation.prompt_tokens, generation.prefill_rate());
     if (generation.decoded_tokens > 0)
         rates += fmt::format("; then {} tokens, {:.1f} a second", generation.decoded_tokens, generation.decode_rate());
     print_note(rates);
@@ -173,11 +174,11 @@ void add_generate(CLI::App& app, Context& context) {
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
-    CLI::Option* prompt = command->add_option(
-        "--prompt", request.prompt, "The text to go on from; without it, the beginning of a document");
+    CLI::Option* prompt = command->add_option("--prompt", request.prompt,
+                                              "The text to go on from; without it, the beginning of a document");
     command->add_option("--prompt-file", arguments->prompt_file, "The file that holds it")->excludes(prompt);
-    add_number(*command, "--tokens", request.tokens, "Tokens at most; fewer where the document or the model's length ends",
-               1, 1 << 24);
+    add_number(*command, "--tokens", request.tokens,
+               "Tokens at most; fewer where the document or the model's length ends", 1, 1 << 24);
     add_number(*command, "--samples", request.samples, "Texts, drawn at once from the one prompt", 1, 4096);
     command->add_option("--temperature", arguments->temperature,
                         "0: the likeliest token each time; else draw, at 1 from the model's probabilities, below from "

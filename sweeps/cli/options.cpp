@@ -22,7 +22,8 @@ void add_root(CLI::App& command, std::string& root, const char* help) {
 }
 
 void add_json_flag(CLI::App& command, std::string& format) {
-    command.add_flag_callback("--json", [&format] { format = "json"; }, "The same as --format json");
+    command.add_flag_callback(
+        "--json", [&format] { format = "json"; }, "The same as --format json");
 }
 
 void add_threads(CLI::App& command, int& threads, const char* help) {
@@ -50,7 +51,8 @@ CLI::Validator at_least(std::int64_t least) {
         std::int64_t value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         const bool whole = error == std::errc() && end == text.data() + text.size();
-        return whole && value >= least ? std::string() : fmt::format("{} is not an integer of at least {}", text, least);
+        return whole && value >= least ? std::string()
+                                       : fmt::format("{} is not an integer of at least {}", text, least);
     };
     return {problem, fmt::format("INT >= {}", least)};
 }

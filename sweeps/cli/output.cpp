@@ -41,10 +41,13 @@ std::string with_short_home(const std::string& text) {
     const char* home = std::getenv("HOME");
     const std::string folder = home == nullptr ? "" : home;
     if (folder.size() < 2 || folder.front() != '/' || folder.back() == '/') return text;
-    const auto is_of_path = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-~", c) != nullptr; };
+    const auto is_of_path = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("/._-~", c) != nullptr;
+    };
     std::string shortened;
     std::size_t at = 0;
-    for (std::size_t found = text.find(folder + '/'); found != std::string::npos; found = text.find(folder + '/', found + 1)) {
+    for (std::size_t found = text.find(folder + '/'); found != std::string::npos;
+         found = text.find(folder + '/', found + 1)) {
         if (found > 0 && is_of_path(text[found - 1])) continue;
         const bool is_quoted = found > at && text[found - 1] == '\'';  // within which a shell leaves ~ as it is
         shortened += text.substr(at, found - at - (is_quoted ? 1 : 0)) + "~/" + (is_quoted ? "'" : "");
@@ -58,7 +61,8 @@ void print_note(const std::string& note) {
     const int width = sweeps::terminal_width(stderr);  // 0: no terminal, one line
     const std::string text = "deft: " + without_controls_in_lines(note);
     for (const std::string_view line : reporting::lines_of(text))
-        for (const std::string& part : reporting::wrap(std::string(line), width, "  ")) std::fprintf(stderr, "%s\n", part.c_str());
+        for (const std::string& part : reporting::wrap(std::string(line), width, "  "))
+            std::fprintf(stderr, "%s\n", part.c_str());
 }
 
 int screen_width() {

@@ -42,8 +42,8 @@ struct PlanArguments {
     bool print_config = false;
     std::string figures;  // a file to write
     bool draws = false;
-    int ranks = 0;         // 0: the sweep's
-    int expert_ranks = 0;  // of them that divide the experts of a layer; 0: as each case says
+    int ranks = 0;                            // 0: the sweep's
+    int expert_ranks = 0;                     // of them that divide the experts of a layer; 0: as each case says
     std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
 
@@ -117,7 +117,8 @@ void check(const PlanArguments& arguments) {
 
 void refuse_sweep(const PlanArguments& arguments) {
     if (!arguments.spec.file.empty())
-        throw Error(ErrorKind::usage, fmt::format("--preset plans a model by itself, and {} is a sweep", arguments.spec.file),
+        throw Error(ErrorKind::usage,
+                    fmt::format("--preset plans a model by itself, and {} is a sweep", arguments.spec.file),
                     fmt::format("name one of them, or give the sweep that model: --set model.preset={}",
                                 arguments.preset.preset));
 }
@@ -142,7 +143,8 @@ int run_plan(const PlanArguments& arguments) {
         return kExitOk;
     }
     sweeps::Plan plan = sweeps::make_plan(spec, points);
-    for (std::string& line : sweeps::plan_regime_notes(spec, plan, arguments.root)) plan.notes.push_back(std::move(line));
+    for (std::string& line : sweeps::plan_regime_notes(spec, plan, arguments.root))
+        plan.notes.push_back(std::move(line));
     // A sweep that names a device is planned for another machine.
     if (!spec.device) {
         sweeps::Slot slot;
@@ -152,7 +154,8 @@ int run_plan(const PlanArguments& arguments) {
         if (arguments.expert_ranks > 0)
             for (sweeps::Point& point : limited)
                 point.config.train.expert_ranks = experiments::has_experts(point.config) ? arguments.expert_ranks : 1;
-        for (std::string& line : sweeps::exceeded_limits(limited, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
+        for (std::string& line :
+             sweeps::exceeded_limits(limited, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
     }
     std::optional<sweeps::RanksPlan> ranks;
@@ -208,12 +211,16 @@ void add_plan(CLI::App& app, Context& context) {
         "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
     add_root(*command, arguments->root,
              "Where --draws, and cases with a column, keep tokenised corpora and what was found");
-    command->add_option("--ranks", arguments->ranks,
-                        "Show memory and traffic of a rank with this many ranks per trial, in place of the sweep's ranks")
+    command
+        ->add_option("--ranks", arguments->ranks,
+                     "Show memory and traffic of a rank with this many ranks per trial, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
-    command->add_option("--expert-ranks", arguments->expert_ranks, "So many of the ranks divide the experts of each layer, in place of train.expert_ranks")
+    command
+        ->add_option("--expert-ranks", arguments->expert_ranks,
+                     "So many of the ranks divide the experts of each layer, in place of train.expert_ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
-    command->add_flag("--json", arguments->json, "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
+    command->add_flag("--json", arguments->json,
+                      "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
     arguments->preset.add_to(*command);
     command->callback([arguments, &context] { context.exit_code = run_plan(*arguments); });

@@ -84,9 +84,9 @@ reporting::Table sizes_table(const PresetPlan& plan) {
     std::vector<reporting::Cell> row = {std::to_string(plan.parameters)};
     if (has_idle) row.emplace_back(std::to_string(plan.active_parameters));
     const std::vector<reporting::Cell> rest = {reporting::si(plan.flops_per_token, "FLOP"),
-                          has_budget ? reporting::si(static_cast<double>(plan.tokens)) : "-",
-                          has_budget ? reporting::si(plan.flops(), "FLOP") : "-",
-                          reporting::binary_bytes(static_cast<double>(plan.memory.bytes))};
+                                               has_budget ? reporting::si(static_cast<double>(plan.tokens)) : "-",
+                                               has_budget ? reporting::si(plan.flops(), "FLOP") : "-",
+                                               reporting::binary_bytes(static_cast<double>(plan.memory.bytes))};
     row.insert(row.end(), rest.begin(), rest.end());
     table.rows.push_back(std::move(row));
     table.notes.push_back("A projection from sizes: nothing was allocated, trained or measured.");
@@ -95,7 +95,8 @@ reporting::Table sizes_table(const PresetPlan& plan) {
         "model"
         " those of the vocabulary by the share of tokens that are guessed.");
     if (has_idle)
-        table.notes.push_back("Active: those that one token meets, the experts that it takes among them; FLOPs follow them.");
+        table.notes.push_back(
+            "Active: those that one token meets, the experts that it takes among them; FLOPs follow them.");
     if (!has_budget)
         table.notes.push_back("No tokens, hours or cost: no paper's budget is known. Give one, as in --tokens 300e9.");
     else
@@ -231,9 +232,8 @@ void PresetPlanArguments::add_to(CLI::App& command) {
         command.add_option("--preset", preset,
                            "Plan a model of experiments/presets by itself, without a sweep: sizes, memory, time, cost");
     by_name->check([](const std::string& name) { return name.empty() ? std::string("needs a name") : std::string(); });
-    for (const char* of_sweep :
-         {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root", "--print-config", "--ranks",
-          "--expert-ranks"})
+    for (const char* of_sweep : {"--scale", "--set", "--only", "--seeds", "--figures", "--draws", "--root",
+                                 "--print-config", "--ranks", "--expert-ranks"})
         by_name->excludes(command.get_option(of_sweep));
     const auto add = [&](CLI::Option* option) { return option->needs(by_name); };
     add(command.add_option("--hardware", hardware,
@@ -244,7 +244,8 @@ void PresetPlanArguments::add_to(CLI::App& command) {
     add(command.add_option("--micro-batch", micro_batch, "With --preset: samples at once, which memory is planned for"))
         ->capture_default_str()
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1 << 16}));
-    add(command.add_option("--tokens", tokens, "With --preset: the training tokens, as in 300e9 (default: the paper's)"));
+    add(command.add_option("--tokens", tokens,
+                           "With --preset: the training tokens, as in 300e9 (default: the paper's)"));
     add(command.add_option("--vocab", vocab, "With --preset: entries of the vocabulary (default: the paper's)"))
         ->check(CLI::Range(std::int64_t{6}, experiments::kMostVocab));
     add(command.add_option("--dtype", dtype, "With --preset: f32, or bf16 on a GPU (default: bf16; f32 on cpu cores)"))

@@ -74,8 +74,8 @@ reporting::Table rank_memory_table(const sweeps::RanksPlan& ranks, const sweeps:
     if (experts) table.columns.push_back({"of\nexperts"});
     table.columns.push_back({"gradients"});
     if (experts) table.columns.push_back({"of\nexperts"});
-    for (const char* name : {"moments\n(zero = 0)", "moments\n(zero = 1)", "activations", "workspace", "in all\n(zero = 0)",
-                             "in all\n(zero = 1)"})
+    for (const char* name : {"moments\n(zero = 0)", "moments\n(zero = 1)", "activations", "workspace",
+                             "in all\n(zero = 0)", "in all\n(zero = 1)"})
         table.columns.push_back({name});
     for (const sweeps::RanksRow& row : ranks.rows) {
         const experiments::RankMemory &plain = row.plan.memory[0], &zero = row.plan.memory[1];

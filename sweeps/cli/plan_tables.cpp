@@ -112,8 +112,8 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
             Moment moment;
             moment.plan = plan;
             moment.drops = trainer.techniques.dropping.has_value();
-            moment.learning_rate = plan.learning_rate_scale * engine::learning_rate_at(trainer.learning_rate, counts.steps,
-                                                                                       counts.layer_tokens);
+            moment.learning_rate = plan.learning_rate_scale *
+                                   engine::learning_rate_at(trainer.learning_rate, counts.steps, counts.layer_tokens);
             for (const auto& [metric, pacing] : difficulties)
                 moment.difficulty[metric] = static_cast<double>(engine::paced_value(pacing, step + 1));
             moments.emplace_back(step + 1, std::move(moment));
@@ -209,16 +209,17 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
         const bool imported = experiments::is_imported(row.point.config);
         // An imported model consumes nothing, and that is not a number to compare with the others.
         const auto trained = [&](std::string text) { return imported ? std::string("-") : text; };
-        const auto counted = [&](std::string text) { return projection.has_steps ? trained(std::move(text)) : "unknown"; };
+        const auto counted = [&](std::string text) {
+            return projection.has_steps ? trained(std::move(text)) : "unknown";
+        };
         const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
         any_axis = any_axis || !axes.others.empty();
-        table.rows.push_back(
-            {row.point.case_name + (imported ? " (imported)" : ""), axes.has_budget ? axes.budget_text() : "-",
-             or_dash(axes.others_text()), trained(std::to_string(row.seeds.size())),
-             counted(std::to_string(projection.steps)), parameters_text(projection),
-             counted(si(static_cast<double>(projection.input_tokens))),
-             counted(si(static_cast<double>(projection.layer_tokens))), counted(si(projection.flops)),
-             reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
+        table.rows.push_back({row.point.case_name + (imported ? " (imported)" : ""),
+                              axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
+                              trained(std::to_string(row.seeds.size())), counted(std::to_string(projection.steps)),
+                              parameters_text(projection), counted(si(static_cast<double>(projection.input_tokens))),
+                              counted(si(static_cast<double>(projection.layer_tokens))), counted(si(projection.flops)),
+                              reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
     }
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"variant", Align::left});
@@ -292,7 +293,8 @@ std::vector<Figure> schedule_figures(const std::vector<sweeps::PlanRow>& rows) {
     };
     add_figure(figures, schedules, {"length", "Length", "", "tokens a row", {}, {}, true},
                of_plan(&engine::StepPlan::seqlen));
-    add_figure(figures, schedules, {"kept", "Kept tokens of the layers that drop some", "", "tokens a row", {}, {}, true},
+    add_figure(figures, schedules,
+               {"kept", "Kept tokens of the layers that drop some", "", "tokens a row", {}, {}, true},
                [](const Moment& moment) { return moment.drops ? static_cast<double>(moment.plan.kept) : kNone; });
     add_figure(figures, schedules, {"samples", "Samples of a step", "", "samples", {}, {}, true},
                of_plan(&engine::StepPlan::samples));

@@ -39,7 +39,8 @@ std::vector<std::string> prediction_notes(const CardModel& card, DType dtype) {
         return fmt::format("{} {}: {} ({})", card.name, what, reporting::si(sourced.value, unit), sourced.source);
     };
     std::vector<std::string> notes = {
-        "No predicted time is measured: each is the longest of FLOPs, bytes and a launch at the card's rates, FLOPs and "
+        "No predicted time is measured: each is the longest of FLOPs, bytes and a launch at the card's rates, FLOPs "
+        "and "
         "bytes divided by the share that the op's kind is expected to reach.",
         rate("products in bf16", card.tensor_flops, "FLOP/s") + ".", rate("FFMA", card.ffma_flops, "FLOP/s") + ".",
         rate("copy", card.copy_bytes, "B/s") + ".",

@@ -40,7 +40,7 @@ struct ProfileArguments {
     int steps = 5;
     std::int64_t step = 1, batch = 0;  // 0: the model's own
     int threads = sweeps::usable_cores();
-    std::int64_t vocab = 0;  // 0: the preset's in deft bench step
+    std::int64_t vocab = 0;              // 0: the preset's in deft bench step
     std::string backend = "cpu", dtype;  // dtype: empty: f32 of a measured step, bf16 of a predicted one
     std::string card;                    // for predictions; empty: the GPU's own, where the model knows it
     bool predict = false;                // measure nothing
@@ -74,7 +74,8 @@ engine::StepBench chosen_bench(const ProfileArguments& arguments) {
 
 std::string name_of(const engine::StepBench& bench, const ProfileArguments& arguments) {
     const auto& m = bench.model;
-    const std::string outputs = m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
+    const std::string outputs =
+        m.head ? fmt::format("vocabulary {}", m.vocab) : fmt::format("classes {}", m.class_head->classes);
     const std::string sizes = fmt::format("layers {}, width {}, heads {}, {}, length {}, batch {}", m.layers(), m.width,
                                           m.heads(), outputs, m.max_seqlen, bench.batch_size);
     return arguments.preset.empty() ? sizes : fmt::format("{} ({})", arguments.preset, sizes);
@@ -98,8 +99,8 @@ struct SweepTrial {
 SweepTrial trial_of_sweep(const ProfileArguments& arguments) {
     const sweeps::Point point = arguments.spec.first_point();
     const experiments::TrialConfig& config = point.config;
-    const experiments::Dataset dataset = experiments::load_dataset(
-        config.data, config.model.seqlen, config.base_folder, sweeps::data_folder(arguments.root));
+    const experiments::Dataset dataset = experiments::load_dataset(config.data, config.model.seqlen, config.base_folder,
+                                                                   sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     engine::TrainerConfig settings = experiments::trainer_config(config);
     experiments::add_curriculum(settings, config, dataset);
@@ -235,8 +236,9 @@ int run_profile(const ProfileArguments& arguments) {
     const auto& [name, profile] = profiled;
     const Roofline roofline = measured_roofline(arguments);
     reporting::Table table;
-    const std::string where = roofline.device.empty() ? fmt::format("{} thread(s)", arguments.threads)
-                                                      : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), roofline.device);
+    const std::string where = roofline.device.empty()
+                                  ? fmt::format("{} thread(s)", arguments.threads)
+                                  : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), roofline.device);
     table.caption = fmt::format("Training step {} of {}: {}, {}, the median in time of {} steps", profile.step, name,
                                 reporting::small_seconds(profile.seconds), where, arguments.steps);
     table.columns = {{"phase", Align::left},
@@ -268,10 +270,11 @@ int run_profile(const ProfileArguments& arguments) {
         table.notes.push_back(
             "Times are the device's, by events around each op; no op: the device waits between them.");
     if (!roofline.device.empty())
-        table.notes.push_back(fmt::format(
-            "Plans of products until then: {} asked for, {} searches of the library, {} algorithms from {}, {} refused.",
-            profile.plans.lookups, profile.plans.searches, profile.plans.tuned, kernels::cuda::kProductTableVariable,
-            profile.plans.refused));
+        table.notes.push_back(
+            fmt::format("Plans of products until then: {} asked for, {} searches of the library, {} algorithms from "
+                        "{}, {} refused.",
+                        profile.plans.lookups, profile.plans.searches, profile.plans.tuned,
+                        kernels::cuda::kProductTableVariable, profile.plans.refused));
     if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
         table.notes.push_back(line + ".");
     if (const engine::CardModel* card = chosen_card(arguments, roofline))
@@ -322,9 +325,11 @@ void add_profile(CLI::App& app, Context& context) {
         ->check(at_least(1));
     add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);
     add_threads(*command, arguments->threads);
-    CLI::Option* card = command->add_option(
-        "--card", arguments->card, "H100 or H200: predict the step on it, beside measured times (default: the GPU's own)");
-    CLI::Option* predict = command->add_flag("--predict", arguments->predict, "Measure nothing; needs --card, and no GPU");
+    CLI::Option* card =
+        command->add_option("--card", arguments->card,
+                            "H100 or H200: predict the step on it, beside measured times (default: the GPU's own)");
+    CLI::Option* predict =
+        command->add_flag("--predict", arguments->predict, "Measure nothing; needs --card, and no GPU");
     predict->needs(card);
     for (const char* of_measuring : {"--backend", "--steps", "--threads"})
         predict->excludes(command->get_option(of_measuring));

@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "reporting/scores/lm_eval.h"
 #include "reporting/missing/missing_runs.h"
 #include "reporting/origins.h"
 #include "reporting/per_seed.h"
 #include "reporting/rate_search.h"
+#include "reporting/scores/lm_eval.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
@@ -33,13 +33,14 @@ namespace {
 // FOLDER/TRIAL/results.json of each that is scored. Errors: usage, without a folder; io.
 void write_lm_eval(const results_db::SweepResults& sweep, const std::string& folder) {
     if (folder.empty())
-        throw Error(ErrorKind::usage, "--format lm-eval writes a file for each trial", "name a folder for them: --out DIR");
+        throw Error(ErrorKind::usage, "--format lm-eval writes a file for each trial",
+                    "name a folder for them: --out DIR");
     for (const results_db::TrialRow& trial : sweep.trials) {
         if (trial.scores.empty()) continue;
         const std::string name = results_db::trial_name(trial);
         const results_db::ScoreRow& last = trial.scores.back();
-        const Json json = reporting::lm_eval_results({name, trial.config_hash, last.model_sha256, last.git_sha},
-                                                     trial.scores);
+        const Json json =
+            reporting::lm_eval_results({name, trial.config_hash, last.model_sha256, last.git_sha}, trial.scores);
         std::string below = name;
         std::replace(below.begin(), below.end(), '/', '_');
         const std::filesystem::path file = std::filesystem::path(folder) / below / "results.json";
@@ -66,7 +67,8 @@ std::map<std::string, double> planned_flops(const results_db::Reader& reader, co
 void print_missing(const results_db::Reader& reader, results_db::SweepResults sweep, const std::string& root,
                    const std::string& format, const std::string& out) {
     if (format == "html" || format == "svg" || format == "lm-eval")
-        throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format), "choose term, md, csv, tex or json");
+        throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format),
+                    "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
     reporting::split_search_trials(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
@@ -109,13 +111,17 @@ void add_report(CLI::App& app, Context& context) {
     formats.insert(formats.end(), {"svg", "lm-eval"});
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
-    command->add_option("--format", arguments->format, "The format: term, md, csv, tex, json, html, or svg, the picture of the result; lm-eval writes the results of each trial into the folder "
-                        "--out, as lm-evaluation-harness does")
+    command
+        ->add_option("--format", arguments->format,
+                     "The format: term, md, csv, tex, json, html, or svg, the picture of the result; lm-eval writes "
+                     "the results of each trial into the folder "
+                     "--out, as lm-evaluation-harness does")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
     add_json_flag(*command, arguments->format);
     add_from(*command, arguments->from);
-    command->add_option("--out", arguments->out, "Write the report to this file, or of lm-eval the files to this folder");
+    command->add_option("--out", arguments->out,
+                        "Write the report to this file, or of lm-eval the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
     command->add_flag("--curves", arguments->curves, "One row a logged step of a trial: term, md, csv or tex")
@@ -126,7 +132,9 @@ void add_report(CLI::App& app, Context& context) {
             "The runs that empty cells wait for, cheapest first, with what they would take: term, md, csv, tex or json")
         ->excludes(per_seed)
         ->excludes("--curves");
-    command->add_flag("--full", arguments->full, "All columns, costs, notes and provenance in place of the first screen: term")
+    command
+        ->add_flag("--full", arguments->full,
+                   "All columns, costs, notes and provenance in place of the first screen: term")
         ->excludes(per_seed)
         ->excludes("--curves")
         ->excludes("--missing");
@@ -156,8 +164,9 @@ void add_report(CLI::App& app, Context& context) {
             print_to(arguments->out,
                      render_table(reporting::curves_table(data.sweep, data.curves), arguments->format, width));
         else if (arguments->format == "term" && !arguments->full)
-            print_to(arguments->out, render_first_screen(data, written_page(*arguments, data.sweep), options_of(*arguments),
-                                                         arguments->out.empty() ? screen_width() : kScreenWidth));
+            print_to(arguments->out,
+                     render_first_screen(data, written_page(*arguments, data.sweep), options_of(*arguments),
+                                         arguments->out.empty() ? screen_width() : kScreenWidth));
         else
             print_to(arguments->out, render_report(data, arguments->format, width));
         context.exit_code = kExitNothing;

@@ -31,8 +31,9 @@ namespace deft::cli {
 namespace {
 
 reporting::SweepAbout about_of(const results_db::SweepHead& sweep) {
-    return {sweep.baseline, sweep.scale,  sweep.title,
-            sweep.command,  sweep.points, sweeps::published_table(sweep.paper), sweeps::current_commit()};
+    return {sweep.baseline,          sweep.scale,  sweep.title,
+            sweep.command,           sweep.points, sweeps::published_table(sweep.paper),
+            sweeps::current_commit()};
 }
 
 // A sweep that --set or --scale changed has its hash after its name.
@@ -53,19 +54,22 @@ std::string kept_quality(const reporting::ReportData& data, const std::string& f
         if (const auto tradeoff = reporting::tradeoff_of(stage.sweep, reporting::about_stage(data.about, stage)))
             for (const std::string& sentence : reporting::tradeoff_sentences(*tradeoff)) {
                 if (!text.empty()) text += format == "md" ? "\n\n" : "\n";
-                text += format == "md" ? sentence : fmt::format("{}", fmt::join(reporting::wrap(sentence, width, "  "), "\n"));
+                text += format == "md" ? sentence
+                                       : fmt::format("{}", fmt::join(reporting::wrap(sentence, width, "  "), "\n"));
             }
     return text;
 }
 
 std::string picture_of(const reporting::ReportData& data) {
     if (const auto picture = reporting::result_picture(data.sweep, data.about)) return *picture;
-    throw Error(ErrorKind::usage,
-                fmt::format("sweep '{}' has no picture of its own: none of quality against cost, for that needs two cases with "
-                            "scores at two budgets each, and none of experts against dense models, for that needs dense models of "
-                            "two sizes",
-                            data.sweep.name),
-                "--format html has its curves");
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "sweep '{}' has no picture of its own: none of quality against cost, for that needs two cases with "
+            "scores at two budgets each, and none of experts against dense models, for that needs dense models of "
+            "two sizes",
+            data.sweep.name),
+        "--format html has its curves");
 }
 
 }  // namespace
@@ -125,13 +129,15 @@ std::string rendered(const reporting::ReportData& data, const std::string& forma
     if (format == "csv") return reporting::render_csv(reporting::comparison_of_stages(data.sweep, data.about));
     std::string text;
     for (const reporting::StageResults& stage : reporting::stages_of(data.sweep)) {
-        const reporting::Table table = reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
+        const reporting::Table table =
+            reporting::comparison_table(stage.sweep, reporting::about_stage(data.about, stage));
         text += (text.empty() ? "" : "\n") + render_table(table, format, width);
     }
     for (const auto& table : {reporting::glue_table(data.sweep), reporting::rate_search_table(data.sweep)})
         if (table) text += "\n" + render_table(*table, format, width);
     if (format == "tex") return text;
-    for (const std::string& note : {reporting::stage_costs_note(data.sweep), kept_quality(data, format, width), verdicts_note(data)})
+    for (const std::string& note :
+         {reporting::stage_costs_note(data.sweep), kept_quality(data, format, width), verdicts_note(data)})
         if (!note.empty()) text += "\n" + note + "\n";
     return text;
 }
@@ -154,9 +160,10 @@ std::string render_table(const reporting::Table& table, const std::string& forma
     return reporting::render_terminal(table, width);
 }
 
-std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page, const std::string& options,
-                                int width) {
-    const reporting::ScreenPlaces places{options.find(" --from ") == std::string::npos ? page_name(data.sweep) : "", page.string(), options};
+std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page,
+                                const std::string& options, int width) {
+    const reporting::ScreenPlaces places{options.find(" --from ") == std::string::npos ? page_name(data.sweep) : "",
+                                         page.string(), options};
     return with_short_home(reporting::render_screen(reporting::screen_of(data, places, width), width));
 }
 

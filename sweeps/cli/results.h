@@ -30,10 +30,10 @@ std::string render_table(const reporting::Table& table, const std::string& forma
 // Also svg, the sweep's picture. Errors: usage, where it has none.
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width);
 
-// The answer in 24 lines (reporting/screen/screen.h). `page`: the file of the sweep's page; empty: none. `options`: that name
-// these results on a command line, with a leading blank.
-std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page, const std::string& options,
-                                int width);
+// The answer in 24 lines (reporting/screen/screen.h). `page`: the file of the sweep's page; empty: none. `options`:
+// that name these results on a command line, with a leading blank.
+std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page,
+                                const std::string& options, int width);
 
 // Where the sweep's page is, whether or not it exists.
 std::filesystem::path report_page_file(const std::filesystem::path& root, const results_db::SweepHead& sweep);

@@ -80,7 +80,8 @@ int run_cases(const RunArguments& arguments, bool full) {
     options.progress = sweeps::parse_progress_mode(arguments.progress);
     const sweeps::Spec file_spec = arguments.spec.load();
     options.root = arguments.root;
-    if (const std::string warning = sweeps::warning_of_locks(options.root); !warning.empty()) print_note("warning: " + warning);
+    if (const std::string warning = sweeps::warning_of_locks(options.root); !warning.empty())
+        print_note("warning: " + warning);
     sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
     options.only = arguments.spec.only;
@@ -119,7 +120,8 @@ void add_run(CLI::App& app, Context& context) {
     command->add_option(
         "--for-table", arguments->table,
         std::string("In place of the sweep file: run what a table of the results waits for. ") + kTableHelp);
-    command->add_flag("--full", arguments->full, "End with all tables, notes and provenance in place of the first screen");
+    command->add_flag("--full", arguments->full,
+                      "End with all tables, notes and provenance in place of the first screen");
     command->callback([arguments, command, &context] {
         const bool is_for_table = command->count("--for-table") > 0;
         if (is_for_table == (command->count("sweep") > 0))
@@ -133,7 +135,8 @@ void add_run(CLI::App& app, Context& context) {
                 throw Error(ErrorKind::usage,
                             fmt::format("{} would make another table than the one of --for-table", option),
                             "leave it out, or run the sweep's file with it");
-        context.exit_code = run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run, arguments->full);
+        context.exit_code =
+            run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run, arguments->full);
     });
 }
 

@@ -50,10 +50,11 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
     command.add_option("--progress", progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
     command.add_flag("--retrain", retrain, "Train again what is to be scored and whose checkpoint is gone");
-    command.add_option("--rerun-if", rerun_if,
-                       "Which stale results to repeat: by code (another result epoch) or data the training "
-                       "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
-                       "only what was never measured is")
+    command
+        .add_option("--rerun-if", rerun_if,
+                    "Which stale results to repeat: by code (another result epoch) or data the training "
+                    "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
+                    "only what was never measured is")
         ->capture_default_str();
     command.add_flag("--dry-run", dry_run, "Say what would be trained, and train nothing");
     command.add_flag("--fail-fast", fail_fast, "Start no trial after the first that failed");
@@ -103,8 +104,8 @@ sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepR
                     "the results");
     const sweeps::Spec spec = stored.spec.load();
     if (auto same = sweeps::spec_of_results(spec, sweep)) return std::move(*same);
-    // Merged results of several seeds keep the hash of their first run, which often had the file's own seeds. No record has
-    // the seeds of any other first run, so the trials decide.
+    // Merged results of several seeds keep the hash of their first run, which often had the file's own seeds. No record
+    // has the seeds of any other first run, so the trials decide.
     if (!stored.spec.seeds.empty()) {
         SpecArguments first = stored.spec;
         first.seeds.clear();

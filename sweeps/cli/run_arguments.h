@@ -25,15 +25,16 @@ struct RunArguments {
     void add_to(CLI::App& command, bool file_is_required);
     // The command that goes on with the same.
     std::string continue_with() const;
-    // The options that give a trial its shape: "--slots cpu:1 --ranks 2"; empty where the sweep's file decides all of it.
+    // The options that give a trial its shape: "--slots cpu:1 --ranks 2"; empty where the sweep's file decides all of
+    // it.
     std::string shape_options() const;
 };
 
 // From the command that the results keep of a sweep. Errors: missing, where they keep none.
 RunArguments stored_run(const results_db::SweepHead& sweep);
 
-// The sweep of the results by its file, with the learning rates that a search found. Refuses a file that is gone, or that
-// says something else than when it was run, with what differs. `text`: of the file as it was. Errors: missing.
+// The sweep of the results by its file, with the learning rates that a search found. Refuses a file that is gone, or
+// that says something else than when it was run, with what differs. `text`: of the file as it was. Errors: missing.
 sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep, const std::string& text);
 
 }  // namespace deft::cli

@@ -65,7 +65,8 @@ std::string padding_note(const StepTimes& times) {
     const StepTimes::Row &packed = times.rows.front(), &padded = times.rows[times.padding->padded],
                          &full = times.rows[times.padding->full];
     return fmt::format(
-        "{}: {:.1f}% of samples' rows is padding. The baseline packs samples: a step takes {} of one with padded rows, and "
+        "{}: {:.1f}% of samples' rows is padding. The baseline packs samples: a step takes {} of one with padded rows, "
+        "and "
         "a token {} of one in samples without padding.",
         times.model, 100 * times.padding->share, to_text(sweeps::time_ratio(packed.seconds, padded.seconds)),
         to_text(sweeps::time_ratio(seconds_of_token(packed), seconds_of_token(full))));
@@ -135,15 +136,17 @@ reporting::Table layer_table(const StepReport& report) {
 
 reporting::Table beside_table(const StepReport& report, int processes) {
     reporting::Table table;
-    table.caption = fmt::format("The baseline's step beside {}", counted(processes, "competing process", "competing processes"));
+    table.caption =
+        fmt::format("The baseline's step beside {}", counted(processes, "competing process", "competing processes"));
     table.columns = {{"L,width,heads,V,T,B", reporting::Align::left}, {"quiet, ms"}, {"beside, ms"}, {"time ratio"}};
     for (const BesideTimes& times : report.beside)
         table.rows.push_back({times.model, fmt::format("{:.1f}", median(times.quiet) * 1e3),
                               fmt::format("{:.1f}", median(times.beside) * 1e3),
                               to_text(sweeps::time_ratio(times.beside, times.quiet))});
-    table.notes.push_back(fmt::format("Each process computes all the time. Target for one of them on two processors: a ratio "
-                                      "of at most {}.",
-                                      kMostTimeBeside));
+    table.notes.push_back(
+        fmt::format("Each process computes all the time. Target for one of them on two processors: a ratio "
+                    "of at most {}.",
+                    kMostTimeBeside));
     return table;
 }
 

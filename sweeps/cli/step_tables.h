@@ -32,7 +32,7 @@ struct StepTimes {
     std::vector<Row> rows;  // the baseline first
     // The cost of padding for a model whose baseline packs samples: the arms of padding_arms() after the baseline's.
     struct Padding {
-        double share = 0;                // of the rows of samples, each in one of its own
+        double share = 0;                  // of the rows of samples, each in one of its own
         std::size_t padded = 0, full = 0;  // rows of the table
     };
     std::optional<Padding> padding = {};

@@ -62,8 +62,8 @@ void add_trace(CLI::App& app, Context& context) {
     add_json_flag(*command, arguments->format);
     command->callback([arguments, &context] {
         const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
-        const reporting::ReportData data = report_data(
-            reader, checked(find_table(reader, arguments->table), arguments->question.root), false);
+        const reporting::ReportData data =
+            report_data(reader, checked(find_table(reader, arguments->table), arguments->question.root), false);
         arguments->question.options = shape_options(data.sweep);
         const reporting::Trace trace = reporting::trace_cell(data.sweep, data.about, arguments->question);
         print(arguments->format == "json" ? reporting::render_trace_json(trace) : reporting::render_trace(trace));

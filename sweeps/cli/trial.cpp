@@ -27,7 +27,8 @@ int run_assignment(const sweeps::TrialFile& trial, const std::function<bool()>& 
     if (trial.assignment.work == results_db::Work::train)
         return experiments::run_trial(trial.config, places, trial.slot, stop);
     return experiments::score_trial(trial.config, trial.assignment.keys,
-                                    {places.run_folder, places.data_folder, trial.assignment.checkpoint}, trial.slot, stop);
+                                    {places.run_folder, places.data_folder, trial.assignment.checkpoint}, trial.slot,
+                                    stop);
 }
 
 // One of several ranks. Stopped with a checkpoint is a good end: mpirun would call another exit code a failure, and how
@@ -37,9 +38,8 @@ int run_rank(sweeps::TrialFile& trial) {
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
     sweeps::use_own_card(ranks.rank());  // all ranks of a trial are on this machine
-    const int code = run_assignment(trial, [&] {
-        return engine::decided_by_first(ranks, ranks.rank() == 0 && sweeps::ranks_are_to_stop(folder));
-    });
+    const int code = run_assignment(
+        trial, [&] { return engine::decided_by_first(ranks, ranks.rank() == 0 && sweeps::ranks_are_to_stop(folder)); });
     return code == kExitWorkLeft ? kExitOk : code;
 }
 
@@ -64,7 +64,8 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        const bool is_import = trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
+        const bool is_import =
+            trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
         context.exit_code = trial.ranks > 1 && !is_import
                                 ? sweeps::run_ranks(*folder, trial, signals)
                                 : run_assignment(trial, [&signals] { return signals.terminated(); });

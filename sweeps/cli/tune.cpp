@@ -69,10 +69,11 @@ sweeps::Spec load(const TuneArguments& arguments) {
     sweeps::Spec spec = sweeps::load_spec(arguments.file, options);
     sweeps::require_cases(spec, {arguments.case_name});
     if (spec.has_stages())
-        throw Error(ErrorKind::usage, fmt::format("{} has stages, and probes would need what the stages before have trained",
-                                                  arguments.file),
-                    "write the stage as a sweep of its own, with [start] naming the checkpoint that it starts from",
-                    "nothing was tried");
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("{} has stages, and probes would need what the stages before have trained", arguments.file),
+            "write the stage as a sweep of its own, with [start] naming the checkpoint that it starts from",
+            "nothing was tried");
     std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
     spec.seeds.resize(1);
     return spec;
@@ -127,8 +128,7 @@ void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
         for (const experiments::Tuned& tuned : tuning.tuned)
             for (const char* key : {"min", "duration", "steps"})
                 if (axis.path == tuned.own.path + "." + key)
-                    print(
-                        fmt::format("The sweep's axis {} lies over this case: take it out of [axes].", axis.path));
+                    print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes].", axis.path));
 }
 
 int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
@@ -186,9 +186,8 @@ int run_tune(const TuneArguments& arguments) {
         line.show(fmt::format("probe {}: {}", begun, what), fraction);
         return signals.interrupts() == 0 && !signals.terminated();
     };
-    const experiments::Dataset dataset =
-        experiments::load_dataset(point.config.data, point.config.model.seqlen, point.config.base_folder,
-                                  sweeps::data_folder(arguments.root));
+    const experiments::Dataset dataset = experiments::load_dataset(
+        point.config.data, point.config.model.seqlen, point.config.base_folder, sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
     line.clear();
@@ -232,9 +231,8 @@ void add_tune(CLI::App& app, Context& context) {
         ->capture_default_str()
         ->check(at_least(1));
     command
-        ->add_option(
-            "--learning-rates", arguments->settings.learning_rates,
-            "Also try this many learning rates, a factor of 2 apart, for the case and for its baseline")
+        ->add_option("--learning-rates", arguments->settings.learning_rates,
+                     "Also try this many learning rates, a factor of 2 apart, for the case and for its baseline")
         ->check(CLI::Range(1, 15));
     command->add_option("--slots", arguments->slots, "Where to train, as in deft run; the first slot is used");
     add_threads(*command, arguments->threads);

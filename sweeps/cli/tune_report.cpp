@@ -104,7 +104,8 @@ reporting::Table probe_table(const Tuning& tuning) {
     }
     for (const TunedProbe& tried : tuning.probes)
         if (!tried.refused.empty())
-            table.notes.push_back(fmt::format("{} was refused: {}", tried.setting, reporting::visible(in_one_line(tried.refused))));
+            table.notes.push_back(
+                fmt::format("{} was refused: {}", tried.setting, reporting::visible(in_one_line(tried.refused))));
     return table;
 }
 

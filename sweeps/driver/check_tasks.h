@@ -7,7 +7,8 @@
 
 namespace deft::sweeps {
 
-// The first records of each task that these points are scored by or trained on. Errors: config, with task file and record.
+// The first records of each task that these points are scored by or trained on. Errors: config, with task file and
+// record.
 void check_tasks(const std::vector<Point>& points);
 
 }  // namespace deft::sweeps

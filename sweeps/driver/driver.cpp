@@ -81,7 +81,8 @@ class Driver {
             progress_.finish();
             const std::string ended =
                 count == 0 ? "" : fmt::format("{} running trial{} ended; ", count, count == 1 ? " was" : "s were");
-            progress_.warning(fmt::format("{}after the error below is corrected, go on with: {}", ended, options_.continue_with));
+            progress_.warning(
+                fmt::format("{}after the error below is corrected, go on with: {}", ended, options_.continue_with));
             throw;
         }
         progress_.finish();
@@ -117,21 +118,21 @@ class Driver {
         overview.merged = count_merged(results);
         for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
-            progress_.event(fmt::format("{} trained before eval.every asked for validations on the way, which move no "
-                                        "weight; to have their curves, train them in another --root",
-                                        counted(count, "trial was", "trials were")));
+            progress_.event(
+                fmt::format("{} trained before eval.every asked for validations on the way, which move no "
+                            "weight; to have their curves, train them in another --root",
+                            counted(count, "trial was", "trials were")));
         if (left.empty() && failures() == 0) progress_.event("everything was finished already");
-        for (const std::string& line :
-             exceeded_limits(left, options_.slots.front(), options_.slots.size(), this_machine(options_.root),
-                             options_.root))
+        for (const std::string& line : exceeded_limits(left, options_.slots.front(), options_.slots.size(),
+                                                       this_machine(options_.root), options_.root))
             progress_.warning(line);
     }
 
     std::size_t without_validations() const {
         std::set<std::int64_t> found;
         for (std::size_t point = 0; point < points_.size(); ++point)
-            if (selected_[point] != 0 && !points_[point].config.eval.every.empty() &&
-                work_.is_trained(point) && !writer_.was_validated(recorded_.experiments[point]) &&
+            if (selected_[point] != 0 && !points_[point].config.eval.every.empty() && work_.is_trained(point) &&
+                !writer_.was_validated(recorded_.experiments[point]) &&
                 experiments::validates_on_the_way(
                     experiments::parse_validation_schedule(points_[point].config.eval.every),
                     experiments::project(points_[point].config).steps))
@@ -191,7 +192,8 @@ class Driver {
             note_signal();
             state_.draining = true;
             if (!state_.running.empty())
-                progress_.warning("stopping: the running trials save a checkpoint and end. Ctrl-C once more kills them");
+                progress_.warning(
+                    "stopping: the running trials save a checkpoint and end. Ctrl-C once more kills them");
             stop_children();
         } else if (signals_.interrupts() == 1 && !state_.draining) {
             state_.draining = true;
@@ -321,7 +323,8 @@ class Driver {
         if (work_.unscored(child.point).empty()) {
             to_score_.erase(child.point);
             ++state_.summary.ok;
-            report_finished(child, experiments::is_imported(points_[child.point].config), state_.ended_trainings[child.point], progress_);
+            report_finished(child, experiments::is_imported(points_[child.point].config),
+                            state_.ended_trainings[child.point], progress_);
         } else if (child.work == results_db::Work::train) {
             to_score_.insert(child.point);
             for (std::size_t point = 0; point < points_.size(); ++point)
@@ -366,7 +369,7 @@ class Driver {
     Prerequisites prerequisites_;
     Clock::time_point ingested_{};  // when the journals were last taken in
     long memory_kills_ = memory_kills();
-    std::set<std::size_t> to_score_;  // trained in this run
+    std::set<std::size_t> to_score_;         // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;
 };

@@ -24,11 +24,11 @@ struct DriverOptions {
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // as in spec/select.h; all where empty
     bool fail_fast = false;
-    bool retrain = false;       // what is trained and lacks its checkpoint is trained again, to be scored
-    RerunIf rerun_if = {};      // which stale results are measured again
-    bool dry_run = false;       // say what would run, and write nothing
+    bool retrain = false;   // what is trained and lacks its checkpoint is trained again, to be scored
+    RerunIf rerun_if = {};  // which stale results are measured again
+    bool dry_run = false;   // say what would run, and write nothing
     double start_seconds = kStartSeconds;
-    double hang_seconds = 60;  // by which a trial may break a promise before it has hung
+    double hang_seconds = 60;   // by which a trial may break a promise before it has hung
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all cases, for reports
     std::string points;         // of that command the sweep's file and options, for reports

@@ -104,8 +104,8 @@ void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, St
         } else {
             request.key = former->key;
             notes.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
-                                 request.task),
-                     point);
+                                  request.task),
+                      point);
         }
     }
 }

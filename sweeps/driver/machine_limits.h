@@ -23,8 +23,8 @@ Machine this_machine(const std::filesystem::path& root);
 std::int64_t checkpoint_bytes(const std::vector<Point>& points);
 
 // A sentence for each limit that these trials exceed, `at_once` of them side by side in slots of that kind: buffers of
-// all their ranks against memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the free
-// disk.
+// all their ranks against memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the
+// free disk.
 std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const std::filesystem::path& root);
 

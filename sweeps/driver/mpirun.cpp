@@ -18,7 +18,8 @@ std::vector<std::string> mpirun_argv(int ranks, const std::vector<std::string>& 
 
 std::vector<std::string> mpirun_environment() {
     std::vector<std::string> variables = {"OMPI_MCA_mpi_yield_when_idle=1"};
-    // Ranks of one machine pass messages through its memory, and listen at no port of its network. A user's choice stays.
+    // Ranks of one machine pass messages through its memory, and listen at no port of its network. A user's choice
+    // stays.
     if (std::getenv("OMPI_MCA_pml") == nullptr && std::getenv("OMPI_MCA_btl") == nullptr)
         variables.insert(variables.end(), {"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=^tcp,ofi,openib,uct,usnic"});
     if (::geteuid() == 0)

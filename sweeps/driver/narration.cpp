@@ -68,7 +68,8 @@ void report_resume(const Child& child, const journal::Started& started, Progress
 }
 
 void report_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress) {
-    std::string text = fmt::format("{} {}  {}", imports ? "imported" : "done   ", child.name, reporting::rough_seconds(training.seconds));
+    std::string text = fmt::format("{} {}  {}", imports ? "imported" : "done   ", child.name,
+                                   reporting::rough_seconds(training.seconds));
     if (training.loss) text += fmt::format("  train loss {:.4f}", *training.loss);
     progress.event(text);
 }

@@ -25,9 +25,9 @@ struct RunState {
     TrialQueue queue;
     std::vector<Child> running;
     RunSummary summary;
-    std::set<std::size_t> trained;  // of the waiting ones, those that are to be scored alone
+    std::set<std::size_t> trained;                         // of the waiting ones, those that are to be scored alone
     std::map<std::size_t, EndedTraining> ended_trainings;  // by point, of this run
-    bool draining = false;  // no trial starts any more
+    bool draining = false;                                 // no trial starts any more
     Clock::time_point started = Clock::now();
     double flops_done = 0, device_seconds = 0;  // of the trials that have ended
 };
@@ -37,7 +37,8 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
 
 // A trial's own words at its start, and where it goes on from.
 void report_resume(const Child& child, const journal::Started& started, Progress& progress);
-// One line for a trial that has trained and has all its scores. `imports`: its model is taken as it is, without training.
+// One line for a trial that has trained and has all its scores. `imports`: its model is taken as it is, without
+// training.
 void report_finished(const Child& child, bool imports, const EndedTraining& training, Progress& progress);
 // With the last lines of its log.
 void report_failure(const Child& child, const results_db::Outcome& outcome, Progress& progress);

@@ -77,7 +77,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
         for (const Axis& axis : stage.axes) {
             std::string values;
             for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
-            const bool follows = axis.together != 0 && &axis != &stage.axes.front() && (&axis - 1)->together == axis.together;
+            const bool follows =
+                axis.together != 0 && &axis != &stage.axes.front() && (&axis - 1)->together == axis.together;
             lines.push_back(fmt::format("  {}{} {}: {}", spec.has_stages() ? "  " : "", follows ? "with" : "axis",
                                         reporting::visible(axis.path), reporting::visible(values)));
         }

@@ -41,8 +41,8 @@ std::optional<double> Comparison::error_percent() const {
 
 std::vector<Comparison> comparisons(const Plan& plan, const PlanRow& row) {
     std::vector<Comparison> all;
-    const auto add = [&](const char* quantity, const std::optional<double>& planned, const std::optional<PublishedValue>& value,
-                         bool fitted) {
+    const auto add = [&](const char* quantity, const std::optional<double>& planned,
+                         const std::optional<PublishedValue>& value, bool fitted) {
         if (value) all.push_back({quantity, planned, &*value, fitted});
     };
     add("hours", row.hours, row.published_hours, row.is_fitted_on);

@@ -18,8 +18,8 @@ namespace deft::sweeps {
 // A published number that is printed beside a planned one.
 struct PublishedValue {
     reporting::PublishedCell cell;
-    double value = 0;  // in the plan's unit: hours, samples a second, dollars
-    std::string unit;  // as printed, "K USD"
+    double value = 0;                // in the plan's unit: hours, samples a second, dollars
+    std::string unit;                // as printed, "K USD"
     std::string table, row, column;  // its place
 };
 
@@ -27,7 +27,7 @@ struct PublishedValue {
 struct PlanRow {
     Point point;  // of the first seed
     std::vector<std::int64_t> seeds;
-    std::size_t trained = 0;  // of those that no row above trains already
+    std::size_t trained = 0;                           // of those that no row above trains already
     std::optional<experiments::BesideCompute> beside;  // where Plan::counts_exchange and the device's rates are known
     std::optional<double> hours;                       // where the sweep names a device with a peak
     std::optional<double> samples_per_second;          // from the same
@@ -48,7 +48,8 @@ struct Comparison {
 
     std::optional<double> error_percent() const;  // of what is planned against what is published
 };
-// A price as the plan takes it: the sweep's own, otherwise the device's published one, otherwise what published dollars imply.
+// A price as the plan takes it: the sweep's own, otherwise the device's published one, otherwise what published dollars
+// imply.
 struct PlanPrice {
     double usd_per_hour = 0;
     std::string sku, date, source;
@@ -59,18 +60,19 @@ struct Plan {
     std::string sweep;
     std::string scale;  // "as written" where the file has none of that name
     std::optional<experiments::DeviceUse> device;
-    std::optional<PlanPrice> price;                     // with a device only
-    std::optional<reporting::PublishedTable> published; // with a device only
-    std::optional<reporting::PublishedTable> fitted_in; // where its times are those of another table
-    bool counts_exchange = false;  // hours have the bytes between devices in them, for a row divides its experts among them
-    std::string lacks;             // why that cannot be counted, and there are no hours; empty: it can, or need not
-    std::string not_fitted;        // why the share of the peak could not be fitted, where it was to be
+    std::optional<PlanPrice> price;                      // with a device only
+    std::optional<reporting::PublishedTable> published;  // with a device only
+    std::optional<reporting::PublishedTable> fitted_in;  // where its times are those of another table
+    bool counts_exchange =
+        false;               // hours have the bytes between devices in them, for a row divides its experts among them
+    std::string lacks;       // why that cannot be counted, and there are no hours; empty: it can, or need not
+    std::string not_fitted;  // why the share of the peak could not be fitted, where it was to be
     std::vector<PlanRow> rows;
-    std::size_t trials = 0;                    // what several places share is trained once
-    std::size_t places = 0;                    // of the sweep that were planned for
-    double flops = 0;                          // of all trials
-    std::optional<double> hours, dollars;      // of all trials, one after the other
-    std::vector<std::string> notes;            // what the figures rest on
+    std::size_t trials = 0;                // what several places share is trained once
+    std::size_t places = 0;                // of the sweep that were planned for
+    double flops = 0;                      // of all trials
+    std::optional<double> hours, dollars;  // of all trials, one after the other
+    std::vector<std::string> notes;        // what the figures rest on
 
     // The table of the published hours and rates; null without one.
     const reporting::PublishedTable* times() const;

@@ -61,10 +61,11 @@ std::string search_note(const Spec& spec) {
         not_counted += flops.emplace(point.config_hash, point.projection.flops).second && !point.projection.has_steps;
     double sum = 0;
     for (const auto& [hash, of_trial] : flops) sum += of_trial;
-    return fmt::format("Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
-                       "trials have the best rate of their row; here they are counted at the file's.",
-                       counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
-                       reporting::si(sum, "FLOP") + not_counted_text(not_counted));
+    return fmt::format(
+        "Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
+        "trials have the best rate of their row; here they are counted at the file's.",
+        counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
+        reporting::si(sum, "FLOP") + not_counted_text(not_counted));
 }
 
 std::string stage_note(const Plan& plan, const Stage& stage) {
@@ -255,9 +256,10 @@ void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
     for (const PlanRow& row : plan.rows)
         if (!row.point.projection.has_steps) corpora.insert(row.point.config.data.corpus);
     if (!corpora.empty())
-        notes.push_back(fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are not "
-                                    "here. deft run needs them.",
-                                    counted(trials_without_steps(plan), "trial"), fmt::join(corpora, ", ")));
+        notes.push_back(
+            fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are not "
+                        "here. deft run needs them.",
+                        counted(trials_without_steps(plan), "trial"), fmt::join(corpora, ", ")));
 }
 
 }  // namespace
@@ -274,9 +276,10 @@ std::vector<std::string> uneven_batch_notes(const std::vector<Point>& points) {
                                          counted(train.micro_batch_size, "sample")));
     }
     if (uneven.empty()) return {};
-    return {fmt::format("The last micro-batch of a step is smaller, for train.micro_batch_size does not divide "
-                        "train.batch_size: {}.",
-                        first_of(uneven, 5))};
+    return {
+        fmt::format("The last micro-batch of a step is smaller, for train.micro_batch_size does not divide "
+                    "train.batch_size: {}.",
+                    first_of(uneven, 5))};
 }
 
 std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints) {

@@ -40,11 +40,13 @@ std::vector<double> link_seconds(const Plan& plan, std::int64_t bytes) {
 }
 
 std::string expert_note(int expert_ranks) {
-    return fmt::format("Experts: each of {0} neighbouring ranks holds 1/{0} of those of every layer. Rows to experts and back"
-                       " are an assumption: the gate gives every expert as many rows, so that {1}/{0} of the choices leave a"
-                       " rank, forward and backward, of an average step, and as many come. Activations have room for what capacity_factor"
-                       " lets through, without one for all rows at one rank.",
-                       expert_ranks, expert_ranks - 1);
+    return fmt::format(
+        "Experts: each of {0} neighbouring ranks holds 1/{0} of those of every layer. Rows to experts and back"
+        " are an assumption: the gate gives every expert as many rows, so that {1}/{0} of the choices leave a"
+        " rank, forward and backward, of an average step, and as many come. Activations have room for what "
+        "capacity_factor"
+        " lets through, without one for all rows at one rank.",
+        expert_ranks, expert_ranks - 1);
 }
 
 std::string link_note(const Plan& plan) {
@@ -52,7 +54,8 @@ std::string link_note(const Plan& plan) {
     const experiments::Device& device = plan.device->device;
     if (device.links.empty())
         return fmt::format("No seconds: {} states no link in experiments/hardware.toml.", device.name);
-    std::string note = "Seconds: bytes over the rate of a device's link in one direction, alone on it and without latency;";
+    std::string note =
+        "Seconds: bytes over the rate of a device's link in one direction, alone on it and without latency;";
     for (const experiments::DeviceLink& link : device.links)
         note += fmt::format(" {}: {} ({});", link.name, reporting::si(link.bytes_per_second, "B/s"), link.source);
     note += " a network between machines is not among them.";
@@ -61,14 +64,14 @@ std::string link_note(const Plan& plan) {
 
 std::string rank_memory_note(const RanksPlan& ranks, const Plan& plan) {
     std::string note =
-        "Memory: every buffer of the last rank, whose shares are the largest, as the engine plans them for micro-batches of"
+        "Memory: every buffer of the last rank, whose shares are the largest, as the engine plans them for "
+        "micro-batches of"
         " train.micro_batch_size. With train.zero = 1 a rank has the moments of its share alone.";
     if (!plan.device || plan.device->device.memory_bytes == 0) return note;
     const experiments::Device& device = plan.device->device;
     const auto holds = [&](std::size_t zero) {
-        return std::all_of(ranks.rows.begin(), ranks.rows.end(), [&](const RanksRow& row) {
-            return row.plan.memory[zero].all <= device.memory_bytes;
-        });
+        return std::all_of(ranks.rows.begin(), ranks.rows.end(),
+                           [&](const RanksRow& row) { return row.plan.memory[zero].all <= device.memory_bytes; });
     };
     return note + fmt::format(" {:g} GB of {} {}.", static_cast<double>(device.memory_bytes) / 1e9, device.name,
                               holds(0)   ? "hold all of these"
@@ -79,7 +82,8 @@ std::string rank_memory_note(const RanksPlan& ranks, const Plan& plan) {
 void add_notes(RanksPlan& ranks, const Plan& plan) {
     ranks.notes.push_back(rank_memory_note(ranks, plan));
     ranks.notes.push_back(
-        "Bytes: what leaves that rank in a step. Gathered are gradients, with train.zero = 1 weights; sums are of gradient"
+        "Bytes: what leaves that rank in a step. Gathered are gradients, with train.zero = 1 weights; sums are of "
+        "gradient"
         " norm, losses and loads.");
     if (ranks.expert_ranks > 1) ranks.notes.push_back(expert_note(ranks.expert_ranks));
     ranks.notes.push_back(link_note(plan));
@@ -90,10 +94,10 @@ void add_notes(RanksPlan& ranks, const Plan& plan) {
 }
 
 Json memory_json(const experiments::RankMemory& memory) {
-    return {{"weights", memory.weights},         {"expert_weights", memory.expert_weights},
-            {"gradients", memory.gradients},     {"expert_gradients", memory.expert_gradients},
-            {"moments", memory.moments},         {"activations", memory.activations},
-            {"workspace", memory.workspace},     {"all", memory.all}};
+    return {{"weights", memory.weights},     {"expert_weights", memory.expert_weights},
+            {"gradients", memory.gradients}, {"expert_gradients", memory.expert_gradients},
+            {"moments", memory.moments},     {"activations", memory.activations},
+            {"workspace", memory.workspace}, {"all", memory.all}};
 }
 
 Json traffic_json(const experiments::RankTraffic& traffic) {
@@ -145,8 +149,11 @@ RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_r
 }
 
 Json to_json(const RanksPlan& ranks, const Plan& plan) {
-    Json json = {{"ranks", ranks.ranks}, {"expert_ranks", ranks.expert_ranks}, {"links", Json::array()},
-                 {"rows", Json::array()}, {"notes", ranks.notes}};
+    Json json = {{"ranks", ranks.ranks},
+                 {"expert_ranks", ranks.expert_ranks},
+                 {"links", Json::array()},
+                 {"rows", Json::array()},
+                 {"notes", ranks.notes}};
     if (plan.device)
         for (const experiments::DeviceLink& link : plan.device->device.links)
             json["links"].push_back(

@@ -25,8 +25,8 @@ struct RanksPlan {
     std::vector<std::string> notes;
 };
 
-// expert_ranks: 0, those of each case; else a case without experts is planned with 1. Errors: config, naming the case, for what
-// experiments::plan_communication() refuses, and for expert_ranks where no case has experts.
+// expert_ranks: 0, those of each case; else a case without experts is planned with 1. Errors: config, naming the case,
+// for what experiments::plan_communication() refuses, and for expert_ranks where no case has experts.
 RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_ranks);
 
 // {"ranks", "expert_ranks", "links", "rows", "notes"}; a row names its case as those of the plan do.

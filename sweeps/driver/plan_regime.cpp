@@ -36,8 +36,8 @@ std::vector<std::string> plan_regime_notes(const Spec& spec, const Plan& plan, c
     const PlanRow* row = baseline_row(spec, plan);
     if (row == nullptr) return {};
     const experiments::Projection& projection = row->point.projection;
-    reporting::Regime regime{static_cast<double>(projection.active_parameters), static_cast<double>(projection.input_tokens),
-                             static_cast<double>(projection.steps), 0};
+    reporting::Regime regime{static_cast<double>(projection.active_parameters),
+                             static_cast<double>(projection.input_tokens), static_cast<double>(projection.steps), 0};
     const auto text = experiments::prepared_train_tokens(data_folder(root), row->point.config.data.sha256);
     if (text && *text > 0) regime.passes = std::max(1.0, regime.tokens / static_cast<double>(*text));
     const auto table = published_table(spec.paper);

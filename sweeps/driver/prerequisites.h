@@ -13,8 +13,8 @@ class Prerequisites {
                   Progress& progress)
         : points_(points), options_(options), work_(work), state_(state), progress_(progress) {}
 
-    // Before the run: trained models that are to be scored and are not there any more, and trials that are to start from
-    // such. Nobody asked to train those again, but with --retrain they are.
+    // Before the run: trained models that are to be scored and are not there any more, and trials that are to start
+    // from such. Nobody asked to train those again, but with --retrain they are.
     void set_aside() {
         set_aside_without_checkpoint();
         set_aside_without_start();

@@ -29,8 +29,9 @@ std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
                                    const std::function<bool(Placement)>& may_start) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
         if (is_busy(slot)) continue;
-        const auto first = std::find_if(queue.waiting.begin(), queue.waiting.end(),
-                                        [&](std::size_t point) { return may_start({point, slot}); });
+        const auto first = std::find_if(queue.waiting.begin(), queue.waiting.end(), [&](std::size_t point) {
+            return may_start({point, slot});
+        });
         if (first == queue.waiting.end()) continue;
         const Placement placement{*first, slot};
         queue.waiting.erase(first);

@@ -1,6 +1,6 @@
 #pragma once
-// The GPUs of a slot of several ranks: each rank sees all of them, as exchanges between them want it, and its own first, which
-// is the one that it uses.
+// The GPUs of a slot of several ranks: each rank sees all of them, as exchanges between them want it, and its own
+// first, which is the one that it uses.
 
 #include <string>
 

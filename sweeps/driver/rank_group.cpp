@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 constexpr const char* kGroupVariable = "DEFT_RANKS_OF";  // the process that started the ranks
 constexpr const char* kStopFile = "stop";
 constexpr const char* kLog = "log.txt";
-constexpr int kWatchMs = 200;  // between two looks at the ranks
-constexpr double kGoneSeconds = 5;  // for which mpirun may outlive its ranks
+constexpr int kWatchMs = 200;           // between two looks at the ranks
+constexpr double kGoneSeconds = 5;      // for which mpirun may outlive its ranks
 constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while others wait for it
 
 // mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that.
@@ -60,8 +60,8 @@ class RankWatch {
  public:
     RankWatch(pid_t mpirun, fs::path journal) : mpirun_(mpirun), journal_(std::move(journal)) {}
 
-    // Ends all ranks where some have been stopped for too long, and others not, or where rank 0 breaks a promise, and mpirun
-    // where it outlives them. Where they are to stop, the driver counts the time.
+    // Ends all ranks where some have been stopped for too long, and others not, or where rank 0 breaks a promise, and
+    // mpirun where it outlives them. Where they are to stop, the driver counts the time.
     void look(bool are_to_stop) {
         if (!verdict_.empty()) return;
         const std::vector<pid_t> ranks = children_of(mpirun_);
@@ -91,7 +91,8 @@ class RankWatch {
     const std::string& verdict() const { return verdict_; }
 
  private:
-    // Whether all ranks have ended. mpirun may outlive them: it waits for a stranger that connects to it and says nothing.
+    // Whether all ranks have ended. mpirun may outlive them: it waits for a stranger that connects to it and says
+    // nothing.
     bool are_gone(const std::vector<pid_t>& ranks) {
         const bool have_ended = std::all_of(ranks.begin(), ranks.end(), has_ended);
         have_begun_ = have_begun_ || !have_ended;
@@ -119,13 +120,14 @@ class RankWatch {
             for (const pid_t rank : ranks) sample_->seconds[rank] = computing_seconds(rank);
         }
         if (are_to_stop || pulse_.overdue() <= 0) return;
-        end_all(fmt::format("nothing came of the ranks for {:.0f} s ({}): {}. Another try goes on from the last checkpoint; "
-                            "where it hangs there again, train it on one rank (--ranks 1)",
-                            pulse_.silent(), pulse_.doing(), who_computed(ranks)));
+        end_all(fmt::format(
+            "nothing came of the ranks for {:.0f} s ({}): {}. Another try goes on from the last checkpoint; "
+            "where it hangs there again, train it on one rank (--ranks 1)",
+            pulse_.silent(), pulse_.doing(), who_computed(ranks)));
     }
 
-    // "rank 0 computed for 3% of the time, rank 1 for 100%", over the second half of the silence. One that waits in MPI asks
-    // the kernel again and again, and hardly computes.
+    // "rank 0 computed for 3% of the time, rank 1 for 100%", over the second half of the silence. One that waits in MPI
+    // asks the kernel again and again, and hardly computes.
     std::string who_computed(const std::vector<pid_t>& ranks) const {
         std::string text;
         for (const pid_t rank : ranks) {
@@ -174,7 +176,8 @@ std::string rank_named_in(const fs::path& log) {
     return rank;
 }
 
-journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, const RankWatch& watch, bool lacked_memory) {
+journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, const RankWatch& watch,
+                                  bool lacked_memory) {
     journal::Ended ended;
     ended.time_ms = now_ms();
     ended.state = "failed";
@@ -186,8 +189,9 @@ journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, c
         ended.error = watch.verdict();
     } else if (code > 128) {
         const int signal = code - 128;
-        ended.error = fmt::format("{} was ended by signal {} ({})", mpirun_itself ? "mpirun" : rank_named_in(run_folder / kLog),
-                                  signal, ::strsignal(signal));
+        ended.error =
+            fmt::format("{} was ended by signal {} ({})", mpirun_itself ? "mpirun" : rank_named_in(run_folder / kLog),
+                        signal, ::strsignal(signal));
         if (signal == SIGKILL && lacked_memory) {
             ended.fail_class = "oom_host";
             ended.error += ": the kernel was out of memory";
@@ -241,7 +245,8 @@ bool is_rank_of(const TrialFile& trial) {
 engine::Communicator join_ranks(const fs::path& run_folder, const TrialFile& trial) {
     engine::Communicator ranks = engine::Communicator::of_launcher();
     if (ranks.size() != trial.ranks)
-        throw Error(ErrorKind::config, fmt::format("{} ranks were started for a trial of {}", ranks.size(), trial.ranks));
+        throw Error(ErrorKind::config,
+                    fmt::format("{} ranks were started for a trial of {}", ranks.size(), trial.ranks));
     if (ranks.rank() > 0) {
         const fs::path log = run_folder / fmt::format("log_rank{}.txt", ranks.rank());
         const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

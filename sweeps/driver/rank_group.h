@@ -10,17 +10,17 @@
 
 namespace deft::sweeps {
 
-// Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended, also
-// where rank 0 could not: that of the rank which failed. Ends them all as timed out where a signal has stopped one while
-// others wait for it, or where rank 0 breaks a promise of its journal. Returns an exit code, as run_attempt().
+// Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended,
+// also where rank 0 could not: that of the rank which failed. Ends them all as timed out where a signal has stopped one
+// while others wait for it, or where rank 0 breaks a promise of its journal. Returns an exit code, as run_attempt().
 int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
 
-// Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started as
-// one and they are not its parents any more.
+// Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started
+// as one and they are not its parents any more.
 bool is_rank_of(const TrialFile& trial);
 
-// In one of those: joins the others, in a log of its own where it is not rank 0. Errors: config, where they are not as many
-// as the trial has.
+// In one of those: joins the others, in a log of its own where it is not rank 0. Errors: config, where they are not as
+// many as the trial has.
 engine::Communicator join_ranks(const std::filesystem::path& run_folder, const TrialFile& trial);
 
 // Whether the ranks are to end. A signal to mpirun would end them at once, so a file in the run folder asks for it.

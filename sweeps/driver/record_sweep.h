@@ -16,7 +16,7 @@ struct RecordedSweep {
     std::int64_t code = 0, host = 0;
     Json provenance;                           // both in words, for trials' folders
     std::string libraries_json, machine_json;  // of this process and machine
-    std::vector<std::int64_t> experiments;  // by point
+    std::vector<std::int64_t> experiments;     // by point
 };
 
 // Errors: database, io.

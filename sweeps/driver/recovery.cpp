@@ -146,12 +146,11 @@ std::vector<std::string> recover(results_db::Writer& writer, const fs::path& roo
 }
 
 std::vector<std::string> take_in_folders(results_db::Writer& writer, const fs::path& root,
-                                          const std::vector<Point>& points, std::span<const std::size_t> wanted,
-                                          const RecordedSweep& recorded) {
+                                         const std::vector<Point>& points, std::span<const std::size_t> wanted,
+                                         const RecordedSweep& recorded) {
     std::vector<std::string> said;
-    const bool all_trained = std::all_of(wanted.begin(), wanted.end(), [&](std::size_t i) {
-        return writer.is_trained(recorded.experiments[i]);
-    });
+    const bool all_trained = std::all_of(wanted.begin(), wanted.end(),
+                                         [&](std::size_t i) { return writer.is_trained(recorded.experiments[i]); });
     if (all_trained) return said;  // before every folder is looked at
     const auto folders = folders_by_hash(root);
     for (const std::size_t i : wanted) {

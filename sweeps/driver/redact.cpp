@@ -43,9 +43,8 @@ std::size_t count_while(std::string_view text, bool (*is)(char), std::size_t mos
 std::size_t known_token_length(std::string_view rest) {
     constexpr std::size_t kEnough = 64;
     const std::string_view word = rest.substr(0, count_while(rest, is_token_character, kEnough));
-    const bool is_known = std::ranges::any_of(kTokenForms, [&](const TokenForm& form) {
-        return word.size() >= form.least && word.starts_with(form.prefix);
-    });
+    const bool is_known = std::ranges::any_of(
+        kTokenForms, [&](const TokenForm& form) { return word.size() >= form.least && word.starts_with(form.prefix); });
     return is_known ? count_while(rest, is_token_character) : 0;
 }
 
@@ -86,13 +85,13 @@ TextSpan credentials_of_curl(std::string_view option, std::string_view rest) {
 // A program with the option that takes its password.
 struct PasswordOption {
     std::string_view program, option;
-    bool is_first;   // its own options come before a command that may have the same
-    bool is_glued;   // its value is in the same word
+    bool is_first;  // its own options come before a command that may have the same
+    bool is_glued;  // its value is in the same word
 };
 constexpr std::array kPasswordOptions = {
-    PasswordOption{"sshpass", "-p", true, false},    PasswordOption{"mysql", "-p", false, true},
-    PasswordOption{"mysqldump", "-p", false, true},  PasswordOption{"mysqladmin", "-p", false, true},
-    PasswordOption{"mariadb", "-p", false, true},    PasswordOption{"redis-cli", "-a", false, false},
+    PasswordOption{"sshpass", "-p", true, false},   PasswordOption{"mysql", "-p", false, true},
+    PasswordOption{"mysqldump", "-p", false, true}, PasswordOption{"mysqladmin", "-p", false, true},
+    PasswordOption{"mariadb", "-p", false, true},   PasswordOption{"redis-cli", "-a", false, false},
 };
 
 // From the program's name on.

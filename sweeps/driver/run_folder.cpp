@@ -110,7 +110,8 @@ std::optional<results_db::Price> origin_price(const Json& trial) {
 std::filesystem::path free_run_folder(const std::filesystem::path& root, const std::string& config_hash,
                                       std::int64_t& number) {
     while (true) {
-        const std::filesystem::path folder = root / "runs" / fmt::format("{}.{}", folder_name_of(config_hash, 12), number);
+        const std::filesystem::path folder =
+            root / "runs" / fmt::format("{}.{}", folder_name_of(config_hash, 12), number);
         if (!std::filesystem::exists(folder)) return folder;
         ++number;
     }
@@ -164,7 +165,8 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         TrialFile result;
         result.config = experiments::from_json(trial.at("config"));
         if (experiments::config_hash(result.config) != trial.at("config_hash").get<std::string>())
-            throw Error(ErrorKind::config, fmt::format("{}: its configuration does not have its config_hash", file.string()),
+            throw Error(ErrorKind::config,
+                        fmt::format("{}: its configuration does not have its config_hash", file.string()),
                         "run the sweep again, which writes the file", "the run folder");
         result.places.run_folder = run_folder;
         result.places.data_folder = trial.at("data_folder").get<std::string>();
@@ -194,7 +196,8 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
         if (own_hash != origin.config_hash) origin.former_hash = own_hash;
         // A configuration that was changed since is of another trial.
         const results_db::ConfigHashes hashes{own_hash, trial.value("variant_hash", std::string())};
-        if (origin.former_hash.empty() && !hashes.variant.empty() && !results_db::has_hashes(trial.at("config"), hashes))
+        if (origin.former_hash.empty() && !hashes.variant.empty() &&
+            !results_db::has_hashes(trial.at("config"), hashes))
             return std::nullopt;
         if (trial.value("work", "train") == "score") origin.attempt.work = results_db::Work::score;
         origin.attempt.uid = trial.at("uid").get<std::string>();

@@ -78,8 +78,8 @@ std::optional<double> own_seconds(const JournalSummary& journal);
 
 // When its process began.
 std::int64_t began_ms(const journal::Started& started);
-// Seconds from then to the last line, for an attempt whose end nobody saw. Nothing where its journal does not record when it
-// began, as those of older programs.
+// Seconds from then to the last line, for an attempt whose end nobody saw. Nothing where its journal does not record
+// when it began, as those of older programs.
 std::optional<double> held_seconds(const JournalSummary& journal);
 
 // The last lines of a log, control characters made harmless. Empty without a log.

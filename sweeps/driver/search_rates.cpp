@@ -78,7 +78,8 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
     leave_diverged(points, stored);
     // The table's tasks too: the search asks none of them, and the table would find a mistake after it.
-    if (!options.dry_run && (stored.empty() || !found_rates(reporting::searched_rows(stored)))) check_tasks(expand(spec));
+    if (!options.dry_run && (stored.empty() || !found_rates(reporting::searched_rows(stored))))
+        check_tasks(expand(spec));
     Progress progress(options.progress, options.narration);
     progress.event(fmt::format("search of the learning rate, before the table: {}", counted(points.size(), "trial")));
     DriverOptions of_search = options;
@@ -108,7 +109,8 @@ std::optional<Spec> spec_with_rates(const Spec& spec, const results_db::SweepRes
     for (const results_db::TrialRow& trial : results.trials)
         if (trial.stage == results_db::kSearchStage) searched.push_back(trial);
     const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(searched);
-    if (!std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.best.has_value(); })) return std::nullopt;
+    if (!std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.best.has_value(); }))
+        return std::nullopt;
     if (auto rates = found_rates(rows)) return with_rates(spec, std::move(*rates));
     return std::nullopt;
 }

@@ -28,8 +28,8 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
 // found. Nothing where the results are of another sweep.
 std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results);
 
-// As spec_of_results(), by the trials themselves: a table whose seeds were joined keeps the hash of its first run, whose
-// seeds are in no record. Nothing where a trial, a row or a score of the two differs.
+// As spec_of_results(), by the trials themselves: a table whose seeds were joined keeps the hash of its first run,
+// whose seeds are in no record. Nothing where a trial, a row or a score of the two differs.
 std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResults& results);
 
 // The points of such a sweep.

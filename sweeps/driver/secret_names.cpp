@@ -11,8 +11,8 @@ namespace deft::sweeps {
 namespace {
 
 // Parts of a word, as in PGPASSWORD.
-constexpr std::array<std::string_view, 8> kSecretParts = {"password",      "passwd", "passphrase", "secret",
-                                                          "credential", "authorization", "apikey", "authtoken"};
+constexpr std::array<std::string_view, 8> kSecretParts = {"password",   "passwd",        "passphrase", "secret",
+                                                          "credential", "authorization", "apikey",     "authtoken"};
 constexpr std::array<std::string_view, 3> kKeyWords = {"key", "token", "bearer"};
 // Beside one of those words: a key or token that opens something.
 constexpr std::array<std::string_view, 16> kOwners = {"api",    "access", "auth",  "private", "session", "refresh",
@@ -50,13 +50,15 @@ NameOf meaning_of(std::string_view name) {
     if (std::ranges::any_of(kSecretParts, [&](std::string_view part) { return without_number(last).ends_with(part); }))
         return NameOf::a_secret;
     for (const std::string& word : words)
-        if (std::ranges::any_of(kSecretParts, [&](std::string_view part) { return word.find(part) != std::string::npos; }))
+        if (std::ranges::any_of(kSecretParts,
+                                [&](std::string_view part) { return word.find(part) != std::string::npos; }))
             return NameOf::about_a_secret;
     if (last == "pwd" && words.size() > 1) return NameOf::a_secret;  // PWD itself is a folder
     if (last == "pass") return NameOf::a_pass;
     if (!is_one_of(kKeyWords, last)) return NameOf::nothing;
-    return std::ranges::any_of(words, [](const std::string& word) { return is_one_of(kOwners, word); }) ? NameOf::a_secret
-                                                                                                       : NameOf::a_key;
+    return std::ranges::any_of(words, [](const std::string& word) { return is_one_of(kOwners, word); })
+               ? NameOf::a_secret
+               : NameOf::a_key;
 }
 
 }  // namespace deft::sweeps

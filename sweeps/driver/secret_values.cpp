@@ -43,8 +43,9 @@ bool is_number(std::string_view text) {
 // A literal, a type, a statement, a reference or a call: text without a secret in itself.
 bool is_code(std::string_view word) {
     constexpr auto kWords = std::to_array<std::string_view>(
-        {"true", "false", "True", "False", "None", "null", "nullptr", "NULL", "nil", "yes", "no", "on", "off", "0", "1", "auto",
-         "pass", "return", "break", "continue", "string", "str", "int", "bool", "char", "bytes", "any", "Any", "...", "|", "|-"});
+        {"true", "false", "True", "False", "None", "null", "nullptr", "NULL",  "nil",      "yes",    "no",
+         "on",   "off",   "0",    "1",     "auto", "pass", "return",  "break", "continue", "string", "str",
+         "int",  "bool",  "char", "bytes", "any",  "Any",  "...",     "|",     "|-"});
     if (std::ranges::find(kWords, word) != kWords.end()) return true;
     const bool is_address = word.starts_with('<') || word.starts_with('&');
     return is_address || is_reference(word) || word.ends_with(':') || word.ends_with('=') ||
@@ -65,8 +66,8 @@ std::string_view skip_scheme(std::string_view text) {
     return text;
 }
 
-// From the opening quote to the closing one, over escaped and doubled quotes and over pieces that a shell joins: "a\"b",
-// 'a''b', 'a'\''b'. To the end of the text where nothing closes it.
+// From the opening quote to the closing one, over escaped and doubled quotes and over pieces that a shell joins:
+// "a\"b", 'a''b', 'a'\''b'. To the end of the text where nothing closes it.
 std::size_t length_of_quoted(std::string_view text) {
     constexpr int kMostPieces = 8;  // a line of a megabyte may have a quote in every place
     std::size_t at = 0;
@@ -151,7 +152,8 @@ bool is_reference(std::string_view text) {
         }
     if (text.find_first_not_of("0123456789@*#?") == std::string_view::npos) return true;
     const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-    if (!std::ranges::all_of(text, is_of_name) || std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
+    if (!std::ranges::all_of(text, is_of_name) || std::isdigit(static_cast<unsigned char>(text.front())) != 0)
+        return false;
     // A password may begin with a dollar: variables are in capitals, of several words, or named as what they hold.
     const bool is_lower = std::ranges::any_of(text, [](unsigned char c) { return std::islower(c) != 0; });
     return !is_lower || text.find('_') != std::string_view::npos || text == "pw" || meaning_of(text) != NameOf::nothing;
@@ -173,13 +175,15 @@ TextSpan value_after(std::string_view rest, NameOf name) {
     }
     if (at.starts_with(":=")) at.remove_prefix(1);
     if (!at.starts_with('=') && !at.starts_with(':')) return {};
-    const bool is_field = at.front() == ':', is_tight = rest.starts_with('=') && skip_blanks(at.substr(1)) == at.substr(1);
+    const bool is_field = at.front() == ':',
+               is_tight = rest.starts_with('=') && skip_blanks(at.substr(1)) == at.substr(1);
     at = skip_blanks(at.substr(1));
     if (is_field && !begins_quoted(at)) at = skip_type(at);
     at = skip_string_prefix(skip_scheme(at));
     const TextSpan value = value_at(rest, at, name, least_length(name));
     const bool is_quoted = begins_quoted(at) || at.starts_with(kEscapedQuote);
-    if (!is_quoted && value.length <= kShort && !ends_setting(rest.substr(value.begin + value.length), is_tight)) return {};
+    if (!is_quoted && value.length <= kShort && !ends_setting(rest.substr(value.begin + value.length), is_tight))
+        return {};
     if (!is_quoted && value.length <= kShort && name == NameOf::a_pass && !is_tight) return {};
     // Words that follow a field's first word make it prose.
     const bool is_prose = is_field && !begins_quoted(at) && !looks_random(rest.substr(value.begin, value.length)) &&

@@ -74,8 +74,9 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
     if (!is_on_gpus(request, gpus.size())) {
         Slot on_cpu;
         on_cpu.ranks = request.ranks;
-        const int at_once = request.where == SlotRequest::Where::cpu ? request.count
-                                                                     : usable_cores() / (std::max(1, threads) * request.ranks);
+        const int at_once = request.where == SlotRequest::Where::cpu
+                                ? request.count
+                                : usable_cores() / (std::max(1, threads) * request.ranks);
         return std::vector<Slot>(static_cast<std::size_t>(std::max(1, at_once)), on_cpu);
     }
     const std::size_t cards = cards_of(request, gpus.size());
@@ -100,10 +101,12 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     if (request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
     std::vector<Slot> slots = make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
     if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
-        throw Error(ErrorKind::missing,
-                    fmt::format("{} ranks are asked for on GPUs, for which they need NCCL, and this deft has none", request.ranks),
-                    "install NCCL or set NCCL_ROOT and build again, use ranks = 1, or train on the CPU: slots = \"cpu:1\"",
-                    "nothing was started");
+        throw Error(
+            ErrorKind::missing,
+            fmt::format("{} ranks are asked for on GPUs, for which they need NCCL, and this deft has none",
+                        request.ranks),
+            "install NCCL or set NCCL_ROOT and build again, use ranks = 1, or train on the CPU: slots = \"cpu:1\"",
+            "nothing was started");
     return slots;
 }
 
@@ -111,8 +114,8 @@ std::string unused_gpus(const SlotRequest& request, std::size_t visible) {
     if (!is_on_gpus(request, visible)) return "";
     const std::size_t cards = cards_of(request, visible), unused = cards % static_cast<std::size_t>(request.ranks);
     if (unused == 0) return "";
-    return fmt::format("{} of {} stay{} unused: a trial of {} takes {}", unused, counted(cards, "GPU"), unused == 1 ? "s" : "",
-                       counted(request.ranks, "rank"), request.ranks);
+    return fmt::format("{} of {} stay{} unused: a trial of {} takes {}", unused, counted(cards, "GPU"),
+                       unused == 1 ? "s" : "", counted(request.ranks, "rank"), request.ranks);
 }
 
 std::string unused_gpus(const SlotRequest& request) {
@@ -149,8 +152,9 @@ int threads_for(int asked, const SlotRequest& request, const std::vector<Point>&
 
 experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work) {
     try {
-        return work == results_db::Work::train ? experiments::planned_bytes(point.config, slot.device, slot.ranks)
-                                               : experiments::planned_scoring_bytes(point.config, slot.device, slot.ranks);
+        return work == results_db::Work::train
+                   ? experiments::planned_bytes(point.config, slot.device, slot.ranks)
+                   : experiments::planned_scoring_bytes(point.config, slot.device, slot.ranks);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
     }
@@ -163,15 +167,15 @@ bool fits(const Point& point, const Slot& slot, results_db::Work work) {
 void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work) {
     const experiments::ModelConfig& model = point.config.model;
     try {
-        engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1), model.width / model.heads);
+        engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1),
+                                  model.width / model.heads);
         if (work == results_db::Work::train) experiments::require_ranks(point.config, slots.front().ranks);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
     }
     if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(point, slot, work); })) return;
-    const auto largest = std::max_element(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
-        return a.memory_bytes < b.memory_bytes;
-    });
+    const auto largest = std::max_element(slots.begin(), slots.end(),
+                                          [](const Slot& a, const Slot& b) { return a.memory_bytes < b.memory_bytes; });
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
                 fmt::format("case {} plans {:.1f} GiB{}, and the largest slot has {:.1f} GiB ({}{})", point.case_name,

@@ -18,13 +18,13 @@ struct Slot {
     engine::Device device = engine::Device::cpu;
     std::vector<std::string> gpu_uuids = {};  // a rank's each, in their order; empty on the CPU
     std::string gpu_name = {};                // of the one with least memory
-    std::int64_t memory_bytes = 0;  // of that GPU, what a rank here may plan; 0 on the CPU: not limited
+    std::int64_t memory_bytes = 0;            // of that GPU, what a rank here may plan; 0 on the CPU: not limited
     int per_gpu = 1;
     int ranks = 1;  // processes of a trial here, each with all its threads
 };
 
-// "auto": a slot for as many GPUs as a trial has ranks, without one as many as the cores allow at `threads` each of every
-// rank, at least one. Errors: missing, where fewer GPUs are visible than asked for, or than one trial needs.
+// "auto": a slot for as many GPUs as a trial has ranks, without one as many as the cores allow at `threads` each of
+// every rank, at least one. Errors: missing, where fewer GPUs are visible than asked for, or than one trial needs.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem);
 // On the GPUs of this machine. Errors: missing, where several ranks cannot be started here.
@@ -40,8 +40,8 @@ std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::
 std::filesystem::path multi_process_pipes();
 
 // Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
-// between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by side
-// train more at each of its sizes, 387 GFLOP a step the largest.
+// between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by
+// side train more at each of its sizes, 387 GFLOP a step the largest.
 inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or more of the largest "
     "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
@@ -50,13 +50,14 @@ int default_threads(const std::vector<Point>& points, int cores, std::int64_t me
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
 
-// The memory that this work at the trial plans in the slot. Errors: config, naming the case, for experts that its ranks do
-// not divide.
-experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work = results_db::Work::train);
+// The memory that this work at the trial plans in the slot. Errors: config, naming the case, for experts that its ranks
+// do not divide.
+experiments::PlannedBytes planned_in(const Slot& slot, const Point& point,
+                                     results_db::Work work = results_db::Work::train);
 // Whether the buffers that are planned for that work at the trial fit the slot: those of each rank its GPU.
 bool fits(const Point& point, const Slot& slot, results_db::Work work = results_db::Work::train);
-// Errors: config, where the slots' device lacks the trial's dtype or head size, or their ranks do not divide the rows of
-// each of its steps; memory, where its buffers fit none.
+// Errors: config, where the slots' device lacks the trial's dtype or head size, or their ranks do not divide the rows
+// of each of its steps; memory, where its buffers fit none.
 void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
 
 // "2 slots of 1 thread", "1 slot of 2 ranks of 1 thread", "1 slot of 2 ranks on NVIDIA H200".

@@ -49,7 +49,8 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     stored.said = recover(writer, root, kOrphanGraceMs);
     const std::int64_t experiment = writer.experiment_of(trial.config_hash);
     if (!writer.is_trained(experiment))
-        throw Error(ErrorKind::missing, fmt::format("trial {} has not been trained to its end", short_hash(trial.config_hash)),
+        throw Error(ErrorKind::missing,
+                    fmt::format("trial {} has not been trained to its end", short_hash(trial.config_hash)),
                     "deft run goes on with it; a checkpoint of the way is scored by its folder, without --store",
                     "the results database");
     const Point point = point_of(trial, config);

@@ -11,8 +11,8 @@ namespace deft::sweeps {
 
 inline constexpr double kStartSeconds = 600;  // that a trial may load its data before it promises anything
 
-// Only time that somebody watched counts: not what the machine slept, nor what a signal stopped the watching process, and
-// then perhaps the trial with it.
+// Only time that somebody watched counts: not what the machine slept, nor what a signal stopped the watching process,
+// and then perhaps the trial with it.
 class TrialPulse {
  public:
     // `first_promise`: seconds until the first promise of the trial's own, for loading its data.
@@ -24,8 +24,8 @@ class TrialPulse {
     // The time since the last look does not count.
     void rest() { looked_ = Clock::now(); }
 
-    // As of the last look: seconds without a line, those that were promised, and by how many of them the promise is broken;
-    // negative while it is kept.
+    // As of the last look: seconds without a line, those that were promised, and by how many of them the promise is
+    // broken; negative while it is kept.
     double silent() const { return silent_; }
     double promised() const { return promised_; }
     double overdue() const { return silent_ - promised_; }

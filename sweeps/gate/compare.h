@@ -77,8 +77,8 @@ struct KnownArms {
     results_db::Code base, head;
     CaseNames cases;
 };
-// Asks both programs who they are and what they measure. Errors: missing (the patterns match nothing), memory (a preset's
-// step that this machine cannot hold twice), and Arm's.
+// Asks both programs who they are and what they measure. Errors: missing (the patterns match nothing), memory (a
+// preset's step that this machine cannot hold twice), and Arm's.
 KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>& patterns);
 
 // Every case of both, hot and cold, then those of one program alone. progress(what, share done).

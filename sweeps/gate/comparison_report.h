@@ -19,8 +19,8 @@ struct ComparisonNames {
 reporting::Table comparison_table(std::span<const ComparedCase> cases, const ComparisonNames& names,
                                   const ComparisonSettings& settings);
 
-// The noise of this machine from comparisons of a program with itself: how far apart identical code can seem, how often it
-// was called different, and the margin that this supports.
+// The noise of this machine from comparisons of a program with itself: how far apart identical code can seem, how often
+// it was called different, and the margin that this supports.
 std::vector<std::string> noise_notes(std::span<const ComparedCase> cases, const ComparisonSettings& settings);
 
 // A finding a row. Where head crashes or its output is wrong, the finding is broken. Where base does, or where one

@@ -24,8 +24,8 @@ HuggingfaceWorker::HuggingfaceWorker(const std::string& python, const engine::Ge
     : worker_(generate_command(python, bench, folder), "generate with transformers", "transformers and torch") {
     const Json hello = worker_.read_answer();
     try {
-        version_ = fmt::format("{}, torch {}", hello.at("version").get<std::string>(),
-                               hello.at("torch").get<std::string>());
+        version_ =
+            fmt::format("{}, torch {}", hello.at("version").get<std::string>(), hello.at("torch").get<std::string>());
     } catch (const Json::exception& wrong) {
         throw worker_.failure(wrong.what());
     }

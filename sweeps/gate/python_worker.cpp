@@ -8,7 +8,8 @@
 
 namespace deft::sweeps {
 
-PythonWorker::PythonWorker(const std::vector<std::string>& command, const std::string& task, const std::string& packages)
+PythonWorker::PythonWorker(const std::vector<std::string>& command, const std::string& task,
+                           const std::string& packages)
     : python_(command.front()), task_(task), packages_(packages), process_(command) {}
 
 Error PythonWorker::failure(const std::string& python, const std::string& task, const std::string& packages,

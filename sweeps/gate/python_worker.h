@@ -1,6 +1,6 @@
 #pragma once
-// A Python script that measurements are interleaved with, in a process of its own: it first says what it is, then answers
-// each line, with a JSON object a line.
+// A Python script that measurements are interleaved with, in a process of its own: it first says what it is, then
+// answers each line, with a JSON object a line.
 
 #include <string>
 #include <vector>

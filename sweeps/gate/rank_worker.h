@@ -12,8 +12,8 @@
 
 namespace deft::sweeps {
 
-// The program that mpirun starts on each rank: deft bench rank-worker. Rank 0 first describes itself, then answers each line, with a
-// JSON object a line; the others do as it does. Errors: those of RankSteps, which end all ranks.
+// The program that mpirun starts on each rank: deft bench rank-worker. Rank 0 first describes itself, then answers each
+// line, with a JSON object a line; the others do as it does. Errors: those of RankSteps, which end all ranks.
 void serve_rank_steps(const engine::StepBench& bench, int threads, std::istream& requests, std::ostream& answers);
 
 class RankWorker {

@@ -133,7 +133,8 @@ std::string resolve_revision(const fs::path& checkout, const std::string& revisi
 }
 
 bool has_changes(const fs::path& checkout) {
-    return run_process(git_command(checkout, {"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD"})).exit_code == 1;
+    return run_process(git_command(checkout, {"diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD"}))
+               .exit_code == 1;
 }
 
 fs::path build_revision(const fs::path& checkout, const std::string& hash, const fs::path& cache,

@@ -23,9 +23,7 @@ bool has_changes(const std::filesystem::path& checkout);
 class BuildFailed : public Error {
  public:
     BuildFailed(const std::string& hash, const std::filesystem::path& source, const std::filesystem::path& log);
-    const std::string& reason() const {
-        return reason_;
-    }  // the first line with an error, with paths as in the source
+    const std::string& reason() const { return reason_; }  // the first line with an error, with paths as in the source
 
  private:
     std::string reason_;

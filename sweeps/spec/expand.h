@@ -27,8 +27,8 @@ struct Point {
     std::string label;  // the case's
     experiments::Projection projection;
     std::vector<experiments::ScoreRequest> scores;  // asked of the trained model
-    // This run neither trains nor scores it: it was measured before, is stale now, and is to stay so, or it is of a search whose
-    // table is run.
+    // This run neither trains nor scores it: it was measured before, is stale now, and is to stay so, or it is of a
+    // search whose table is run.
     bool is_left = false;
 
     std::vector<std::string> score_keys() const;
@@ -39,8 +39,8 @@ struct Point {
 // Whether data that is not here is an error, or may be supplied after planning.
 enum class Data { required, may_be_missing };
 
-// Where a trial is planned to run: on a GPU where the sweep plans for one of NVIDIA's or asks for gpu slots, or where the
-// trial's dtype is one that only GPUs compute in.
+// Where a trial is planned to run: on a GPU where the sweep plans for one of NVIDIA's or asks for gpu slots, or where
+// the trial's dtype is one that only GPUs compute in.
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config);
 
 // Stages slowest, then cases, axes (the first slowest), seeds fastest; a trial follows the one that it starts from.
@@ -48,8 +48,8 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
 // corpus is.
 std::vector<Point> expand(const Spec& spec, Data data = Data::required);
 
-// The trials of [search]: every row of its stage at every learning rate, with the search's seeds, asked for the validation
-// alone. Their stage is results_db::kSearchStage; ordinals go on from `ordinal`. Errors: those of expand().
+// The trials of [search]: every row of its stage at every learning rate, with the search's seeds, asked for the
+// validation alone. Their stage is results_db::kSearchStage; ordinals go on from `ordinal`. Errors: those of expand().
 std::vector<Point> expand_search(const Spec& spec, std::int64_t ordinal = 0, Data data = Data::required);
 
 // The order in which to run them: all of one seed before the next, shuffled within a seed by a key of the spec alone,

@@ -42,9 +42,10 @@ void refuse_idle_keys(const ConfigNode& own) {
     if (const ConfigNode* model = own.find("model"); model != nullptr && model->kind == Kind::table)
         for (const auto& [key, value] : model->children)
             if (key != "seqlen")
-                throw Error(ErrorKind::config, value.place,
-                            fmt::format("model.{} is of a model that is trained, and this case takes one as it is", key),
-                            "drop the key: the model's files say it; model.seqlen may be given, to read fewer positions");
+                throw Error(
+                    ErrorKind::config, value.place,
+                    fmt::format("model.{} is of a model that is trained, and this case takes one as it is", key),
+                    "drop the key: the model's files say it; model.seqlen may be given, to read fewer positions");
     if (const ConfigNode* train = own.find("train"); train != nullptr && train->kind == Kind::table)
         for (const auto& [key, value] : train->children)
             if (key != "budget_tokens" && !is_computing(key))
@@ -61,10 +62,11 @@ const ConfigNode* own_seqlen(const ConfigNode* own) {
 experiments::ModelConfig model_of_files(const ConfigNode& from, const std::filesystem::path& base_folder) {
     const std::filesystem::path path = base_folder / from.text;
     if (!std::filesystem::exists(path))
-        throw Error(ErrorKind::config, from.place, fmt::format("{} does not exist", path.string()),
-                    "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c: a model that is imported has "
-                    "its shape from there",
-                    "nothing was planned");
+        throw Error(
+            ErrorKind::config, from.place, fmt::format("{} does not exist", path.string()),
+            "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c: a model that is imported has "
+            "its shape from there",
+            "nothing was planned");
     const engine::ImportedModel files = engine::open_model(path);
     try {
         return experiments::model_config(files.config);
@@ -96,9 +98,10 @@ void take_model_of_files(ConfigNode& trial, const ConfigNode* own, const std::fi
     table.set("kind", deft::from_json(Json(model.kind), from.place));
     if (const ConfigNode* seqlen = own_seqlen(own)) {
         if (seqlen->kind == Kind::integer && seqlen->integer > model.seqlen)
-            throw Error(ErrorKind::config, seqlen->place,
-                        fmt::format("model.seqlen is {}, and {} has {} positions", seqlen->integer, from.text, model.seqlen),
-                        "lower it, or drop the key");
+            throw Error(
+                ErrorKind::config, seqlen->place,
+                fmt::format("model.seqlen is {}, and {} has {} positions", seqlen->integer, from.text, model.seqlen),
+                "lower it, or drop the key");
         table.set("seqlen", *seqlen);
     }
     ConfigNode budget = *trial.find("train")->find("budget_tokens");

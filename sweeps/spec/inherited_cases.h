@@ -16,8 +16,8 @@ struct ReplacedList {
     std::size_t count = 0;  // of the list that has no effect
 };
 
-// Lays a file over those that it extends: a [[case]] of a name that is there already edits that case, another one is added.
-// Every other list replaces; one of tables is noted in `replaced`.
+// Lays a file over those that it extends: a [[case]] of a name that is there already edits that case, another one is
+// added. Every other list replaces; one of tables is noted in `replaced`.
 void lay_over_parents(ConfigNode& below, ConfigNode own, std::vector<ReplacedList>& replaced);
 
 // The notes of a plan: the lists that have an effect at that scale.

@@ -11,10 +11,10 @@
 
 namespace deft::sweeps {
 
-// The axes of a sweep without stages: [axes.grid], [[axes.zip]] and [[axes.list]]. Those of a grid first, then the tables of
-// zip, then the list, whose points go together; the first is the slowest. `zip = []` and `list = []` are none. Errors:
-// config, with the place: an axis that is given twice or has no values, a zip of unequal lengths, points of a list that
-// do not have the same keys, places of a zip or points of a list that say the same.
+// The axes of a sweep without stages: [axes.grid], [[axes.zip]] and [[axes.list]]. Those of a grid first, then the
+// tables of zip, then the list, whose points go together; the first is the slowest. `zip = []` and `list = []` are
+// none. Errors: config, with the place: an axis that is given twice or has no values, a zip of unequal lengths, points
+// of a list that do not have the same keys, places of a zip or points of a list that say the same.
 std::vector<Axis> read_axes(const ConfigNode& axes);
 
 // The axes of a stage: paths and their values, which are its grid and may be in [stage.NAME.axes.grid] too, and

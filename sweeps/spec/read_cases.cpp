@@ -36,7 +36,8 @@ void require_earlier(const Stage& stage, const Place& place, const std::vector<S
     if (std::find(names.begin(), names.end(), stage.from) != names.end()) return;
     const std::string name = fmt::format("stage.{}.from", stage.name);
     if (stage.from == stage.name)
-        refuse_place(place, name + " is the stage itself", "name an earlier stage, or drop the key to draw its weights");
+        refuse_place(place, name + " is the stage itself",
+                     "name an earlier stage, or drop the key to draw its weights");
     if (std::find(later.begin(), later.end(), stage.from) != later.end())
         refuse_place(place, fmt::format("{} = \"{}\" is a later stage", name, stage.from),
                      fmt::format("write [stage.{}] above [stage.{}]", stage.from, stage.name));
@@ -226,8 +227,7 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
 void drop_disabled_stages(Spec& spec) {
     const std::vector<Stage> all = spec.stages;
     std::erase_if(spec.stages, [](const Stage& stage) { return !stage.enabled; });
-    if (spec.stages.empty())
-        refuse_place(all.front().place, "no stage of this sweep is enabled", "enable one of them");
+    if (spec.stages.empty()) refuse_place(all.front().place, "no stage of this sweep is enabled", "enable one of them");
     const std::vector<std::string> left = stage_names(spec.stages);
     for (Stage& stage : spec.stages) {
         if (stage.from.empty() || std::find(left.begin(), left.end(), stage.from) != left.end()) continue;

@@ -60,7 +60,8 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     use.utilisation = table.utilisation;
     if (reader.optional_node("utilisation") == nullptr && table.fitted_on.empty() && !use.device.peaks.empty())
         refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
-               "state the share that yours will reach, as in utilisation = 0.34, or a case to fit it on: fitted_on = \"baseline\"");
+               "state the share that yours will reach, as in utilisation = 0.34, or a case to fit it on: fitted_on = "
+               "\"baseline\"");
     return use;
 }
 
@@ -172,8 +173,8 @@ Spec read_spec(const ConfigNode& root) {
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
     spec.cases = read_cases(*cases, spec.stages);
     if (!spec.fitted_on.empty() && spec.find_case(spec.fitted_on) == nullptr)
-        refuse(TableReader(*resources, "resources").place("fitted_on"), fmt::format("no case is named {}", spec.fitted_on),
-               suggestion(spec.fitted_on, case_names(spec.cases)));
+        refuse(TableReader(*resources, "resources").place("fitted_on"),
+               fmt::format("no case is named {}", spec.fitted_on), suggestion(spec.fitted_on, case_names(spec.cases)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
     if (search != nullptr) spec.search = read_search(*search, spec);
@@ -205,7 +206,8 @@ Override parse_override(const std::string& text, const std::vector<Stage>& stage
     const std::string table = change.path.substr(0, change.path.find('.'));
     const std::vector<std::string>& known = trial_keys();
     if (std::find(known.begin(), known.end(), table) == known.end())
-        throw Error(ErrorKind::config, fmt::format("--set {}: a trial has no {}", text, table.empty() ? "key without a name" : table),
+        throw Error(ErrorKind::config,
+                    fmt::format("--set {}: a trial has no {}", text, table.empty() ? "key without a name" : table),
                     suggestion(table, known));
     change.value = parse_toml_value(text.substr(equals + 1), Place{"--set " + text, 0, 0});
     return change;
@@ -251,9 +253,10 @@ void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& fil
         if (entry.place.file != file.string()) inherited.push_back(entry.name);
     }
     if (has_own && !inherited.empty())
-        spec.notes.push_back(fmt::format("Inherited from the files that {} extends: {}. To leave one out, write its name "
-                                         "and enabled = false in a [[case]].",
-                                         file.filename().string(), fmt::join(inherited, ", ")));
+        spec.notes.push_back(
+            fmt::format("Inherited from the files that {} extends: {}. To leave one out, write its name "
+                        "and enabled = false in a [[case]].",
+                        file.filename().string(), fmt::join(inherited, ", ")));
     const ConfigNode* cases = unscaled.find("case");
     if (cases == nullptr || spec.scale.empty()) return;
     for (const ConfigNode& entry : cases->items) {
@@ -262,7 +265,8 @@ void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& fil
         if (name != nullptr && !is_out && spec.find_case(name->text) == nullptr) left_out.push_back(name->text);
     }
     if (!left_out.empty())
-        spec.notes.push_back(fmt::format("Scale {} lists its own cases, without {}.", spec.scale, fmt::join(left_out, ", ")));
+        spec.notes.push_back(
+            fmt::format("Scale {} lists its own cases, without {}.", spec.scale, fmt::join(left_out, ", ")));
 }
 
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
@@ -301,7 +305,8 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
             meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
     }
     if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
-        throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()), "name a sweep file (.toml)");
+        throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),
+                    "name a sweep file (.toml)");
     const std::string text = read_file(file);
     auto [root, replaced] = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};

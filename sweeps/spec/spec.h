@@ -59,10 +59,10 @@ struct Exclusion {
     Place place;
 };
 
-// [search]: before the table, each of its rows is trained at each of these learning rates, with seeds of the search's own; the
-// table's trials have the best one of their row.
+// [search]: before the table, each of its rows is trained at each of these learning rates, with seeds of the search's
+// own; the table's trials have the best one of their row.
 struct RateSearch {
-    std::string stage;  // whose rate; of a sweep without stages, no name
+    std::string stage;                   // whose rate; of a sweep without stages, no name
     std::vector<double> learning_rates;  // ascending, two at least
     std::vector<std::int64_t> seeds;
     Place place;
@@ -80,17 +80,17 @@ struct Override {
 struct Spec {
     std::string name;
     std::string title;
-    std::string scale;     // the overlay that was applied; empty where the file has none of that name
-    std::string baseline;  // a case's name
+    std::string scale;                // the overlay that was applied; empty where the file has none of that name
+    std::string baseline;             // a case's name
     std::vector<std::int64_t> seeds;  // of stages that start from none
-    int threads = 0;  // per trial; 0: the scheduler chooses
+    int threads = 0;                  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
-    int ranks = 1;  // processes of each trial
+    int ranks = 1;                                 // processes of each trial
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::string fitted_on;  // the case on whose published times the device's utilisation is fitted; empty: it is stated
     std::string fitted_in;  // the published table that has them; empty: `paper`
-    std::optional<results_db::Price> price;        // of a device-hour; without one costs stay unknown
-    std::string paper;  // the published table that is printed beside the results; empty: none
+    std::optional<results_db::Price> price;  // of a device-hour; without one costs stay unknown
+    std::string paper;                       // the published table that is printed beside the results; empty: none
     ConfigNode defaults;
     std::vector<Stage> stages;  // those enabled, in their order, at least one
     std::vector<Case> cases;
@@ -98,10 +98,11 @@ struct Spec {
     std::vector<Override> overrides;    // laid over the cases
     std::vector<Override> pinned_axes;  // overrides of axes, which the stages show as their only values
     std::optional<RateSearch> search;
-    std::map<std::string, double> found_rates;  // of the search, by row (sweeps/spec/rate_search.h); empty: not searched yet
-    bool keeps_diff = true;             // stores the uncommitted changes of the checkout with each result
+    std::map<std::string, double>
+        found_rates;         // of the search, by row (sweeps/spec/rate_search.h); empty: not searched yet
+    bool keeps_diff = true;  // stores the uncommitted changes of the checkout with each result
 
-    std::vector<std::string> notes;     // on lists and cases that come from another file, or are left out
+    std::vector<std::string> notes;  // on lists and cases that come from another file, or are left out
     std::filesystem::path file;
     std::string text;    // of the file as it was
     std::string sha256;  // of everything that decides which trials there are

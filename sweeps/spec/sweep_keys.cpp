@@ -22,7 +22,8 @@ const Fields& fields_of(const Spec&) {
          {.by_default = "the first case that is trained"}},
         {"extends",
          apart<std::vector<std::string>>,
-         "files beside this one that it inherits from; the nearer file wins, and a [[case]] edits the inherited case of its"
+         "files beside this one that it inherits from; the nearer file wins, and a [[case]] edits the inherited case "
+         "of its"
          " name or is added",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
@@ -53,7 +54,8 @@ const Fields& fields_of(const ResourcesTable&) {
          {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
         {"fitted_on",
          at<&ResourcesTable::fitted_on>,
-         "a case on whose published hours or samples a second, at its largest budget, deft plan fits that share in place of"
+         "a case on whose published hours or samples a second, at its largest budget, deft plan fits that share in "
+         "place of"
          " utilisation",
          {.by_default = "none"}},
         {"fitted_in",
@@ -81,8 +83,10 @@ const Fields& fields_of(const PriceTable&) {
 }
 
 const Fields& fields_of(const ReportTable&) {
-    static const Fields fields = {
-        {"paper", at<&ReportTable::paper>, "the published table that is printed beside the results", {.required = true}}};
+    static const Fields fields = {{"paper",
+                                   at<&ReportTable::paper>,
+                                   "the published table that is printed beside the results",
+                                   {.required = true}}};
     return fields;
 }
 
@@ -93,13 +97,13 @@ const Fields& fields_of(const ProvenanceTable&) {
 }
 
 const Fields& fields_of(const Case&) {
-    static const Fields fields = {{"name",
-                                   at<&Case::name>,
-                                   "the case's name in results",
-                                   {.takes = "letters, digits, _, - and +", .required = true}},
-                                  {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}},
-                                  {"enabled", at<&Case::enabled>,
-                                   "false: the case is left out, as one of a file that this one extends"}};
+    static const Fields fields = {
+        {"name",
+         at<&Case::name>,
+         "the case's name in results",
+         {.takes = "letters, digits, _, - and +", .required = true}},
+        {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}},
+        {"enabled", at<&Case::enabled>, "false: the case is left out, as one of a file that this one extends"}};
     return fields;
 }
 

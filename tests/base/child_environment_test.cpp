@@ -22,8 +22,8 @@ TEST_CASE("Variables of git, of another launch and of Python's prompt redirect c
 }
 
 TEST_CASE("No child gets a variable that redirects it, however it is started; what is asked for it does get") {
-    const test::WithVariable git("GIT_DIR", "/elsewhere"), mpi("OMPI_UNIVERSE_SIZE", "1"), kept("DEFT_TEST_KEPT", "one"),
-        changed("DEFT_TEST_CHANGED", "old");
+    const test::WithVariable git("GIT_DIR", "/elsewhere"), mpi("OMPI_UNIVERSE_SIZE", "1"),
+        kept("DEFT_TEST_KEPT", "one"), changed("DEFT_TEST_CHANGED", "old");
     const std::vector<std::string> asked = {"DEFT_TEST_CHANGED=new", "GIT_TRACE=0"};
     const std::string said = "${GIT_DIR-none} ${OMPI_UNIVERSE_SIZE-none} $DEFT_TEST_KEPT ";
     const std::vector<std::string> argv = {"sh", "-c", "echo " + said + "$DEFT_TEST_CHANGED ${GIT_TRACE-none}"};

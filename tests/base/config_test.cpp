@@ -41,8 +41,7 @@ TEST_CASE("TOML nodes keep the file's order and their places") {
 }
 
 TEST_CASE("TOML syntax errors are one line with a place") {
-    for (const char* text :
-         {"a = \n", "a = 1\nb = [1,\n", "x\n", "a = 1 2\n", "a = \"abc\n", "[a]\n[a]\n"}) {
+    for (const char* text : {"a = \n", "a = 1\nb = [1,\n", "x\n", "a = 1 2\n", "a = \"abc\n", "[a]\n[a]\n"}) {
         const std::string message = wrong_toml(text);
         INFO(message);
         CHECK(message.starts_with("f.toml:"));

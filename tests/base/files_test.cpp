@@ -109,11 +109,13 @@ TEST_CASE("A disk that fills up between pieces leaves the old file whole", "[sur
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
     write_file_atomically(disk / "a", "old");
     const std::string piece(64 << 10, 'x');
-    CHECK_THAT(refusal(ErrorKind::io, [&] {
-        AtomicFile out(disk / "a");
-        for (int i = 0; i < 8; ++i) out.write(piece);
-        out.finish();
-    }), ContainsSubstring("No space left") && ContainsSubstring("unchanged: the old a"));
+    CHECK_THAT(refusal(ErrorKind::io,
+                       [&] {
+                           AtomicFile out(disk / "a");
+                           for (int i = 0; i < 8; ++i) out.write(piece);
+                           out.finish();
+                       }),
+               ContainsSubstring("No space left") && ContainsSubstring("unchanged: the old a"));
     CHECK(read_file(disk / "a") == "old");
     CHECK(entries(folder / "disk") == 1);
 }
@@ -154,7 +156,8 @@ TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let
     };
     CHECK(mapped.path() == file);
     fs::remove(file);
-    for (const auto& [first, count] : {std::pair<std::size_t, std::size_t>{0, text.size()}, {5000, 9000}, {7, 1}, {3, 0}}) {
+    for (const auto& [first, count] :
+         {std::pair<std::size_t, std::size_t>{0, text.size()}, {5000, 9000}, {7, 1}, {3, 0}}) {
         mapped.release(mapped.bytes().subspan(first, count));
         CHECK(content() == text);
     }

@@ -63,7 +63,9 @@ TEST_CASE("A write beyond a file-size limit is refused with the limit as its rea
               ::setrlimit(RLIMIT_FSIZE, &limit);
               const std::string said =
                   test::refusal(ErrorKind::io, [&] { write_file_atomically(file, std::string(5000, 'x')); });
-              return said.find("File too large") != std::string::npos && said.find("ulimit -f") != std::string::npos ? 0 : 1;
+              return said.find("File too large") != std::string::npos && said.find("ulimit -f") != std::string::npos
+                         ? 0
+                         : 1;
           }) == 0);
     CHECK(read_file(file) == "old");
 }

@@ -76,13 +76,14 @@ TEST_CASE("every journal record survives its line", "[surroundings]") {
 }
 
 TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too", "[surroundings]") {
-    CHECK(to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
-                          "a new head", 20000, 0.75})
-              .dump() ==
-          R"({"active_parameters":20000,"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus",)"
-          R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,)"
-          R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","start_seconds":0.75,"time_ms":1700000000123,)"
-          R"("total_steps":100,"type":"started"})");
+    CHECK(
+        to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
+                        "a new head", 20000, 0.75})
+            .dump() ==
+        R"({"active_parameters":20000,"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus",)"
+        R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,)"
+        R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","start_seconds":0.75,"time_ms":1700000000123,)"
+        R"("total_steps":100,"type":"started"})");
     Json before_experts = to_json(Started{});
     before_experts.erase("start_note");
     before_experts.erase("active_parameters");
@@ -100,19 +101,20 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
     CHECK(to_json(ExpertLoad{7, 3, {0.5, 0.25, 0.25, 0}, 0.125, 1.25, 1.5, kInfinity}).dump() ==
           R"({"balance_loss":1.5,"dropped":0.125,"entropy":1.25,"layer":3,"load":[0.5,0.25,0.25,0.0],)"
           R"("step":7,"type":"experts","z_loss":"Infinity"})");
-    CHECK(to_json(Evaluation{7, "validation", "1", "valid", 0, "loss", "nats/token", "lower", 3.5, 20, kNaN, 0.25}).dump() ==
+    CHECK(to_json(Evaluation{7, "validation", "1", "valid", 0, "loss", "nats/token", "lower", 3.5, 20, kNaN, 0.25})
+              .dump() ==
           R"({"better":"lower","chance":0.25,"metric":"loss","n":20,"score_key":"","shots":0,"split":"valid",)"
           R"("standard_error":"NaN","step":7,"task":"validation","task_version":"1","type":"evaluation",)"
           R"("unit":"nats/token","value":3.5})");
-    CHECK(to_json(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x", "gh", 2}).dump() ==
-          R"({"cut_share":0.25,"definition_sha256":"gh","documents":200,"items":"x","mean_shots":9.5,)"
-          R"("model_sha256":"ef","score_key":"ab","scoring_version":2,"seconds":1.5,"shots":10,"step":7,"task":"piqa","task_sha256":"cd","type":"scored"})");
+    CHECK(
+        to_json(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x", "gh", 2}).dump() ==
+        R"({"cut_share":0.25,"definition_sha256":"gh","documents":200,"items":"x","mean_shots":9.5,)"
+        R"("model_sha256":"ef","score_key":"ab","scoring_version":2,"seconds":1.5,"shots":10,"step":7,"task":"piqa","task_sha256":"cd","type":"scored"})");
     CHECK(round_trip(Scored{"ab", "piqa", "cd", 10, 200, 7, "ef", 1.5, 0.25, 9.5, "x"}).mean_shots == 9.5);
     CHECK(to_json(Artifact{"checkpoint", "ckpt/7", "ff", 12, "last", 7}).dump() ==
           R"({"bytes":12,"kind":"checkpoint","path":"ckpt/7","role":"last","sha256":"ff","step":7,)"
           R"("type":"artifact"})");
-    CHECK(to_json(Lease{5, 6, "training"}).dump() ==
-          R"({"doing":"training","time_ms":5,"type":"lease","until_ms":6})");
+    CHECK(to_json(Lease{5, 6, "training"}).dump() == R"({"doing":"training","time_ms":5,"type":"lease","until_ms":6})");
     CHECK(to_json(Ended{9, "failed", "nan", "no", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25, 0.25}).dump() ==
           R"({"cpu_seconds":2.25,"error":"no","eval_seconds":0.5,"fail_class":"nan","flops":3000000000.0,)"
           R"("peak_rss_bytes":1048576,"state":"failed","step_seconds":1.25,"threads":2,"time_ms":9,)"
@@ -161,7 +163,8 @@ TEST_CASE("a journal line of another type or shape is an io error that names the
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
     line["step"] = 18446744073709551615u;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(line, point); }), ContainsSubstring("'step'"));
-    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(Json::array(), point); }), ContainsSubstring("not a JSON object"));
+    CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(Json::array(), point); }),
+               ContainsSubstring("not a JSON object"));
     Evaluation score;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
 }

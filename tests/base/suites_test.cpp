@@ -44,6 +44,7 @@ TEST_CASE("the project's suites are those of the published tables", "[surroundin
     golden::for_group("metrics.json", "macro_average", [&](const Json& c) {
         if (!c.contains("order")) return;
         REQUIRE(c["order"].size() == papers.tasks.size());
-        for (std::size_t i = 0; i < papers.tasks.size(); ++i) CHECK(papers.tasks[i].name == c["order"][i].get<std::string>());
+        for (std::size_t i = 0; i < papers.tasks.size(); ++i)
+            CHECK(papers.tasks[i].name == c["order"][i].get<std::string>());
     });
 }

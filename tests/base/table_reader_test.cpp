@@ -45,11 +45,10 @@ TEST_CASE("A table reader refuses values at their keys' places") {
     CHECK(refusal([&] { reader.refuse("layers", "is odd", "make it even"); }) ==
           "f.toml:2:10: train.layers is odd\n  help: make it even");
     CHECK_THAT(refusal([&] { reader.refuse("absent", "is needed"); }), ContainsSubstring("train.absent is needed"));
-    CHECK(
-        refusal([&] {
-            reader.require_one_of("decay", "cosin", {"cosine", "linear"});
-        }) ==
-        "f.toml:1:9: train.decay is \"cosin\", which is none of: cosine, linear\n  help: did you mean \"cosine\"?");
+    CHECK(refusal([&] {
+              reader.require_one_of("decay", "cosin", {"cosine", "linear"});
+          }) ==
+          "f.toml:1:9: train.decay is \"cosin\", which is none of: cosine, linear\n  help: did you mean \"cosine\"?");
     CHECK(refusal([&] { reader.require_one_of("decay", "linear", {"cosine", "linear"}); }) == "accepted");
     CHECK_THAT(refusal([&] { reader.require_at_least("layers", std::int64_t{0}, 1); }),
                ContainsSubstring("f.toml:2:10: train.layers is 0 and must be at least 1"));

@@ -47,20 +47,22 @@ TEST_CASE("A folder that cannot be written leaves the one before and nothing unf
     const fs::path folder = place / "model", temporary = place / "unfinished";
     write_whole_folder(folder, temporary, [](const fs::path& into) { write_file_atomically(into / "a", "old"); });
     const auto unchanged = [&] { return read_file(folder / "a") == "old" && names_in(place.path()) == 1; };
-    CHECK_THAT(refusal(ErrorKind::data, [&] {
-                   write_whole_folder(folder, temporary, [](const fs::path& into) {
-                       write_file_atomically(into / "a", "new");
-                       throw Error(ErrorKind::data, "its own words");
-                   });
-               }),
+    CHECK_THAT(refusal(ErrorKind::data,
+                       [&] {
+                           write_whole_folder(folder, temporary, [](const fs::path& into) {
+                               write_file_atomically(into / "a", "new");
+                               throw Error(ErrorKind::data, "its own words");
+                           });
+                       }),
                ContainsSubstring("its own words"));
     CHECK(unchanged());
     // The library's exceptions are reported with the intended folder and help.
-    CHECK_THAT(refusal(ErrorKind::io, [&] {
-                   write_whole_folder(folder, temporary, [](const fs::path& into) {
-                       throw fs::filesystem_error("x", into, std::error_code(ENOSPC, std::generic_category()));
-                   });
-               }),
+    CHECK_THAT(refusal(ErrorKind::io,
+                       [&] {
+                           write_whole_folder(folder, temporary, [](const fs::path& into) {
+                               throw fs::filesystem_error("x", into, std::error_code(ENOSPC, std::generic_category()));
+                           });
+                       }),
                ContainsSubstring("cannot write " + folder.string() + ": No space left on device") &&
                    ContainsSubstring("free some space") && !ContainsSubstring("unfinished"));
     CHECK(unchanged());
@@ -75,12 +77,13 @@ TEST_CASE("A folder that fills the disk leaves room for what was there", "[surro
     test::SmallDisk disk(place / "disk", 200);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");
     const fs::path folder = disk / "model", temporary = disk / "unfinished";
-    CHECK_THAT(refusal(ErrorKind::io, [&] {
-                   write_whole_folder(folder, temporary, [](const fs::path& into) {
-                       write_file_atomically(into / "a", std::string(100'000, 'x'));
-                       write_file_atomically(into / "b", std::string(200'000, 'x'));
-                   });
-               }),
+    CHECK_THAT(refusal(ErrorKind::io,
+                       [&] {
+                           write_whole_folder(folder, temporary, [](const fs::path& into) {
+                               write_file_atomically(into / "a", std::string(100'000, 'x'));
+                               write_file_atomically(into / "b", std::string(200'000, 'x'));
+                           });
+                       }),
                ContainsSubstring("No space left on device"));
     CHECK(fs::is_empty(place / "disk"));
 }

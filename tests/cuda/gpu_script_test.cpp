@@ -19,8 +19,8 @@ struct Slice {
 
     test::Ended run(const char* call, const std::string& deft, const std::string& tests,
                     std::vector<std::string> more = {}) const {
-        test::Command command = {"/usr/bin/env", "python3", DEFT_SOURCE_DIR "/tests/gpu/run", call, "--emulated",
-                                 deft + "," + tests};
+        test::Command command = {"/usr/bin/env", "python3",    DEFT_SOURCE_DIR "/tests/gpu/run",
+                                 call,           "--emulated", deft + "," + tests};
         command.insert(command.end(), more.begin(), more.end());
         command.push_back((folder / "out").string());
         std::filesystem::remove(folder / "log");  // a child appends to it
@@ -56,10 +56,9 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
         CHECK(stage.at("failures").empty());
         CHECK(stage.at("seconds") < stage.at("cap_seconds"));
     }
-    const std::vector<std::vector<const char*>> calls = {
-        {"kernels", "steps", "products", "attention", "sanitizer"},
-        {"profiles", "counters"},
-        {"cases", "training", "times", "pytorch"}};
+    const std::vector<std::vector<const char*>> calls = {{"kernels", "steps", "products", "attention", "sanitizer"},
+                                                         {"profiles", "counters"},
+                                                         {"cases", "training", "times", "pytorch"}};
     for (const std::vector<const char*>& stages : calls) {
         double seconds = 0;
         for (const char* name : stages) seconds += slice.stage(name).at("cap_seconds").get<double>();
@@ -77,7 +76,8 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     for (const char* name : {"random-LTD", "seqtru", "experts"})
         CHECK(profiles.at("numbers").at("profiled step " + std::string(name) + ", ms") > 0);
 
-    const test::Ended again = slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
+    const test::Ended again =
+        slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
     CHECK(again.exit_code == 0);
     CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
 
@@ -85,8 +85,8 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     Json other = slice.stage("steps");
     other["commit"] = "another";
     write_file_atomically(slice.folder / "out" / "steps.json", other.dump());
-    const test::Ended compared =
-        slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--only", "steps", "--previous", (slice.folder / "out").string()});
+    const test::Ended compared = slice.run("1", DEFT_EMULATED_PROGRAM, kTests,
+                                           {"--only", "steps", "--previous", (slice.folder / "out").string()});
     CHECK_THAT(compared.printed, ContainsSubstring("steps: ok") && ContainsSubstring("profiled step tiny, ms:") &&
                                      ContainsSubstring("before"));
     CHECK(slice.stage("steps").at("commit") == "emulated");
@@ -160,7 +160,8 @@ TEST_CASE("a stage fails on a large product without tensor cores, and on one tha
     const Slice slice;
     const auto failures_of = [&](const std::string& products) {
         const std::string result = R"({"seconds": 0.1, "predicted_seconds": null, )" + products + "}";
-        const std::string profile = slice.program("profile", "for last; do :; done\necho '" + result + "' > \"$last\"\n");
+        const std::string profile =
+            slice.program("profile", "for last; do :; done\necho '" + result + "' > \"$last\"\n");
         slice.run("1", profile, "/bin/false", {"--only", "steps"});
         return slice.stage("steps").at("failures");
     };
@@ -189,8 +190,9 @@ TEST_CASE("a stage of a tree with changes is refused before anything is built", 
     CHECK_THAT(ended.printed, ContainsSubstring("changes that no commit holds"));
     CHECK(!std::filesystem::exists(tree / "build-gpu"));
     // A clean tree reaches the build, which fails because this tree has no project.
-    const test::Ended clean = shell("printf '/build*/\\n' >.gitignore && git add -A && git -c user.name=a -c user.email=a@b "
-                                    "commit -qm all && tests/gpu/stage");
+    const test::Ended clean = shell(
+        "printf '/build*/\\n' >.gitignore && git add -A && git -c user.name=a -c user.email=a@b "
+        "commit -qm all && tests/gpu/stage");
     CHECK_THAT(clean.printed, ContainsSubstring("stage: building") && !ContainsSubstring("no commit holds"));
 }
 

@@ -22,8 +22,9 @@ namespace {
 // Version 12 or newer, or empty. CUDACXX names the only candidate where it is set.
 std::string find_nvcc() {
     const char* named = std::getenv("CUDACXX");
-    const std::vector<std::string> candidates =
-        named != nullptr ? std::vector<std::string>{named} : std::vector<std::string>{"nvcc", "/usr/local/cuda/bin/nvcc"};
+    const std::vector<std::string> candidates = named != nullptr
+                                                    ? std::vector<std::string>{named}
+                                                    : std::vector<std::string>{"nvcc", "/usr/local/cuda/bin/nvcc"};
     for (const std::string& nvcc : candidates) {
         try {
             const std::string text = run_process({nvcc, "--version"}).out;
@@ -106,7 +107,8 @@ std::map<std::string, std::set<std::string>> compile(const std::string& nvcc, co
     return compiled;
 }
 
-TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget", "[surroundings]") {
+TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget",
+          "[surroundings]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     std::map<std::string, std::set<std::string>> compiled = compile(nvcc, sources(false));
@@ -117,13 +119,13 @@ TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spil
         }
 }
 
-// The disassembler of NVIDIA's package nvidia-cuda-nvdisasm or a toolkit. DEFT_NVDISASM names the only candidate where it is
-// set. Empty: none was found.
+// The disassembler of NVIDIA's package nvidia-cuda-nvdisasm or a toolkit. DEFT_NVDISASM names the only candidate where
+// it is set. Empty: none was found.
 std::string find_nvdisasm() {
     const char* named = std::getenv("DEFT_NVDISASM");
-    const std::vector<std::string> candidates = named != nullptr
-                                                    ? std::vector<std::string>{named}
-                                                    : std::vector<std::string>{"nvdisasm", "/usr/local/cuda/bin/nvdisasm"};
+    const std::vector<std::string> candidates =
+        named != nullptr ? std::vector<std::string>{named}
+                         : std::vector<std::string>{"nvdisasm", "/usr/local/cuda/bin/nvdisasm"};
     for (const std::string& candidate : candidates) {
         try {
             if (run_process({candidate, "--version"}).exit_code == 0) return candidate;
@@ -133,8 +135,8 @@ std::string find_nvdisasm() {
     return {};
 }
 
-// Kernels whose loops of products are held to a count: all instructions and fragment loads per product of the loop that has
-// the fewest, for sm_90. It is the loop without masks, where a long sequence spends its time.
+// Kernels whose loops of products are held to a count: all instructions and fragment loads per product of the loop that
+// has the fewest, for sm_90. It is the loop without masks, where a long sequence spends its time.
 struct HotLoop {
     const char* kernel;
     double instructions, fragments;
@@ -173,8 +175,8 @@ TEST_CASE("loops of products on tensor cores keep their instructions, and none s
         const std::string name = std::filesystem::path(file.path).stem().string();
         if (name.find("tensor") == std::string::npos) continue;
         const std::string cubin = (folder.path() / (name + ".cubin")).string();
-        compilations.push_back({nvcc, "-std=c++20", "-O3", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR, "-arch=sm_90", "-cubin",
-                                DEFT_SOURCE_DIR "/" + file.path, "-o", cubin});
+        compilations.push_back({nvcc, "-std=c++20", "-O3", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR, "-arch=sm_90",
+                                "-cubin", DEFT_SOURCE_DIR "/" + file.path, "-o", cubin});
         disassemblies.push_back({nvdisasm, cubin});
     }
     for (const Ended& one : run_children(compilations)) REQUIRE(one.exit_code == 0);
@@ -188,9 +190,9 @@ TEST_CASE("loops of products on tensor cores keep their instructions, and none s
     for (const auto& [kernel, of_kernel] : loops) {
         INFO(kernel);
         for (const SassLoop& loop : of_kernel) CHECK(loop.local == 0);
-        const SassLoop& fewest = *std::min_element(of_kernel.begin(), of_kernel.end(), [](const auto& a, const auto& b) {
-            return a.instructions_per_mma() < b.instructions_per_mma();
-        });
+        const SassLoop& fewest = *std::min_element(
+            of_kernel.begin(), of_kernel.end(),
+            [](const auto& a, const auto& b) { return a.instructions_per_mma() < b.instructions_per_mma(); });
         std::printf("%-84s %6d %12.2f %6.2f\n", kernel.c_str(), fewest.mma, fewest.instructions_per_mma(),
                     fewest.ldsm_per_mma());
         const auto held = std::find_if(std::begin(kHotLoops), std::end(kHotLoops),
@@ -246,10 +248,19 @@ TEST_CASE("nvcc compiles what calls cuBLASLt without warnings", "[surroundings]"
 
 TEST_CASE("what calls NCCL compiles without warnings", "[surroundings]") {
     const std::string nvcc = find_nvcc();
-    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", "nccl.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
+    if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", "nccl.h"}); !reason.empty())
+        DEFT_SKIP(reason.c_str());
     const TemporaryFolder objects;
-    const Command compile = {nvcc, "-std=c++20", "-O1", "-DDEFT_CUDA", "-I", DEFT_SOURCE_DIR,
-                             "-Xcompiler=-Wall,-Wextra,-Werror", "-c", DEFT_SOURCE_DIR "/engine/comm/nccl.cpp", "-o",
+    const Command compile = {nvcc,
+                             "-std=c++20",
+                             "-O1",
+                             "-DDEFT_CUDA",
+                             "-I",
+                             DEFT_SOURCE_DIR,
+                             "-Xcompiler=-Wall,-Wextra,-Werror",
+                             "-c",
+                             DEFT_SOURCE_DIR "/engine/comm/nccl.cpp",
+                             "-o",
                              (objects.path() / "nccl.o").string()};
     const Ended compiled = run_child(compile, objects.path() / "log");
     INFO(compiled.printed);

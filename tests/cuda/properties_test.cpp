@@ -172,9 +172,9 @@ TEST_CASE("heads that CUDA cannot take and workspaces too small are named in an 
     CHECK_THROWS_WITH(run_forward(129), ContainsSubstring("at most 128") && ContainsSubstring("129"));
     const AttentionSpec one{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 1, .causal = true};
     const auto heads = fused_heads(buffer.data(), one);
-    CHECK_THROWS_WITH(attention_backward(device.exec, heads, buffer.data(), buffer.data(), read_only(heads),
-                                         buffer.data(), one),
-                      ContainsSubstring("attention_backward") && ContainsSubstring("given 0"));
+    CHECK_THROWS_WITH(
+        attention_backward(device.exec, heads, buffer.data(), buffer.data(), read_only(heads), buffer.data(), one),
+        ContainsSubstring("attention_backward") && ContainsSubstring("given 0"));
     double* const total = reinterpret_cast<double*>(buffer.data());
     const EmbeddingTables<float> positions{{{buffer.data(), nullptr, 4}}, 1};
     CHECK_THROWS_WITH(embedding_forward(device.exec, buffer.data(), positions, 1, 5, 6),
@@ -273,10 +273,11 @@ TEST_CASE("NaN passes through the CUDA kernels") {
                ones = device.array(Floats(12, 1));
     auto out = device.array(Floats(12, 0)), statistics = device.array(Floats(4, 0));
     const AttentionSpec spec{.B = 1, .Tq = 1, .Tk = 1, .H = 1, .Hkv = 1, .d = 4, .causal = true};
-    attention_forward(device.exec, out.data(), statistics.data(), fused_heads<const float>(with_nan.data(), spec), spec);
+    attention_forward(device.exec, out.data(), statistics.data(), fused_heads<const float>(with_nan.data(), spec),
+                      spec);
     CHECK(std::isnan(out.values()[0]));
-    norm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1,
-                             with_nan.data(), nullptr, ones.data(), ones.data(), 1, 1, 1, 4, {});
+    norm_forward<float>(device.exec, out.data(), nullptr, statistics.data(), statistics.data() + 1, with_nan.data(),
+                        nullptr, ones.data(), ones.data(), 1, 1, 1, 4, {});
     CHECK(std::isnan(out.values()[3]));
     linear_forward<float>(device.exec, out.data(), nullptr, with_nan.data(), ones.data(), ones.data(), 1, 4, 3,
                           Activation::gelu_tanh);

@@ -54,7 +54,8 @@ inline std::vector<KernelUse> read_ptxas(const std::string& printed) {
     std::istringstream lines(printed);
     std::smatch match;
     for (std::string line; std::getline(lines, line);) {
-        if (std::regex_search(line, match, entry)) kernels.push_back({.kernel = kernel_name(match[1]), .arch = match[2], .symbol = match[1]});
+        if (std::regex_search(line, match, entry))
+            kernels.push_back({.kernel = kernel_name(match[1]), .arch = match[2], .symbol = match[1]});
         if (kernels.empty()) continue;
         KernelUse& kernel = kernels.back();
         if (std::regex_search(line, match, spills)) kernel.spill_bytes += std::stoi(match[1]) + std::stoi(match[2]);
@@ -80,8 +81,8 @@ inline std::map<std::string, LaunchBounds> read_launch_bounds(const std::string&
     return bounds;
 }
 
-// The 65536 registers of a multiprocessor, shared by the threads that a kernel states; where it states none, by two blocks of
-// 256 threads.
+// The 65536 registers of a multiprocessor, shared by the threads that a kernel states; where it states none, by two
+// blocks of 256 threads.
 inline int most_registers(const LaunchBounds& bounds) {
     constexpr int kRegisters = 65536, kMostOfThread = 255, kGrain = 8;
     const int threads = bounds.threads == 0 ? 256 : bounds.threads;
@@ -91,7 +92,8 @@ inline int most_registers(const LaunchBounds& bounds) {
 
 // How many bytes a kernel may spill outside its loops of products, which spill none: the test of loops holds that.
 inline int spills_outside_loops(const std::string& kernel) {
-    const std::map<std::string, int> most = {{"key_gradients_on_tensor_cores", 160}, {"query_gradients_on_tensor_cores", 64}};
+    const std::map<std::string, int> most = {{"key_gradients_on_tensor_cores", 160},
+                                             {"query_gradients_on_tensor_cores", 64}};
     const auto found = most.find(kernel.substr(0, kernel.find('<')));
     return found == most.end() ? 0 : found->second;
 }

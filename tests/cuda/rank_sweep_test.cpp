@@ -44,8 +44,8 @@ struct Sweep {
     test::Ended run(const std::string& gpus) const {
         const std::string file = (folder / "pair.toml").string();
         write_file_atomically(file, kSweep);
-        return test::run_child({"/usr/bin/env", "DEFT_EMULATED_DEVICES=" + gpus, DEFT_EMULATED_PROGRAM, "run", file, "--root",
-                                (folder / "root").string()},
+        return test::run_child({"/usr/bin/env", "DEFT_EMULATED_DEVICES=" + gpus, DEFT_EMULATED_PROGRAM, "run", file,
+                                "--root", (folder / "root").string()},
                                folder / "log");
     }
 };

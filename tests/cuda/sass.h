@@ -63,9 +63,10 @@ inline std::vector<SassLoop> product_loops(const SassText& text) {
         }
     std::vector<SassLoop> loops;
     for (const auto& [first, last] : found) {
-        const bool is_innermost = std::none_of(found.begin(), found.end(), [&, first = first, last = last](const auto& other) {
-            return other.first >= first && other.second <= last && (other.first != first || other.second != last);
-        });
+        const bool is_innermost =
+            std::none_of(found.begin(), found.end(), [&, first = first, last = last](const auto& other) {
+                return other.first >= first && other.second <= last && (other.first != first || other.second != last);
+            });
         if (is_innermost) loops.push_back(count_loop(text, first, last));
     }
     return loops;
@@ -80,8 +81,8 @@ inline std::vector<SassKernel> read_sass(const std::string& printed) {
         if (kernels.empty()) return;
         kernels.back().product_loops = product_loops(text);
         for (const std::string& one : text.instructions)
-            kernels.back().wide_accesses += (is_instruction(one, "LDG") || is_instruction(one, "STG")) &&
-                                            is_instruction(one, ".128");
+            kernels.back().wide_accesses +=
+                (is_instruction(one, "LDG") || is_instruction(one, "STG")) && is_instruction(one, ".128");
         text = {};
     };
     std::istringstream lines(printed);

@@ -126,8 +126,7 @@ TEST_CASE("mistakes in asynchronous copies are seen in forward and backward kern
         const std::vector<std::string> names = spoiled(cases, mistake);
         INFO("mistake " << static_cast<int>(mistake));
         for (const char* op : {"attention_forward", "attention_backward"})
-            CHECK(std::any_of(names.begin(), names.end(),
-                              [&](const std::string& name) { return name.find(op) == 0; }));
+            CHECK(std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name.find(op) == 0; }));
     }
 }
 

@@ -48,8 +48,8 @@ std::vector<double> losses(Trainer& trainer, int steps) {
     return result;
 }
 
-// In bf16, whatever a device computes again, the weights after three steps have the same bits. `expected`: losses that those
-// steps are near to, or none.
+// In bf16, whatever a device computes again, the weights after three steps have the same bits. `expected`: losses that
+// those steps are near to, or none.
 void check_recomputed(TrainerConfig config, const TrainingData& data, const std::vector<double>& expected = {},
                       double epsilon = 0) {
     std::vector<std::vector<float>> weights;
@@ -99,7 +99,8 @@ TEST_CASE("a device trains as the CPU does, in f32") {
               host_copy<std::int32_t>(cpu.exec(), cpu.kept().index));
     }
     CHECK(gpu.counts().flops == cpu.counts().flops);
-    CHECK(largest_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 0.02);  // AdamW amplifies rounding where gradients are tiny
+    CHECK(largest_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) <
+          0.02);  // AdamW amplifies rounding where gradients are tiny
 }
 
 TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
@@ -146,10 +147,19 @@ TEST_CASE("models of other parts train on a device as on the CPU, and computed a
 }
 
 TEST_CASE("a model with experts trains on a device as on the CPU, and computed again to the same bits in bf16") {
-    const ExpertsConfig dropping{.count = 3, .top = 1, .capacity_factor = 0.5, .min_capacity = 1, .jitter = 0.01,
-                                 .sampled_noise = true, .aux_weight = 0.3};
-    const ExpertsConfig ordered{.count = 4, .top = 2, .capacity_factor = 0.75, .min_capacity = 2,
-                                .random_token_selection = false, .z_weight = 0.1};
+    const ExpertsConfig dropping{.count = 3,
+                                 .top = 1,
+                                 .capacity_factor = 0.5,
+                                 .min_capacity = 1,
+                                 .jitter = 0.01,
+                                 .sampled_noise = true,
+                                 .aux_weight = 0.3};
+    const ExpertsConfig ordered{.count = 4,
+                                .top = 2,
+                                .capacity_factor = 0.75,
+                                .min_capacity = 2,
+                                .random_token_selection = false,
+                                .z_weight = 0.1};
     const ExpertsConfig residual{.count = 5, .top = 3, .capacity_factor = 0, .residual = true};
     for (const ExpertsConfig& experts : {dropping, ordered, residual}) {
         INFO("top " << experts.top);
@@ -185,8 +195,8 @@ TEST_CASE("a model with experts trains on a device as on the CPU, and computed a
 
 TEST_CASE("a device's two runs with experts have the same bits, whatever the order of its blocks") {
     TrainerConfig config = short_steps();
-    config.model.blocks[1].experts =
-        ExpertsConfig{.count = 3, .top = 2, .capacity_factor = 0.75, .min_capacity = 1, .jitter = 0.01, .residual = true};
+    config.model.blocks[1].experts = ExpertsConfig{
+        .count = 3, .top = 2, .capacity_factor = 0.75, .min_capacity = 1, .jitter = 0.01, .residual = true};
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     for (const Backend& backend : {kGpu, kGpuBf16}) {
         std::vector<std::vector<float>> weights;
@@ -204,8 +214,8 @@ TEST_CASE("a model of images trains on a device as on the CPU, and computed agai
     const auto samples = small_image_samples(9);
     samples->augmentation.crop_padding = 1;
     samples->augmentation.flip = true;
-    for (const auto& [positions, pooling, drops] : {std::tuple{PositionsOf::learned, Pooling::first, true},
-                                                    {PositionsOf::none, Pooling::mean, false}}) {
+    for (const auto& [positions, pooling, drops] :
+         {std::tuple{PositionsOf::learned, Pooling::first, true}, {PositionsOf::none, Pooling::mean, false}}) {
         TrainerConfig config = small_vit_training(4, 5);
         config.model = small_vit(positions, pooling, 0.2);
         config.model.blocks.resize(4, config.model.blocks[0]);

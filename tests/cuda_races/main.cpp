@@ -3,8 +3,8 @@
 //   test_cuda_races SEED f32|bf16 BARRIER CASE...   small op cases; values too are checked
 //   test_cuda_races tiny NAME BARRIER               a kernel of the emulator's own tests
 //
-// test_cuda_bounds is called likewise. BARRIER: file:line of one that is skipped, or "all" are heeded. The exit code is 0
-// when nothing is wrong, 1 when a value is or the emulator refuses, 66 where the sanitizer reports.
+// test_cuda_bounds is called likewise. BARRIER: file:line of one that is skipped, or "all" are heeded. The exit code is
+// 0 when nothing is wrong, 1 when a value is or the emulator refuses, 66 where the sanitizer reports.
 
 #include <cstdio>
 #include <cstdlib>

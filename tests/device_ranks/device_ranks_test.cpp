@@ -78,9 +78,13 @@ void check_zero(TrainerConfig config, const TrainingData& data, const Backend& b
 TrainerConfig with_experts(std::int64_t top, double capacity_factor) {
     TrainerConfig config = tiny_config(4, 13, kBatch);
     for (const std::size_t layer : {1u, 3u})
-        config.model.blocks[layer].experts =
-            ExpertsConfig{.count = 12, .top = top, .capacity_factor = capacity_factor, .jitter = 0.01, .aux_weight = 0,
-                          .z_weight = 0.01, .residual = true};
+        config.model.blocks[layer].experts = ExpertsConfig{.count = 12,
+                                                           .top = top,
+                                                           .capacity_factor = capacity_factor,
+                                                           .jitter = 0.01,
+                                                           .aux_weight = 0,
+                                                           .z_weight = 0.01,
+                                                           .residual = true};
     return config;
 }
 
@@ -133,7 +137,8 @@ TEST_CASE("devices train a GPT, BERT, images and experts together as one rank do
     check_against_one_rank(with_experts(2, 0), corpus);
 }
 
-TEST_CASE("ZeRO-1 on devices gives the bits of plain data parallel, in f32 and in bf16, whose rounded weights are gathered") {
+TEST_CASE(
+    "ZeRO-1 on devices gives the bits of plain data parallel, in f32 and in bf16, whose rounded weights are gathered") {
     TrainerConfig config = tiny_config(3, 13, kBatch);
     keep_tokens(config, 6);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
@@ -164,7 +169,8 @@ TEST_CASE("experts that devices divide train as those of one rank, and their row
                 if (block.experts() == nullptr) continue;
                 const auto start = host_copy<std::int32_t>(many.exec(), block.experts()->start());
                 const Share own = share_of(12, all_ranks().rank(), all_ranks().size());
-                counted[0] += start.back() - (start[static_cast<std::size_t>(own.end)] - start[static_cast<std::size_t>(own.begin)]);
+                counted[0] += start.back() -
+                              (start[static_cast<std::size_t>(own.end)] - start[static_cast<std::size_t>(own.begin)]);
             }
             all_ranks().all_reduce(std::span(counted));
             CHECK(counted[1] == 4 * counted[0] * config.model.width * static_cast<std::int64_t>(sizeof(float)));

@@ -1,5 +1,5 @@
-// A training step allocates nothing, nor does a token that is generated. Every operator new of the process is counted by who called it; those of the oneDNN
-// library are counted apart.
+// A training step allocates nothing, nor does a token that is generated. Every operator new of the process is counted
+// by who called it; those of the oneDNN library are counted apart.
 
 #include <dlfcn.h>
 
@@ -64,7 +64,8 @@ TEST_CASE("a training step allocates nothing of its own") {
     config.techniques.seqtru = Pacing{8, 37, 1, 30, 1};
     config.micro_batch_size = 4;
     TrainerConfig bypass = config;
-    bypass.techniques.dropping = token_dropping("token_bypass", config.model.layers(), config.techniques.dropping->kept);
+    bypass.techniques.dropping =
+        token_dropping("token_bypass", config.model.layers(), config.techniques.dropping->kept);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer random(config, corpus, 2), learnt(bypass, corpus, 2);
     // The first steps have the shortest rows, so that what grows with a row would grow while it is counted.
@@ -104,9 +105,8 @@ TEST_CASE("generating a text allocates nothing of its own") {
     const TransformerConfig config = tiny_config(4, 37, 6).model;
     const Backend backend{Device::cpu, DType::f32, 2};
     Arena arena;
-    const auto model = plan_and_commit(arena, [&](Arena& a) {
-        return std::make_unique<Transformer>(a, config, backend, 1, Purpose::inference);
-    });
+    const auto model = plan_and_commit(
+        arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, backend, 1, Purpose::inference); });
     Exec exec = make_exec(backend, arena);
     initialise(exec, model->parameters(), 1, config.init_std, config.layers());
     ours = library = 0;

@@ -24,7 +24,8 @@ constexpr std::int32_t kVocab = 300;
 TokenCorpus random_corpus(std::int64_t tokens, std::uint32_t seed) {
     std::mt19937 random(seed);
     std::vector<std::int32_t> ids;
-    for (std::int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<std::int32_t>(random() % (1 + random() % kVocab)));
+    for (std::int64_t i = 0; i < tokens; ++i)
+        ids.push_back(static_cast<std::int32_t>(random() % (1 + random() % kVocab)));
     return corpus_of_tokens(std::move(ids));
 }
 
@@ -106,7 +107,8 @@ TEST_CASE("analysis: killed at any part and begun again, it gives the bits of an
                     return 0;
                 }) == 7);
         std::size_t kept = 0;
-        for (const auto& entry : fs::directory_iterator(options.parts)) kept += entry.path().extension() == ".npy" ? 1 : 0;
+        for (const auto& entry : fs::directory_iterator(options.parts))
+            kept += entry.path().extension() == ".npy" ? 1 : 0;
         CHECK(kept > 0);
         int again = 0;
         options.progress = [&](const std::string&, double) { ++again; };
@@ -164,8 +166,11 @@ TEST_CASE("analysis: ids beyond 2^24 stay exact") {
     // The reference kept ids in 32-bit floats when it ran on several threads: 2^24 + 1 became 2^24.
     const TemporaryFolder folder;
     const std::vector<std::int32_t> tokens(8, 1);
-    SampleSource source{(std::int64_t{1} << 24) + 5, 1, kVocab, "test", [&](std::int64_t, std::vector<std::int32_t>&) { return TokenSpan{tokens.data(), 1, 4}; }};
-    const Metric falling{"falling", 1, false, [](const MeasuredSample& s, const TokenRarity&) { return s.tokens.size; }};
+    SampleSource source{(std::int64_t{1} << 24) + 5, 1, kVocab, "test", [&](std::int64_t, std::vector<std::int32_t>&) {
+                            return TokenSpan{tokens.data(), 1, 4};
+                        }};
+    const Metric falling{"falling", 1, false,
+                         [](const MeasuredSample& s, const TokenRarity&) { return s.tokens.size; }};
     const AnalyzerOptions options{folder / "parts", {}, 2, 1 << 28, {}};
     REQUIRE(map_samples(source, {&falling, 1}, samples_of_part(source), options).none());
     reduce_parts(source.samples, falling, samples_of_part(source), options, folder.path(), "f");
@@ -179,7 +184,8 @@ TEST_CASE("analysis: an id is the sample's number, however many samples a task t
     std::vector<std::int32_t> tokens(5'000);
     for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>(i);
     const SampleSource source = packed_samples(corpus_of_tokens(tokens), 1, 5'000);
-    const Metric first{"first", 1, false, [](const MeasuredSample& s, const TokenRarity&) { return std::int64_t{s.tokens[0]}; }};
+    const Metric first{"first", 1, false,
+                       [](const MeasuredSample& s, const TokenRarity&) { return std::int64_t{s.tokens[0]}; }};
     const AnalyzerOptions options{folder / "parts", {}, 3, 1 << 20, {}};
     REQUIRE(map_samples(source, {&first, 1}, 717, options).none());
     reduce_parts(source.samples, first, 717, options, folder.path(), "first");
@@ -207,7 +213,8 @@ TEST_CASE("analysis: a thread's error ends it with that error") {
     const Metric bad{"bad", 1, false, [](const MeasuredSample&, const TokenRarity&) -> std::int64_t {
                          throw Error(deft::ErrorKind::config, "no such thing");
                      }};
-    CHECK_THROWS_WITH(map_samples(source, {&bad, 1}, 50, {folder / "parts", {}, 3, 1 << 20, {}}), ContainsSubstring("no such thing"));
+    CHECK_THROWS_WITH(map_samples(source, {&bad, 1}, 50, {folder / "parts", {}, 3, 1 << 20, {}}),
+                      ContainsSubstring("no such thing"));
 }
 
 TEST_CASE("analysis: parts whose values need different widths and signs are joined", "[reference-defect]") {
@@ -223,7 +230,8 @@ TEST_CASE("analysis: parts whose values need different widths and signs are join
     reduce_parts(6, wild, 2, options, folder.path(), "wild");
     const DifficultyIndex index = read_difficulty_index(folder.path(), "wild");
     CHECK(std::vector<std::int64_t>(index.value.begin(), index.value.end()) == values);
-    CHECK(std::vector<std::int64_t>(index.order.begin(), index.order.end()) == std::vector<std::int64_t>{5, 2, 0, 1, 3, 4});
+    CHECK(std::vector<std::int64_t>(index.order.begin(), index.order.end()) ==
+          std::vector<std::int64_t>{5, 2, 0, 1, 3, 4});
 }
 
 TEST_CASE("analysis: any subset of the shards may run, in any order", "[reference-defect]") {

@@ -363,8 +363,8 @@ TEST_CASE("a batch of BERT samples is learnt by heart, tokens and orders") {
     const TrainerConfig config = two_headed_config(20, 6);
     // As many samples as a step draws, each masked in one way.
     const Documents documents(1, {{6, 7, 8}, {9, 10}, {11, 12, 13}, {7, 7}, {10, 9, 8}, {6, 6}});
-    const auto samples = std::make_shared<const BertSamples>(corpus_of(documents), numbered_vocabulary(9, 0),
-                                                             SampleShape{.seqlen = 20}, MaskingRule{.fraction = 0.3}, 3);
+    const auto samples = std::make_shared<const BertSamples>(
+        corpus_of(documents), numbered_vocabulary(9, 0), SampleShape{.seqlen = 20}, MaskingRule{.fraction = 0.3}, 3);
     Batches batches(samples, config, Device::cpu);
     const std::int64_t count = samples->size(), T = 20;
     REQUIRE(count >= 1);
@@ -414,5 +414,6 @@ TEST_CASE("FLOPs of a head for classes are of a sample, not of its rows") {
     const std::int64_t C = config.model.width;
     CHECK(both - one == Approx(static_cast<double>(6 * (C * C + C + 2 * C + 2))));
     config.model.head->transform.reset();
-    CHECK(one - model_size(config.model).flops.rest.of(20) == Approx(static_cast<double>(20 * 6 * (C * C + C + 2 * C))));
+    CHECK(one - model_size(config.model).flops.rest.of(20) ==
+          Approx(static_cast<double>(20 * 6 * (C * C + C + 2 * C))));
 }

@@ -170,5 +170,6 @@ TEST_CASE("the inner layers alone run forward and backward, whole and with half 
     const auto by_hand = [](double K) { return 2 * 3 * (6 * (12 * 32 * 32 + 13 * 32) * K + 6 * 32 * K * K); };
     CHECK(full.flops() == by_hand(16));
     CHECK(half.flops() == by_hand(8));
-    CHECK_THROWS_WITH(InnerLayers(gpt2_config(2, 32, 2, 16, 64), 2, 8, 1), ContainsSubstring("fewer than three layers"));
+    CHECK_THROWS_WITH(InnerLayers(gpt2_config(2, 32, 2, 16, 64), 2, 8, 1),
+                      ContainsSubstring("fewer than three layers"));
 }

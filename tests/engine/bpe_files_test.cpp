@@ -110,7 +110,8 @@ TEST_CASE("files that make no vocabulary are refused, each with its place") {
     CHECK_THAT(of_merges("#version: 0.2\na b\nab\n"), ContainsSubstring("merges.txt:3: a merge is two tokens"));
     CHECK_THAT(of_merges("#version: 0.2\n\na b\nab c\n"), ContainsSubstring("merges.txt:2: a merge is two tokens"));
     CHECK_THAT(of_merges("#version: 0.2\na b c\n"), ContainsSubstring("merges.txt:2: a merge is two tokens"));
-    CHECK_THAT(of_merges("#version: 0.2\na b\n"), ContainsSubstring("vocab.json:259: token \"abc\" is not a single byte"));
+    CHECK_THAT(of_merges("#version: 0.2\na b\n"),
+               ContainsSubstring("vocab.json:259: token \"abc\" is not a single byte"));
     CHECK_THAT(of_merges(""), ContainsSubstring("vocab.json:258: token \"ab\""));
 }
 
@@ -136,7 +137,8 @@ TEST_CASE("packed tokenizer files are read as plain ones") {
     write_text(folder / "merges.txt.zst", zstd(kMerges));
     CHECK(load_tokenizer(folder.path()).sha256() == plain.sha256());
     write_text(folder / "merges.txt.zst", zstd("#version: 0.2\nab c\na b\n"));
-    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt.zst:2: \"ab\" is not a single byte"));
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()),
+                      ContainsSubstring("merges.txt.zst:2: \"ab\" is not a single byte"));
     write_text(folder / "merges.txt.zst", zstd(kMerges).substr(0, 9));
     CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt.zst"));
 }

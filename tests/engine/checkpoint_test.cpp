@@ -1,7 +1,7 @@
 // A run that goes on from a checkpoint is the run that was never stopped.
 
-#include "base/json.h"
 #include "engine/train/checkpoint.h"
+#include "base/json.h"
 
 #include <sys/inotify.h>
 
@@ -12,8 +12,8 @@
 #include <map>
 #include <optional>
 
-#include "base/error.h"
 #include "base/descriptor.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "engine/data/bpe/bpe_trainer.h"
@@ -74,7 +74,8 @@ struct StoredBytes {
     std::string data;
 
     template <class T>
-    void add(const std::string& name, const char* dtype, const std::vector<std::int64_t>& shape, const std::vector<T>& values) {
+    void add(const std::string& name, const char* dtype, const std::vector<std::int64_t>& shape,
+             const std::vector<T>& values) {
         const std::size_t first = data.size();
         data.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
         header[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {first, data.size()}}};
@@ -131,8 +132,8 @@ TEST_CASE("a checkpoint's files are byte for byte what the format says", "[surro
     model.header["__metadata__"] = {{"format", "pt"}};
     const ParameterTable& table = trainer.model().parameters();
     for (const Parameter& p : table.all()) {
-        const bool turns = p.name.ends_with(".weight") && p.value.rank == 2 && p.name.find("wte") == std::string::npos &&
-                           p.name.find("wpe") == std::string::npos;
+        const bool turns = p.name.ends_with(".weight") && p.value.rank == 2 &&
+                           p.name.find("wte") == std::string::npos && p.name.find("wpe") == std::string::npos;
         std::vector<std::int64_t> shape = shape_of(p.value);
         if (turns) std::swap(shape[0], shape[1]);
         model.add("transformer." + p.name, "F32", shape, turns ? turned(p.value) : values<float>(p.value));
@@ -163,7 +164,8 @@ TEST_CASE("the model is read without the optimizer's file", "[surroundings]") {
     saved.step();
     save_checkpoint(saved, folder / "c", Json::object(), Tokenizer::bytes());
     damage(folder / "c" / "optimizer.safetensors");
-    CHECK_THROWS_WITH(verify_checkpoint(folder / "c"), ContainsSubstring("optimizer.safetensors is not what was written"));
+    CHECK_THROWS_WITH(verify_checkpoint(folder / "c"),
+                      ContainsSubstring("optimizer.safetensors is not what was written"));
     verify_checkpoint(folder / "c", CheckpointFiles::model);
     Openings openings(folder / "c");
     load_weights(other.exec(), other.model(), folder / "c");
@@ -187,10 +189,9 @@ TEST_CASE("loading a checkpoint opens each of its files once", "[surroundings]")
     Openings openings(folder / "c");
     if (!openings.watched()) DEFT_SKIP("no inotify");
     load_checkpoint(trainer, folder / "c");
-    CHECK(openings.counted() == std::map<std::string, int>{{"checkpoint.json", 1},
-                                                           {"config.json", 1},
-                                                           {"model.safetensors", 1},
-                                                           {"optimizer.safetensors", 1}});
+    CHECK(openings.counted() ==
+          std::map<std::string, int>{
+              {"checkpoint.json", 1}, {"config.json", 1}, {"model.safetensors", 1}, {"optimizer.safetensors", 1}});
 }
 
 TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32", "[surroundings]") {

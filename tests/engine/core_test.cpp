@@ -91,8 +91,9 @@ TEST_CASE("a plan beyond the machine's memory says what to lower") {
 }
 
 TEST_CASE("a plan for a GPU has the GPU's workspace, in a build without CUDA too") {
-    // GPT-2 124M, 16 samples of 1024: the head's logits need most. 576 MiB hold 3001 rows of 50304 floats (50257 rounded
-    // up to 128s), so 2944 in whole 128s; beside them rows that were gathered for having a target, and the list of these.
+    // GPT-2 124M, 16 samples of 1024: the head's logits need most. 576 MiB hold 3001 rows of 50304 floats (50257
+    // rounded up to 128s), so 2944 in whole 128s; beside them rows that were gathered for having a target, and the list
+    // of these.
     constexpr std::int64_t bytes = std::int64_t{2944} * (50304 + 768) * 4 + 16 * 1024 * 4;
     const Backend gpu{Device::cuda, DType::bf16, 1};
     CHECK(head_workspace(gpu, 16 * 1024, 768, 50257) == bytes);

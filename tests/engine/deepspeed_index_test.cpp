@@ -26,8 +26,9 @@ namespace {
 using Rows = std::vector<std::vector<std::int64_t>>;
 
 std::string idx_bytes(int code, int width, const Rows& rows) {
-    std::string text = std::string("MMIDIDX\0\0", 9) + little_endian(1, 8) + little_endian(static_cast<std::uint64_t>(code), 1) +
-                       little_endian(rows.size(), 8) + little_endian(2, 8);
+    std::string text = std::string("MMIDIDX\0\0", 9) + little_endian(1, 8) +
+                       little_endian(static_cast<std::uint64_t>(code), 1) + little_endian(rows.size(), 8) +
+                       little_endian(2, 8);
     for (const auto& row : rows) text += little_endian(row.size(), 4);
     std::uint64_t offset = 0;
     for (const auto& row : rows) {
@@ -68,9 +69,14 @@ TEST_CASE("deepspeed rows: each of its eight type codes") {
     const struct {
         int code, width;
         std::int64_t least, most;
-    } types[] = {{1, 1, 0, 255}, {2, 1, -128, 127}, {3, 2, -32'768, 32'767}, {4, 4, -2'147'483'648, 2'147'483'647},
+    } types[] = {{1, 1, 0, 255},
+                 {2, 1, -128, 127},
+                 {3, 2, -32'768, 32'767},
+                 {4, 4, -2'147'483'648, 2'147'483'647},
                  {5, 8, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()},
-                 {6, 2, 0, 65'535}, {7, 4, 1, 4'294'967'295}, {8, 8, 0, std::numeric_limits<std::int64_t>::max()}};
+                 {6, 2, 0, 65'535},
+                 {7, 4, 1, 4'294'967'295},
+                 {8, 8, 0, std::numeric_limits<std::int64_t>::max()}};
     for (const auto& type : types) {
         INFO("code " << type.code);
         write_rows(folder / "r", type.code, type.width, {{type.least, 5}, {}, {type.most}});
@@ -117,7 +123,8 @@ TEST_CASE("deepspeed rows: every truncation of either file, and hostile counts, 
         return wrong_rows(bad, bin);
     };
     CHECK_THAT(with(9, 2, 8), ContainsSubstring("version 2"));
-    for (const std::uint64_t rows_claimed : {0ULL, 1ULL, 3ULL, 1ULL << 60, ~0ULL}) CHECK(with(18, rows_claimed, 8) != "accepted");
+    for (const std::uint64_t rows_claimed : {0ULL, 1ULL, 3ULL, 1ULL << 60, ~0ULL})
+        CHECK(with(18, rows_claimed, 8) != "accepted");
     for (const std::uint64_t borders : {0ULL, 1ULL, 3ULL, 1ULL << 61, ~0ULL}) CHECK(with(26, borders, 8) != "accepted");
     CHECK_THAT(with(34, 0xffffffff, 4), ContainsSubstring("length -1"));
     CHECK(with(34, 0x7fffffff, 4) != "accepted");

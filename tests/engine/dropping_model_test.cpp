@@ -27,8 +27,8 @@ struct Model {
         TransformerConfig config = gpt2_config(layers, 12, 2, seqlen, 17, 0.2);
         for (BlockConfig& block : config.blocks) block.attention.causal = causal;
         const Backend backend{Device::cpu, dtype, 1};
-        transformer = plan_and_commit(
-            arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, backend, batch); });
+        transformer =
+            plan_and_commit(arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, backend, batch); });
         exec = make_exec(backend, arena);
         initialise(exec, transformer->parameters(), 5, config.init_std, layers);
         for (std::int64_t i = 0; i < B * T; ++i) {

@@ -1,7 +1,7 @@
 // The weights that a token reads in models with and without experts, compared with counts by hand.
 
-#include "base/error.h"
 #include "engine/bench/expert_inference.h"
+#include "base/error.h"
 #include "tests/catch.h"
 
 using namespace deft;

@@ -93,8 +93,7 @@ struct ExpertLayer {
         if (!start.empty()) {
             result.B = 1;
             result.K = start.back();
-            result.packed = {make_tensor(start.data(), DType::i32, {static_cast<std::int64_t>(start.size())}),
-                             shape.K};
+            result.packed = {make_tensor(start.data(), DType::i32, {static_cast<std::int64_t>(start.size())}), shape.K};
         }
         return result;
     }

@@ -84,8 +84,8 @@ TEST_CASE("models with experts have the gradients of finite differences, with pa
         model.length = {6, 4, 6};
         for (const bool drops : {false, true}) {
             INFO("dropped tokens: " << drops);
-            const std::vector<std::int32_t> kept = drops ? std::vector<std::int32_t>{0, 2, 3, 5, 0, 1, 2, 3, 0, 1, 2, 4}
-                                                         : std::vector<std::int32_t>{};
+            const std::vector<std::int32_t> kept =
+                drops ? std::vector<std::int32_t>{0, 2, 3, 5, 0, 1, 2, 3, 0, 1, 2, 4} : std::vector<std::int32_t>{};
             check_finite_differences(model.transformer->parameters(), 1e-8, [&] {
                 const double heads = model.train(0, kSamples, Accumulate::no, kept);
                 return heads + auxiliary(model);
@@ -117,8 +117,7 @@ TEST_CASE("a model of single experts is the dense model, bit for bit") {
             for (const Parameter& to : expert.transformer->parameters().all()) {
                 std::string name = to.name;
                 if (const std::size_t at = name.find("experts."); at != std::string::npos) name.erase(at, 8);
-                if (name == from.name)
-                    std::copy_n(from.value.as<float>(), from.value.numel(), to.value.as<float>());
+                if (name == from.name) std::copy_n(from.value.as<float>(), from.value.numel(), to.value.as<float>());
             }
         CHECK(dense.train() == expert.train());
         for (const Parameter& from : dense.transformer->parameters().all())
@@ -127,7 +126,8 @@ TEST_CASE("a model of single experts is the dense model, bit for bit") {
                 if (const std::size_t at = name.find("experts."); at != std::string::npos) name.erase(at, 8);
                 if (name != from.name) continue;
                 INFO(name);
-                CHECK(std::equal(from.grad.as<float>(), from.grad.as<float>() + from.grad.numel(), to.grad.as<float>()));
+                CHECK(
+                    std::equal(from.grad.as<float>(), from.grad.as<float>() + from.grad.numel(), to.grad.as<float>()));
             }
         CHECK(expert.transformer->active_parameters() == expert.transformer->parameters().count());
     }
@@ -137,9 +137,9 @@ TEST_CASE("a later token changes no earlier loss where nothing is dropped, and n
     ExpertsConfig tight = dropless_experts(3, 1);
     tight.capacity_factor = 0.2;
     tight.min_capacity = 1;
-    const TransformerConfig config = with_experts(
-        model_of(NormKind::layer, NormPlacement::pre, PositionsOf::learned, Activation::gelu_tanh, 2, 0), tight,
-        dropless_experts(4, 2));
+    const TransformerConfig config =
+        with_experts(model_of(NormKind::layer, NormPlacement::pre, PositionsOf::learned, Activation::gelu_tanh, 2, 0),
+                     tight, dropless_experts(4, 2));
     SmallModel model(config);
     const auto losses = [&] {
         Transformer& transformer = *model.transformer;
@@ -169,9 +169,9 @@ TEST_CASE("a later token changes no earlier loss where nothing is dropped, and n
 }
 
 TEST_CASE("generation from a cache gives the logits of whole passes of models with experts") {
-    const TransformerConfig config = with_experts(
-        model_of(NormKind::layer, NormPlacement::pre, PositionsOf::learned, Activation::gelu_tanh, 2, 0),
-        dropless_experts(5, 1), dropless_experts(4, 2));
+    const TransformerConfig config =
+        with_experts(model_of(NormKind::layer, NormPlacement::pre, PositionsOf::learned, Activation::gelu_tanh, 2, 0),
+                     dropless_experts(5, 1), dropless_experts(4, 2));
     Arena arena;
     const Backend backend{Device::cpu, DType::f32, 1};
     Tensor whole, last;

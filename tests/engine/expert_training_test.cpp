@@ -34,8 +34,8 @@ std::vector<double> loads_of(const Trainer& trainer) {
 }  // namespace
 
 TEST_CASE("a step reports the load of each layer of experts, and adds their losses to its own") {
-    const ExpertsConfig experts{.count = 3, .top = 1, .capacity_factor = 0.5, .min_capacity = 1, .aux_weight = 0.3,
-                                .z_weight = 0.2};
+    const ExpertsConfig experts{
+        .count = 3, .top = 1, .capacity_factor = 0.5, .min_capacity = 1, .aux_weight = 0.3, .z_weight = 0.2};
     const TrainerConfig config = expert_config(experts);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     Trainer trainer(config, corpus, 2);
@@ -146,8 +146,14 @@ TEST_CASE("experts route the rows that a layer takes, and capacity follows those
 }
 
 TEST_CASE("training with experts gives the same bits on one, two and three threads, and again") {
-    const ExpertsConfig experts{.count = 5, .top = 2, .capacity_factor = 1, .min_capacity = 1, .jitter = 0.01,
-                                .sampled_noise = true, .z_weight = 0.001, .residual = true};
+    const ExpertsConfig experts{.count = 5,
+                                .top = 2,
+                                .capacity_factor = 1,
+                                .min_capacity = 1,
+                                .jitter = 0.01,
+                                .sampled_noise = true,
+                                .z_weight = 0.001,
+                                .residual = true};
     TrainerConfig config = expert_config(experts);
     config.micro_batch_size = 4;
     config.techniques.seqtru = Pacing{8, 13, 1, 6, 1};
@@ -191,7 +197,8 @@ TEST_CASE("a checkpoint of experts goes on to the same bits, and into a model of
     const ImportedModel saved = open_model(folder / "d");
     TrainerConfig other = config;
     other.seed = 9;
-    for (const std::size_t layer : {1u, 3u}) other.model.blocks[layer].experts->capacity_factor = 2;  // decides no weight
+    for (const std::size_t layer : {1u, 3u})
+        other.model.blocks[layer].experts->capacity_factor = 2;  // decides no weight
     Trainer fresh(other, corpus, 1);
     import_weights(fresh.exec(), fresh.model(), saved);
     CHECK(all_parameters<float>(fresh) == all_parameters<float>(trainer));
@@ -216,8 +223,10 @@ TEST_CASE("a checkpoint of experts goes on to the same bits, and into a model of
     TrainerConfig more = config;
     more.model.blocks[3].experts->count = 4;
     CHECK_THAT(refused(more, folder / "d"), ContainsSubstring("experts is"));
-    CHECK_THROWS_WITH(load_checkpoint(trainer, folder / "dense"), ContainsSubstring("mlp.experts.c_fc.weight is missing"));
-    CHECK_THROWS_WITH(load_checkpoint(without, folder / "d"), ContainsSubstring("mlp.experts.c_fc.weight is not a weight"));
+    CHECK_THROWS_WITH(load_checkpoint(trainer, folder / "dense"),
+                      ContainsSubstring("mlp.experts.c_fc.weight is missing"));
+    CHECK_THROWS_WITH(load_checkpoint(without, folder / "d"),
+                      ContainsSubstring("mlp.experts.c_fc.weight is not a weight"));
     CHECK_THROWS_WITH(write_debug_state(trainer, folder / "state"), ContainsSubstring("this model's experts draw"));
 }
 
@@ -238,8 +247,8 @@ TEST_CASE("a checkpoint whose tensors have other experts than it claims is refus
     const std::vector<float> before = all_parameters<float>(wanted);
     claim(4);
     for (const char* tensor : {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}) {
-        const auto says = ContainsSubstring(std::string("h.3.mlp.experts.") + tensor +
-                                            " has 3 experts, and the model has 4 there");
+        const auto says =
+            ContainsSubstring(std::string("h.3.mlp.experts.") + tensor + " has 3 experts, and the model has 4 there");
         CHECK_THROWS_WITH(import_weights(wanted.exec(), wanted.model(), open_model(folder / "c")), says);
         CHECK_THROWS_WITH(load_checkpoint(wanted, folder / "c"), says);
     }

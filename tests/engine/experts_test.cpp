@@ -136,8 +136,8 @@ TEST_CASE("one expert is the dense feed-forward part, bit for bit") {
         const Backend backend{Device::cpu, DType::f32, 2};
         const auto dense = plan_and_commit(arena, [&](Arena& a) {
             table = ParameterTable(a, DType::f32);
-            return std::make_unique<FeedForward>(Planner{a, table, backend, Purpose::training, shape.B, shape.K}, shape.C,
-                                                 shape.feed_forward);
+            return std::make_unique<FeedForward>(Planner{a, table, backend, Purpose::training, shape.B, shape.K},
+                                                 shape.C, shape.feed_forward);
         });
         Exec exec = make_exec(backend, arena);
         const auto of_layer = [&](const std::string& name) {
@@ -147,7 +147,8 @@ TEST_CASE("one expert is the dense feed-forward part, bit for bit") {
         };
         for (const Parameter& parameter : table.all())
             ExpertLayer::set(parameter.value, ExpertLayer::as_doubles(of_layer(parameter.name).value));
-        std::vector<float> x(layer.x.begin(), layer.x.end()), out(x.size()), dx(layer.out_weight.begin(), layer.out_weight.end());
+        std::vector<float> x(layer.x.begin(), layer.x.end()), out(x.size()),
+            dx(layer.out_weight.begin(), layer.out_weight.end());
         const auto tensor = [&](std::vector<float>& values) {
             return make_tensor(values.data(), DType::f32, {shape.B, shape.K, shape.C});
         };
@@ -172,8 +173,8 @@ TEST_CASE("renumbering experts with their gates changes nothing") {
             const Tensor &from = first.table[p].value, &to = second.table[p].value;
             const std::int64_t of_expert = from.numel() / 4;
             for (std::int64_t i = 0; i < from.numel(); ++i)
-                to.as<double>()[i] = from.as<double>()[order[static_cast<std::size_t>(i / of_expert)] * of_expert +
-                                                       i % of_expert];
+                to.as<double>()[i] =
+                    from.as<double>()[order[static_cast<std::size_t>(i / of_expert)] * of_expert + i % of_expert];
         }
         CHECK(second.train() == Approx(first.train()).epsilon(1e-12));
         check_close(second.out, first.out);
@@ -304,8 +305,8 @@ TEST_CASE("experts start apart, and count the FLOPs of those that a row takes") 
     const Parameter& weight = layer.table[1];
     REQUIRE(weight.name == "mlp.experts.c_fc.weight");
     for (int e = 1; e < 4; ++e)
-        CHECK_FALSE(std::equal(weight.value.as<double>(), weight.value.as<double>() + 30,
-                               weight.value.as<double>() + e * 30));
+        CHECK_FALSE(
+            std::equal(weight.value.as<double>(), weight.value.as<double>() + 30, weight.value.as<double>() + e * 30));
     const double of_expert = 6 * 5 + 5 + 5 * 6 + 6;
     CHECK(layer.experts->flops().per_row == 6 * (2 * of_expert + 4 * 6));
     ExpertsConfig residual = dropless(4, 1);

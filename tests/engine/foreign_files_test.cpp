@@ -54,7 +54,8 @@ TEST_CASE("half precision is read exactly and rounded to nearest, ties to even",
     CHECK(kernels::to_f16(-1e30f).bits == 0xfc00);
 }
 
-TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, and hold masks and the tied head", "[surroundings]") {
+TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, and hold masks and the tied head",
+          "[surroundings]") {
     for (const Json& json : {tiny_gpt2_json(), tiny_bert_json(), tiny_llama_json(), tiny_vit_json()}) {
         INFO(json.at("model_type"));
         const ExportedFolder exported(json);

@@ -180,7 +180,8 @@ TEST_CASE("models that Hugging Face saved have its outputs here, and go back as 
                                    values<float>(expected.tensors.at("class_logits"))) < 1e-10);
 }
 
-TEST_CASE("Hugging Face loads what is exported, without a key too many or too few, and has its outputs", "[surroundings]") {
+TEST_CASE("Hugging Face loads what is exported, without a key too many or too few, and has its outputs",
+          "[surroundings]") {
     const TemporaryFolder folder;
     std::vector<std::string> words = {"load"};
     std::uint64_t seed = std::random_device{}();

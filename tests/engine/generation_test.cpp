@@ -47,8 +47,8 @@ struct Asked {
         const auto T = static_cast<std::int64_t>(text.size()), V = model->config().vocab;
         const std::vector<std::int32_t> target(text.size(), 0);
         const std::vector<std::int32_t> of_class = {deft::kernels::kIgnoreTarget};
-        model->load(exec, {.B = 1, .T = T, .token = text.data(), .target = target.data(),
-                           .class_target = of_class.data()});
+        model->load(exec,
+                    {.B = 1, .T = T, .token = text.data(), .target = target.data(), .class_target = of_class.data()});
         model->evaluate(exec, 1, T);
         model->logits(exec, whole.view({1, T, V}), 1, T);
         const Tensor last = whole.view({T, V}).slice(T - 1);

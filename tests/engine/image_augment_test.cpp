@@ -221,15 +221,15 @@ TEST_CASE("images are stretched so that centres of pixels lie on centres") {
     std::vector<float> out(16, -1);
     write_augmented(images, 0, augmentation, {}, out);
     for (std::size_t y = 0; y < 4; ++y)
-        CHECK(rounded({out.begin() + static_cast<std::ptrdiff_t>(4 * y), out.begin() + static_cast<std::ptrdiff_t>(4 * y + 4)}) ==
+        CHECK(rounded({out.begin() + static_cast<std::ptrdiff_t>(4 * y),
+                       out.begin() + static_cast<std::ptrdiff_t>(4 * y + 4)}) ==
               std::vector<float>{1, 1.25F, 1.75F, 2});
     // Rows alike, and channels apart: 2 x 2 pixels of 1 2 3 4 and 5 6 7 8.
     const ImageSet square = counted_image(2, 2, 2);
     augmentation = {0, false, as_they_are(2), 3};
     out.assign(18, -1);
     write_augmented(square, 0, augmentation, {}, out);
-    CHECK(rounded(out) ==
-          std::vector<float>{1, 5, 1.5F, 5.5F, 2, 6, 2, 6, 2.5F, 6.5F, 3, 7, 3, 7, 3.5F, 7.5F, 4, 8});
+    CHECK(rounded(out) == std::vector<float>{1, 5, 1.5F, 5.5F, 2, 6, 2, 6, 2.5F, 6.5F, 3, 7, 3, 7, 3.5F, 7.5F, 4, 8});
 }
 
 TEST_CASE("crops and flips are of the stretched image") {

@@ -51,10 +51,12 @@ ImageSet read_small_idx(const std::string& images, const std::string& labels, st
 
 // The reader's refusal of these files; it names the wrong one.
 std::string wrong_images(const std::string& images) {
-    return test::refusal(ErrorKind::io, [&] { read_small_idx(images, small_labels()); }, "pixels: ");
+    return test::refusal(
+        ErrorKind::io, [&] { read_small_idx(images, small_labels()); }, "pixels: ");
 }
 std::string wrong_labels(const std::string& labels) {
-    return test::refusal(ErrorKind::io, [&] { read_small_idx(small_images(), labels); }, "answers: ");
+    return test::refusal(
+        ErrorKind::io, [&] { read_small_idx(small_images(), labels); }, "answers: ");
 }
 
 constexpr int kPlane = 32 * 32;
@@ -67,7 +69,8 @@ std::string cifar_record(const std::vector<int>& labels, char red, char green, c
 }
 
 std::string wrong_cifar(const std::string& bytes, CifarFormat format) {
-    return test::refusal(ErrorKind::io, [&] { read_cifar(image_file("batch.bin", bytes), format); }, "batch.bin: ");
+    return test::refusal(
+        ErrorKind::io, [&] { read_cifar(image_file("batch.bin", bytes), format); }, "batch.bin: ");
 }
 
 // Images of one pixel with these labels; the pixels count up.
@@ -152,10 +155,8 @@ TEST_CASE("idx: hostile images are refused", "[surroundings]") {
 TEST_CASE("idx: hostile labels are refused", "[surroundings]") {
     CHECK_THAT(wrong_labels(small_images()), ContainsSubstring("it has 3 dimensions, and labels have 1") &&
                                                  ContainsSubstring("images (three dimensions) first"));
-    CHECK_THAT(wrong_labels(idx_header(8, {3}) + counting(3)),
-               ContainsSubstring("3 labels, and pixels has 2 images"));
-    CHECK_THAT(wrong_labels(idx_header(8, {1}) + counting(1)),
-               ContainsSubstring("1 label, and pixels has 2 images"));
+    CHECK_THAT(wrong_labels(idx_header(8, {3}) + counting(3)), ContainsSubstring("3 labels, and pixels has 2 images"));
+    CHECK_THAT(wrong_labels(idx_header(8, {1}) + counting(1)), ContainsSubstring("1 label, and pixels has 2 images"));
     CHECK_THAT(wrong_labels(idx_header(8, {2}) + std::string{1}), ContainsSubstring("truncated: 1 values"));
     CHECK_THAT(wrong_labels(small_labels() + "x"), ContainsSubstring("too long: 3 values"));
     CHECK_THAT(wrong_labels(idx_header(8, {2}) + std::string{0, 10}),
@@ -256,7 +257,8 @@ TEST_CASE("images of several files are joined where they are alike", "[surroundi
     CHECK(images.pixels == std::vector<std::uint8_t>{0, 1, 0});
     for (const ImageSet& other : {ImageSet{2, 1, 1, 2, {0, 0}, {0}}, ImageSet{1, 2, 1, 2, {0, 0}, {0}},
                                   ImageSet{1, 1, 2, 2, {0, 0}, {0}}, ImageSet{1, 1, 1, 3, {0}, {0}}}) {
-        const std::string said = test::refusal(ErrorKind::io, [&] { append(images, other, "third"); }, "third: ");
+        const std::string said = test::refusal(
+            ErrorKind::io, [&] { append(images, other, "third"); }, "third: ");
         CHECK_THAT(said, ContainsSubstring("1 x 1 x 1 of 2 classes") && ContainsSubstring("one data set"));
     }
     CHECK(images.count() == 3);

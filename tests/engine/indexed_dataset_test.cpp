@@ -274,7 +274,8 @@ TEST_CASE("token sums do not overflow at the largest values", "[surroundings]") 
     CHECK(sum_of_tokens({wide.data(), 100, 4}) == 100ULL * 2'147'483'647);
 }
 
-TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the latest, and leaves no index", "[surroundings]") {
+TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the latest, and leaves no index",
+          "[surroundings]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 64);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");

@@ -17,12 +17,13 @@ inline constexpr std::int64_t kLongestText = 12;
 // Some of one text, most of two, some longer than a row. classes: as of LabelledSamples; no two samples have one text.
 inline std::shared_ptr<const engine::LabelledSamples> small_labelled_texts(std::int64_t count, std::int64_t classes) {
     const auto vocabulary = numbered_vocabulary(9, 0);
-    const auto samples =
-        std::make_shared<engine::LabelledSamples>(vocabulary->vocabulary(), kLongestText, classes);
+    const auto samples = std::make_shared<engine::LabelledSamples>(vocabulary->vocabulary(), kLongestText, classes);
     for (std::int64_t i = 0; i < count; ++i) {
         Ids a, b;
-        for (std::int64_t t = 0; t < 2 + i % 3; ++t) a.push_back(kFirstWord + static_cast<std::int32_t>((i + t * t) % 9));
-        for (std::int64_t t = 0; t < 1 + i % 9; ++t) b.push_back(kFirstWord + static_cast<std::int32_t>((i / 9 + 2 * t) % 9));
+        for (std::int64_t t = 0; t < 2 + i % 3; ++t)
+            a.push_back(kFirstWord + static_cast<std::int32_t>((i + t * t) % 9));
+        for (std::int64_t t = 0; t < 1 + i % 9; ++t)
+            b.push_back(kFirstWord + static_cast<std::int32_t>((i / 9 + 2 * t) % 9));
         engine::TextPair texts{a, {}};
         if (i % 4 != 1) texts.b = b;
         if (classes == 0)

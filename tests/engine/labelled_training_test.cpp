@@ -25,7 +25,8 @@ std::vector<Sampler::Draw> labelled_draws(const std::vector<std::int64_t>& sampl
     return draws;
 }
 
-std::vector<float> labelled_weights_after(const TrainerConfig& config, const TrainingData& data, int threads, int steps) {
+std::vector<float> labelled_weights_after(const TrainerConfig& config, const TrainingData& data, int threads,
+                                          int steps) {
     Trainer trainer(config, data, threads);
     for (int step = 0; step < steps; ++step) trainer.step();
     return all_parameters<float>(trainer);
@@ -77,7 +78,9 @@ TEST_CASE("labelled texts become rows, cut from the end of the whole") {
     CHECK_THAT(refusal([&] { whole.add_class({a, b}, 2); }), ContainsSubstring("class 2 of samples that have 2"));
     CHECK_THAT(refusal([&] { whole.add_class({a, b}, -1); }), ContainsSubstring("class -1"));
     CHECK_THAT(refusal([&] { whole.add_value({a, b}, 1); }), ContainsSubstring("that have classes"));
-    CHECK_THAT(refusal([&] { values.add_value({a, b}, std::numeric_limits<float>::infinity()); }),
+    CHECK_THAT(refusal([&] {
+                   values.add_value({a, b}, std::numeric_limits<float>::infinity());
+               }),
                ContainsSubstring("value is inf"));
     CHECK_THAT(refusal([&] { LabelledSamples(vocabulary, 1, 2); }), ContainsSubstring("cannot hold [CLS] and [SEP]"));
     CHECK(whole.size() == 2);  // what was refused is not there
@@ -142,7 +145,8 @@ TEST_CASE("a model of other labels, another head or another length is refused la
     CHECK(batches_of(classes, right) == "accepted");
     CHECK(batches_of(values, labelled_training(0, 4)) == "accepted");
     CHECK_THAT(batches_of(values, right), ContainsSubstring("the model predicts 3 classes, and the texts have values"));
-    CHECK_THAT(batches_of(classes, labelled_training(0, 4)), ContainsSubstring("predicts values, and the texts have 3 classes"));
+    CHECK_THAT(batches_of(classes, labelled_training(0, 4)),
+               ContainsSubstring("predicts values, and the texts have 3 classes"));
     CHECK_THAT(batches_of(classes, labelled_training(4, 4)), ContainsSubstring("predicts 4 classes"));
     TrainerConfig config = right;
     config.model.max_seqlen = 11;
@@ -164,10 +168,12 @@ TEST_CASE("a model of other labels, another head or another length is refused la
     const Ids token = {2, 3}, segment = {0, 0};
     input.token = token.data();
     input.segment = segment.data();
-    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }), ContainsSubstring("a regression head is given no values"));
+    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }),
+               ContainsSubstring("a regression head is given no values"));
     const float number = std::numeric_limits<float>::quiet_NaN();
     input.value_target = &number;
-    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }), ContainsSubstring("a sample's value is nan"));
+    CHECK_THAT(refusal([&] { trainer.model().load(trainer.exec(), input); }),
+               ContainsSubstring("a sample's value is nan"));
 }
 
 TEST_CASE("heads of classes and of values alone have the gradients of finite differences") {
@@ -312,7 +318,8 @@ TEST_CASE("epochs of whole steps pass over what is left, in each epoch something
     CHECK(left_out.size() > 1);
     CHECK(run_schedule(config).steps == 6);
 
-    // The trainer trains on those, before and after a restart: of six texts in steps of four the first step of each epoch.
+    // The trainer trains on those, before and after a restart: of six texts in steps of four the first step of each
+    // epoch.
     config.epoch_samples = 6;
     const auto few = small_labelled_texts(6, 3);
     const std::vector<float> weights = labelled_weights_after(config, few, 1, 3);

@@ -21,9 +21,9 @@ using Variables = std::map<std::string, std::string>;
 Meeting meeting_with(const Variables& variables) {
     std::vector<std::unique_ptr<WithVariable>> set;
     for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "DEFT_PORT",
-                             "TORCHELASTIC_USE_AGENT_STORE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_NTASKS",
-                             "LOCAL_WORLD_SIZE", "SLURM_STEP_NUM_NODES",
-                             "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST", "SLURM_LAUNCH_NODE_IPADDR"}) {
+                             "TORCHELASTIC_USE_AGENT_STORE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID",
+                             "SLURM_NTASKS", "LOCAL_WORLD_SIZE", "SLURM_STEP_NUM_NODES", "SLURM_STEP_NUM_TASKS",
+                             "SLURM_STEP_NODELIST", "SLURM_LAUNCH_NODE_IPADDR"}) {
         const auto given = variables.find(name);
         set.push_back(std::make_unique<WithVariable>(name, given == variables.end() ? "" : given->second));
         if (given == variables.end()) ::unsetenv(name);
@@ -42,8 +42,12 @@ Variables without(Variables variables, const std::string& name) {
 }
 
 const Variables kTorchrun = {{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "first"}, {"MASTER_PORT", "29500"}};
-const Variables kSrun = {{"SLURM_JOB_ID", "800"},      {"SLURM_STEP_ID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"},
-                         {"SLURM_NTASKS", "4"},        {"SLURM_PROCID", "3"},  {"SLURM_STEP_NODELIST", "gpu[07-09],other"},
+const Variables kSrun = {{"SLURM_JOB_ID", "800"},
+                         {"SLURM_STEP_ID", "1"},
+                         {"SLURM_STEP_NUM_TASKS", "4"},
+                         {"SLURM_NTASKS", "4"},
+                         {"SLURM_PROCID", "3"},
+                         {"SLURM_STEP_NODELIST", "gpu[07-09],other"},
                          {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.9"}};
 
 void check_refused(const Variables& variables, const std::string& says) {

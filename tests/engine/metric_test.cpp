@@ -51,7 +51,8 @@ TEST_CASE("seqreo_voc orders by length, then by rarity, whatever the samples", "
         CHECK(static_cast<double>(length) * std::log(1e9) * 10 <= static_cast<double>(rarity.length_weight));
         CHECK(static_cast<double>(length) * std::log(1e9) * 100.001 > static_cast<double>(rarity.length_weight));
     }
-    CHECK_THROWS_WITH(token_rarity(count, std::numeric_limits<std::int32_t>::max() - 1), ContainsSubstring("seqreo_voc"));
+    CHECK_THROWS_WITH(token_rarity(count, std::numeric_limits<std::int32_t>::max() - 1),
+                      ContainsSubstring("seqreo_voc"));
 }
 
 TEST_CASE("rarity in fixed point is within half a unit of the logarithm") {
@@ -81,7 +82,8 @@ TEST_CASE("a token outside the vocabulary is named, of two bytes and of four") {
     TokenCorpus corpus;
     corpus.tokens = {narrow.data(), 5, 2};
     const Metric voc = built_in_metric("voc");
-    CHECK_THROWS_WITH(metric_values(packed_samples(corpus, 4, 10), voc), ContainsSubstring("token 400") && ContainsSubstring("0 to 9"));
+    CHECK_THROWS_WITH(metric_values(packed_samples(corpus, 4, 10), voc),
+                      ContainsSubstring("token 400") && ContainsSubstring("0 to 9"));
     for (const std::int32_t bad : {10, -1, std::numeric_limits<std::int32_t>::max()})
         CHECK_THROWS_WITH(metric_values(packed_samples(corpus_of_tokens({1, 2, bad, 3, 4}), 4, 10), voc),
                           ContainsSubstring("token " + std::to_string(bad)));

@@ -38,8 +38,12 @@ TEST_CASE("a Mixtral's config.json says what its experts are, and goes both ways
     CHECK(again.at("router_aux_loss_coef") == 0.02);
     CHECK(parsed(again) == config);
     // Where it is silent.
-    const TransformerConfig silent = parsed({{"model_type", "mixtral"}, {"hidden_size", 16}, {"num_hidden_layers", 1},
-                                             {"num_attention_heads", 8}, {"intermediate_size", 24}, {"vocab_size", 31}});
+    const TransformerConfig silent = parsed({{"model_type", "mixtral"},
+                                             {"hidden_size", 16},
+                                             {"num_hidden_layers", 1},
+                                             {"num_attention_heads", 8},
+                                             {"intermediate_size", 24},
+                                             {"vocab_size", 31}});
     CHECK(silent.blocks[0].experts->count == 8);
     CHECK(silent.blocks[0].experts->top == 2);
     CHECK(silent.blocks[0].attention.rope_theta == 1e6);
@@ -66,7 +70,8 @@ TEST_CASE("what Mixtral has not is not exported, and the reason says what", "[su
     };
     CHECK_THAT(why([](BlockConfig& block) { block.feed_forward.bias = true; }),
                ContainsSubstring("feed_forward_bias is true"));
-    CHECK_THAT(why([](BlockConfig& block) { block.attention.bias = true; }), ContainsSubstring("attention_bias is true"));
+    CHECK_THAT(why([](BlockConfig& block) { block.attention.bias = true; }),
+               ContainsSubstring("attention_bias is true"));
     CHECK_THAT(why([](BlockConfig& block) { block.experts->residual = true; }), ContainsSubstring("experts is"));
     CHECK_THAT(why([](BlockConfig& block) { block.experts->top = 1; }), ContainsSubstring("num_experts_per_tok is 1"));
     CHECK_THAT(why([](BlockConfig& block) { block.experts->scores_with_capacity = true; }),
@@ -83,7 +88,7 @@ TEST_CASE("a Mixtral's tensors are slices of ours, and go back as the same bytes
     const SafetensorsFile file = read_safetensors(exported.folder / "model.safetensors");
     const std::int64_t C = 16, F = 24, E = 3;
     CHECK(file.tensors.size() == 3 + 2 * (2 + 4 + 1 + 3 * E));
-    const auto in = exported.model.weight("h.1.mlp.experts.c_fc.weight");    // (E, 2F, C)
+    const auto in = exported.model.weight("h.1.mlp.experts.c_fc.weight");     // (E, 2F, C)
     const auto out = exported.model.weight("h.1.mlp.experts.c_proj.weight");  // (E, C, F)
     const auto slice = [&](const std::vector<float>& all, std::int64_t first) {
         return std::vector<float>(all.begin() + first * F * C, all.begin() + (first + 1) * F * C);

@@ -19,7 +19,7 @@ struct NamedModel {
 enum class PositionsOf { learned, rope, none };
 
 inline TransformerConfig model_of(NormKind norm, NormPlacement placement, PositionsOf positions, Activation activation,
-                           std::int64_t kv_heads, double dropout) {
+                                  std::int64_t kv_heads, double dropout) {
     TransformerConfig config = gpt2_config(2, 8, 2, 6, 11, 0.3);
     const bool is_post = placement == NormPlacement::post, has_bias = norm == NormKind::layer;
     for (BlockConfig& block : config.blocks) {
@@ -39,7 +39,8 @@ inline TransformerConfig model_of(NormKind norm, NormPlacement placement, Positi
     config.head = HeadConfig{.tied = positions == PositionsOf::learned, .bias = is_post};
     if (is_post && activation != Activation::swiglu) {
         config.head->transform = {activation, {norm, 0.05}};
-        config.class_head = {.classes = 3, .pooling = kv_heads == 1 ? Pooling::mean : Pooling::first, .pooler = has_bias};
+        config.class_head = {
+            .classes = 3, .pooling = kv_heads == 1 ? Pooling::mean : Pooling::first, .pooler = has_bias};
     }
     return config;
 }
@@ -58,7 +59,8 @@ inline std::vector<NamedModel> all_models() {
                                                      " activation " + std::to_string(static_cast<int>(activation)) +
                                                      " kv_heads " + std::to_string(kv_heads) +
                                                      (dropout > 0 ? " dropout" : "");
-                            models.push_back({name, model_of(norm, placement, positions, activation, kv_heads, dropout)});
+                            models.push_back(
+                                {name, model_of(norm, placement, positions, activation, kv_heads, dropout)});
                         }
     return models;
 }
@@ -81,12 +83,12 @@ struct Model {
     Arena arena;
     std::unique_ptr<Transformer> transformer;
     Exec exec;
-    std::vector<std::int32_t> token, target, segment;  // (B, T)
-    std::vector<std::int32_t> length;                  // (B), or empty
+    std::vector<std::int32_t> token, target, segment;                         // (B, T)
+    std::vector<std::int32_t> length;                                         // (B), or empty
     std::vector<std::int32_t> class_target = {2, kernels::kIgnoreTarget, 0};  // (B)
     std::vector<float> value_target = {0.75f, -1.5f, 2};                      // (B)
-    std::vector<std::int64_t> draw = {5, 3, 8};        // (B)
-    std::vector<std::int32_t> set_of_layer = {-1, 0};  // of kept tokens
+    std::vector<std::int64_t> draw = {5, 3, 8};                               // (B)
+    std::vector<std::int32_t> set_of_layer = {-1, 0};                         // of kept tokens
 
     explicit Model(const TransformerConfig& config, DType dtype = DType::f64, int threads = 1,
                    Recompute recompute = Recompute::none)
@@ -104,19 +106,21 @@ struct Model {
         }
     }
 
-    // The mean loss of the tokens of samples [first, first + n) plus that of their classes over B samples, and its gradients in the table. kept (sets of set_of_layer, n, K): the
-    // positions of each sample that layers take; set_of_layer as in KeptTokens.
+    // The mean loss of the tokens of samples [first, first + n) plus that of their classes over B samples, and its
+    // gradients in the table. kept (sets of set_of_layer, n, K): the positions of each sample that layers take;
+    // set_of_layer as in KeptTokens.
     double train(std::int64_t first = 0, std::int64_t n = B, Accumulate accumulate = Accumulate::no,
                  std::vector<std::int32_t> kept = {}) {
         const auto sample = static_cast<std::size_t>(first);
-        transformer->load(exec, {n, T, &token[at(first)], &target[at(first)],
-                                 length.empty() ? nullptr : &length[sample], &segment[at(first)],
-                                 &class_target[sample], &value_target[sample]});
+        transformer->load(exec,
+                          {n, T, &token[at(first)], &target[at(first)], length.empty() ? nullptr : &length[sample],
+                           &segment[at(first)], &class_target[sample], &value_target[sample]});
         KeptTokens tokens;
         const std::int64_t sets = 1 + *std::max_element(set_of_layer.begin(), set_of_layer.end());
         if (!kept.empty())
-            tokens = {make_tensor(kept.data(), DType::i32, {sets, n, static_cast<std::int64_t>(kept.size()) / sets / n}),
-                      set_of_layer};
+            tokens = {
+                make_tensor(kept.data(), DType::i32, {sets, n, static_cast<std::int64_t>(kept.size()) / sets / n}),
+                set_of_layer};
         const DropoutKeys random{9, 4, make_tensor(&draw[static_cast<std::size_t>(first)], DType::i64, {n})};
         transformer->forward_backward(exec, n, T, tokens, random, {1.0 / (B * T), 1.0 / B}, accumulate);
         return loss(n) / (B * T) + class_loss(n) / B;

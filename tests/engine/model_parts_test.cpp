@@ -34,7 +34,9 @@ TEST_CASE("kept tokens in a model of other parts have the gradients of finite di
     }
 }
 
-TEST_CASE("layers in a row that share their kept tokens have the gradients of finite differences, and the same bits recomputed") {
+TEST_CASE(
+    "layers in a row that share their kept tokens have the gradients of finite differences, and the same bits "
+    "recomputed") {
     using Ints = std::vector<std::int32_t>;
     const Ints one_set = {0, 2, 3, 1, 2, 5, 0, 4, 5}, two_sets = {0, 2, 3, 1, 2, 5, 0, 4, 5, 1, 3, 4, 0, 1, 2, 2, 3, 5};
     TransformerConfig plain_post = small_bert();
@@ -94,7 +96,8 @@ TEST_CASE("keeping every token, and splitting a batch, change only rounding, wha
     }
 }
 
-TEST_CASE("the float model of any parts is the double model, with the same bits on any threads and however recomputed") {
+TEST_CASE(
+    "the float model of any parts is the double model, with the same bits on any threads and however recomputed") {
     int number = 0;
     for (const NamedModel& named : all_models()) {
         INFO(named.name);
@@ -162,7 +165,8 @@ TEST_CASE("dropout is of training alone, and of the number of a sample's draw") 
 }
 
 TEST_CASE("no two dropouts of a model drop the same values") {
-    // The stream is a sum of ones, each dropped or doubled, that the parts named in `ones` add; the head shows it as it is.
+    // The stream is a sum of ones, each dropped or doubled, that the parts named in `ones` add; the head shows it as it
+    // is.
     const auto stream_of = [](const std::vector<std::string>& ones) {
         TransformerConfig config = gpt2_config(2, 8, 2, 6, 8);
         config.input.positions = Positions::none;
@@ -275,7 +279,7 @@ TEST_CASE("a class is that of its sample alone, and one without a class has no p
     }
     model.class_target[0] = 3;
     CHECK_THROWS_WITH(model.train(), ContainsSubstring("class 3 of a model with 3 classes"));
-    CHECK_THROWS_WITH(model.transformer->load(model.exec, {1, 6, model.token.data(), model.target.data(), nullptr,
-                                                           model.segment.data()}),
+    CHECK_THROWS_WITH(model.transformer->load(
+                          model.exec, {1, 6, model.token.data(), model.target.data(), nullptr, model.segment.data()}),
                       ContainsSubstring("given none"));
 }

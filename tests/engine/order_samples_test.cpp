@@ -58,8 +58,12 @@ TEST_CASE("ordering: few values, many values, wide and extreme ones, in any memo
         draw(3000, [&] { return static_cast<std::int64_t>(random() % 100'000) - 50'000; }),
         draw(3000, [&] { return static_cast<std::int64_t>(random() >> 20); }),  // 44 bits and 12 of an id: one word
         draw(3000, [&] { return static_cast<std::int64_t>(random()); }),        // 64 bits: two words
-        draw(3000, [&] { return random() % 2 == 0 ? std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(random() % 9)
-                                                  : std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(random() % 9); }),
+        draw(3000,
+             [&] {
+                 return random() % 2 == 0
+                            ? std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(random() % 9)
+                            : std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(random() % 9);
+             }),
     };
     for (const auto& values : cases)
         for (const int threads : {1, 3})

@@ -14,8 +14,8 @@ namespace {
 // Random samples of which each shares a random beginning with one before it; every position is scored, some twice.
 struct Packed {
     std::int64_t B, T;
-    std::vector<std::int32_t> token, target;             // (B, T)
-    std::vector<std::int32_t> computed, source, scored;  // (M), (B, T), (R = B T)
+    std::vector<std::int32_t> token, target;                  // (B, T)
+    std::vector<std::int32_t> computed, source, scored;       // (M), (B, T), (R = B T)
     std::vector<std::int32_t> own_token = {}, position = {};  // (M), of the rows that are computed
 
     PackedSamples samples() const { return {B, T, own_token, position, computed, source, scored, target}; }

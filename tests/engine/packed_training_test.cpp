@@ -145,9 +145,8 @@ TEST_CASE("packed samples are scored as padded ones, and trained on where the ro
     const TransformerConfig config = bert_training(NormPlacement::post).model;
     Arena arena;
     const Backend in_double{Device::cpu, DType::f64, 1};
-    auto model = plan_and_commit(arena, [&](Arena& a) {
-        return std::make_unique<Transformer>(a, config, in_double, 3);
-    });
+    auto model =
+        plan_and_commit(arena, [&](Arena& a) { return std::make_unique<Transformer>(a, config, in_double, 3); });
     Exec exec = make_exec(in_double, arena);
     initialise(exec, model->parameters(), 1, 0.3, config.layers());
     const std::vector<std::int32_t> length = {3, 1, 4}, start = {0, 3, 4, 8}, position = {0, 1, 2, 0, 0, 1, 2, 3};
@@ -170,7 +169,8 @@ TEST_CASE("packed samples are scored as padded ones, and trained on where the ro
     const DropoutKeys random{7, 2, make_tensor(draw.data(), DType::i64, {3})};
     model->forward_backward(exec, 3, 4, {}, random, {}, Accumulate::no);
     const std::vector<double> gradients = values<double>(model->parameters().flat_gradients());
-    const Ids padded_token = {2, 5, 6, 0, 7, 0, 0, 0, 2, 9, 10, 11}, padded_segment = {0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+    const Ids padded_token = {2, 5, 6, 0, 7, 0, 0, 0, 2, 9, 10, 11},
+              padded_segment = {0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1};
     const Ids padded_target = {9, 7, -1, -1, 8, -1, -1, -1, -1, 5, 6, -1};
     input.start = input.position = nullptr;
     input.token = padded_token.data();
@@ -245,7 +245,8 @@ TEST_CASE("packed rows are laid out with padding by hand") {
           std::vector<double>{1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 0, 0, 0, 0, 0, 0});
     // Two of the first sample's three tokens, and the only one of the second.
     std::vector<std::int32_t> kept_start = {0, 2, 3}, index = {0, 2, 3, 1, 2, 3}, position = {0, 2, 0, 1, 2, 0};
-    KeptTokens kept{make_tensor(index.data(), DType::i32, {2, 1, 3}), {},
+    KeptTokens kept{make_tensor(index.data(), DType::i32, {2, 1, 3}),
+                    {},
                     make_tensor(position.data(), DType::i32, {2, 1, 3}),
                     {make_tensor(kept_start.data(), DType::i32, {3}), 2}};
     CHECK(values<std::int32_t>(padded_kept_index(kept, packed).tensor) == Ids{0, 2, 0, 1, 1, 2, 0, 1});

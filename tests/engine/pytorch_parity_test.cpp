@@ -105,7 +105,8 @@ void write_third_step_of(const fs::path& file, const TransformerConfig& model, c
 
 }  // namespace
 
-TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too", "[surroundings]") {
+TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too",
+          "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto samples = small_samples(20);
@@ -130,11 +131,17 @@ TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model
     CHECK_THROWS_WITH(require_checkable(dropout), ContainsSubstring("this model has dropout"));
 }
 
-TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens", "[surroundings]") {
+TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens",
+          "[surroundings]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
-    const ExpertsConfig one{.count = 4, .top = 1, .capacity_factor = 0.75, .min_capacity = 1,
-                            .random_token_selection = false, .aux_weight = 0.3, .z_weight = 0.1};
+    const ExpertsConfig one{.count = 4,
+                            .top = 1,
+                            .capacity_factor = 0.75,
+                            .min_capacity = 1,
+                            .random_token_selection = false,
+                            .aux_weight = 0.3,
+                            .z_weight = 0.1};
     ExpertsConfig two = one, three = one, residual = one, both = two, least = one, dropless = two;
     two.top = both.top = dropless.top = 2;
     three.top = 3;
@@ -196,10 +203,12 @@ TEST_CASE("a training step of a model of images is PyTorch's, with dropped token
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights", "[surroundings]") {
+TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights",
+          "[surroundings]") {
     const Folder folder;
     const std::string script = DEFT_SOURCE_DIR "/tests/engine/huggingface_models.py";
-    const std::string bert = (folder.path / "bert.safetensors").string(), llama = (folder.path / "llama.safetensors").string();
+    const std::string bert = (folder.path / "bert.safetensors").string(),
+                      llama = (folder.path / "llama.safetensors").string();
     write_third_step_of(bert, bert_of(NormPlacement::post), small_samples(20), false);
     TransformerConfig equal_heads = llama_of();
     for (BlockConfig& block : equal_heads.blocks) block.attention.kv_heads = block.attention.heads;
@@ -221,8 +230,9 @@ TEST_CASE("a training step with dropped tokens is PyTorch's", "[surroundings]") 
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const Pacing seven{7, 7, 1, 0, 1};
     std::vector<std::string> command = {kPython, kScript};
-    for (const TokenDropping& dropping : {random_on_two_layers(), TokenDropping{seven, {0, 2, 3}, 1, &token_dropper("random_ltd"), {}},
-                                   bypass_on({1, 2, 3}, seven)}) {
+    for (const TokenDropping& dropping :
+         {random_on_two_layers(), TokenDropping{seven, {0, 2, 3}, 1, &token_dropper("random_ltd"), {}},
+          bypass_on({1, 2, 3}, seven)}) {
         command.push_back((folder.path / (std::to_string(command.size()) + ".safetensors")).string());
         write_third_step(command.back(), dropping);
     }

@@ -48,7 +48,8 @@ TEST_CASE("kept tokens are the same at any split of a batch") {
         const auto index = dropping.select(K, part, 42, 9);
         for (std::size_t layer = 0; layer < layers; ++layer)
             for (std::size_t b = 0; b < part.size(); ++b) {
-                const auto at = static_cast<std::size_t>(std::find(batch.begin(), batch.end(), part[b]) - batch.begin());
+                const auto at =
+                    static_cast<std::size_t>(std::find(batch.begin(), batch.end(), part[b]) - batch.begin());
                 CHECK(row_of(index, part.size(), K, layer, b) == row_of(whole, batch.size(), K, layer, at));
             }
     }

@@ -53,8 +53,8 @@ TEST_CASE("what each way to compute again saves, by hand") {
         return arena.region_bytes(Region::activations);
     };
     const auto a_layer = [&](Recompute recompute) { return bytes(recompute, 5) - bytes(recompute, 4); };
-    // 2 x 16 rows of width C = 32: the block's input and mid (2 C), qkv (3 C), attention (C), before the activation (4 C),
-    // lse of two heads, mean and rstd of two norms; outputs of the norms (2 C) and of the activation (4 C).
+    // 2 x 16 rows of width C = 32: the block's input and mid (2 C), qkv (3 C), attention (C), before the activation (4
+    // C), lse of two heads, mean and rstd of two norms; outputs of the norms (2 C) and of the activation (4 C).
     constexpr std::int64_t rows = 2 * 16, C = 32;
     CHECK(a_layer(Recompute::none) == 4 * rows * (16 * C + 2 + 4));
     CHECK(a_layer(Recompute::activation) == 4 * rows * (10 * C + 2 + 4));

@@ -1,5 +1,5 @@
-// Defects of DeepSpeed's data-efficiency library, each as a test that would catch it here. Those that another file tests
-// are tagged there, so that `test_engine "[reference-defect]"` runs all:
+// Defects of DeepSpeed's data-efficiency library, each as a test that would catch it here. Those that another file
+// tests are tagged there, so that `test_engine "[reference-defect]"` runs all:
 //   resuming replays or loses draws (threads 8405, 8406, 8425)   composition_test.cpp
 //   a permutation is known only to files on disk                 sampler_test.cpp
 //   what is prefetched takes a later step's difficulty           sampler_test.cpp

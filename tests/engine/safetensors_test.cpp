@@ -117,7 +117,8 @@ TEST_CASE("safetensors: the bytes of a file are those of the format's definition
     CHECK(read_file(file) == expected);
 }
 
-TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file", "[surroundings]") {
+TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file",
+          "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     write_file_atomically(file, "old");
@@ -141,12 +142,15 @@ TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[sur
     write_file_atomically(disk / "t", "old");
     const std::vector<float> values = random_floats(100'000);
     Exec exec;
-    CHECK_THAT(refusal(ErrorKind::io, [&] {
-        const Tensor tensor = make_tensor(const_cast<float*>(values.data()), DType::f32, {1000, 100});
-        SafetensorsOutput out(disk / "t", {{"w", tensor}}, {});
-        write_in_pieces(exec, tensor, {}, out);
-        out.finish();
-    }), ContainsSubstring("No space left"));
+    CHECK_THAT(
+        refusal(ErrorKind::io,
+                [&] {
+                    const Tensor tensor = make_tensor(const_cast<float*>(values.data()), DType::f32, {1000, 100});
+                    SafetensorsOutput out(disk / "t", {{"w", tensor}}, {});
+                    write_in_pieces(exec, tensor, {}, out);
+                    out.finish();
+                }),
+        ContainsSubstring("No space left"));
     CHECK(read_file(disk / "t") == "old");
     CHECK(std::distance(fs::directory_iterator(folder / "disk"), fs::directory_iterator()) == 1);
 }
@@ -182,7 +186,8 @@ TEST_CASE("tensors go to a file and come back in pieces, transposed and rounded 
                 const Tensor& from = read.tensors.at("w");
                 const auto* bytes = static_cast<const char*>(from.data);
                 std::vector<float> back(values.size(), -7);
-                read_in_pieces(exec, {make_tensor(back.data(), DType::f32, {rows, columns}), from, transposed}, *read.file);
+                read_in_pieces(exec, {make_tensor(back.data(), DType::f32, {rows, columns}), from, transposed},
+                               *read.file);
                 std::size_t wrong_stored = 0, wrong_read = 0;
                 for (std::int64_t r = 0; r < rows; ++r)
                     for (std::int64_t c = 0; c < columns; ++c) {
@@ -223,7 +228,8 @@ TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened ex
     }
 }
 
-TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read", "[surroundings]") {
+TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read",
+          "[surroundings]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::string header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})";
@@ -249,7 +255,12 @@ TEST_CASE("a file that is cut short once it is mapped is an error, and no signal
     Exec exec;
     std::vector<float> back(values.size());
     for (const bool transposed : {false, true})
-        CHECK_THAT(refusal(ErrorKind::io, [&] {
-            read_in_pieces(exec, {make_tensor(back.data(), DType::f32, {500, 600}), read.tensors.at("w"), transposed}, *read.file);
-        }), ContainsSubstring("cut short"));
+        CHECK_THAT(refusal(ErrorKind::io,
+                           [&] {
+                               read_in_pieces(
+                                   exec,
+                                   {make_tensor(back.data(), DType::f32, {500, 600}), read.tensors.at("w"), transposed},
+                                   *read.file);
+                           }),
+                   ContainsSubstring("cut short"));
 }

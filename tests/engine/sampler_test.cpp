@@ -1,7 +1,7 @@
 // Curricula over samples: the metric, the order, the phases, and the draws.
 
-#include "engine/data_efficiency/sampling/metric.h"
 #include "engine/data_efficiency/sampling/sampler.h"
+#include "engine/data_efficiency/sampling/metric.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,8 @@ Admission admit_one(const SampleCurriculum& metric, std::int64_t steps) {
     return admit({&metric, 1}, steps);
 }
 
-Sampler sampler_of(std::uint64_t seed, std::int64_t batch, std::span<const SampleCurriculum> metrics, std::int64_t steps) {
+Sampler sampler_of(std::uint64_t seed, std::int64_t batch, std::span<const SampleCurriculum> metrics,
+                   std::int64_t steps) {
     return Sampler(seed, admit(metrics, steps), steps, [=](std::int64_t step) { return step * batch; });
 }
 
@@ -71,7 +72,8 @@ TEST_CASE("a percentile admits an exact count of samples, a value all up to it")
     const DifficultyIndex index = random_index(1234, 5);
     const SampleCurriculum curriculum = by_percentile(index, 100, 1);
     const auto phases = admit_one(curriculum, 500).phases;
-    // Step s has percentile floor((s + 1) / 100 * 99 + 1), by hand: 1 at s = 0, 2 at s = 1 (2.98), 51 at s = 50 (51.49).
+    // Step s has percentile floor((s + 1) / 100 * 99 + 1), by hand: 1 at s = 0, 2 at s = 1 (2.98), 51 at s = 50
+    // (51.49).
     CHECK(phases.front().admitted == 12);  // floor(1234 / 100)
     CHECK(phases[1].admitted == 24);
     CHECK(phases.back().admitted == 1234);
@@ -81,7 +83,8 @@ TEST_CASE("a percentile admits an exact count of samples, a value all up to it")
     const SampleCurriculum by_value{{10, 40, 1, 60, 1}, false, index, "voc"};
     for (const AdmissionPhase& phase : admit_one(by_value, 500).phases) {
         const std::int64_t most = paced_value(by_value.pacing, phase.first_step + 1);
-        CHECK(phase.admitted == std::count_if(index.value.begin(), index.value.end(), [&](auto v) { return v <= most; }));
+        CHECK(phase.admitted ==
+              std::count_if(index.value.begin(), index.value.end(), [&](auto v) { return v <= most; }));
     }
     CHECK_THROWS_WITH(admit_one({{-5, 40, 1, 60, 1}, false, index, "voc"}, 500), ContainsSubstring("easiest sample"));
 }
@@ -199,7 +202,8 @@ TEST_CASE("clusters of equal size have orders of their own") {
     CHECK(shared < 30);  // 16 by chance, standard deviation 2.4
 }
 
-TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise", "[reference-defect]") {
+TEST_CASE("draws are a pure function: any order, any batch split, and another seed draws otherwise",
+          "[reference-defect]") {
     const SampleCurriculum curriculum = by_percentile(random_index(300, 1), 40);
     const Sampler a = sampler_of(9, 6, curriculum, 100), b = sampler_of(9, 6, curriculum, 100),
                   c = sampler_of(10, 6, curriculum, 100);
@@ -229,7 +233,8 @@ TEST_CASE("with several metrics the pool is the intersection of what each admits
     const std::int64_t samples = 400 + seed % 97, steps = 120, batch = 5;
     const DifficultyIndex first = random_index(samples, seed);
     std::vector<std::int64_t> lengths = random_values(samples, seed + 1);
-    lengths[static_cast<std::size_t>(first.order[0])] = 0;  // so that some sample is easy enough for both from the start
+    lengths[static_cast<std::size_t>(first.order[0])] =
+        0;  // so that some sample is easy enough for both from the start
     const SampleCurriculum metrics[] = {by_percentile(first, 60),
                                         {{3, 49, 1, 90, 1}, false, index_of_values(lengths), "length"}};
     const Admission admission = admit(metrics, steps);

@@ -13,8 +13,8 @@ TEST_CASE("every weight of a block is among the elements that are summed once th
     TrainerConfig config = tiny_config(12, 13);  // so that h.1. begins no name of h.11.
     config.model.blocks[3].experts = ExpertsConfig{.count = 3, .top = 2};
     Arena arena;
-    const Transformer model = plan_and_commit(
-        arena, [&](Arena& a) { return Transformer(a, config.model, Backend{}, 2); });
+    const Transformer model =
+        plan_and_commit(arena, [&](Arena& a) { return Transformer(a, config.model, Backend{}, 2); });
     const ParameterTable& table = model.parameters();
     const std::vector<SharedGroup> groups = shared_groups(table, config.model.blocks.size(), {}, {});
     REQUIRE(groups.size() == 2);

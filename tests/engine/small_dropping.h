@@ -15,10 +15,11 @@ struct SmallDropping {
     PlannedDropping planned;
     Exec exec;
 
-    SmallDropping(const TokenDropping& dropping, std::int64_t layers, std::int64_t T, std::int64_t vocab, std::int64_t max_batch)
+    SmallDropping(const TokenDropping& dropping, std::int64_t layers, std::int64_t T, std::int64_t vocab,
+                  std::int64_t max_batch)
         : model(gpt2_config(layers, 8, 1, T, vocab)) {
-        planned = plan_and_commit(
-            arena, [&](Arena& a) { return plan_dropping(a, dropping, model, Backend{}, max_batch); });
+        planned =
+            plan_and_commit(arena, [&](Arena& a) { return plan_dropping(a, dropping, model, Backend{}, max_batch); });
         exec = make_exec(Backend{}, arena);
         planned.choice.start(exec);
     }
@@ -33,8 +34,9 @@ struct SmallDropping {
         StepPlan plan;
         plan.seqlen = T;
         plan.kept = K;
-        MicroBatch batch{seed, step, T, make_tensor(draw.data(), DType::i64, {B}),
-                         make_tensor(token.data(), DType::i32, {B, T}), {}};
+        MicroBatch batch{
+            seed, step, T, make_tensor(draw.data(), DType::i64, {B}), make_tensor(token.data(), DType::i32, {B, T}),
+            {}};
         if (!length.empty()) batch.length = make_tensor(length.data(), DType::i32, {B});
         const KeptTokens kept = kept_tokens(exec, planned, plan, batch);
         return kept.index ? values<std::int32_t>(kept.index) : std::vector<std::int32_t>{};
@@ -45,12 +47,12 @@ struct SmallDropping {
         for (std::size_t first = 0; first < loss.size(); first += at_once) {
             const auto n = static_cast<std::int64_t>(std::min(at_once, loss.size() - first));
             planned.choice.observe(exec, make_tensor(target.data() + first, DType::i32, {1, n}),
-                           make_tensor(loss.data() + first, DType::f32, {1, n}),
-                           first == 0 ? Accumulate::no : Accumulate::yes);
+                                   make_tensor(loss.data() + first, DType::f32, {1, n}),
+                                   first == 0 ? Accumulate::no : Accumulate::yes);
         }
         double norm = 1;
         planned.choice.finish_step(exec, make_tensor(&norm, DType::f64, {1}),
-                            make_tensor(&total_loss, DType::f64, {1}));
+                                   make_tensor(&total_loss, DType::f64, {1}));
     }
 };
 

@@ -31,8 +31,8 @@ inline std::shared_ptr<ImageSamples> small_image_samples(std::int64_t count) {
     samples.images = {.channels = 2, .height = 6, .width = 4, .classes = 3, .pixels = {}, .labels = {}};
     const std::int64_t values = count * samples.images.image_pixels();
     for (std::int64_t i = 0; i < values; ++i)
-        samples.images.pixels.push_back(static_cast<std::uint8_t>(kernels::philox_u32(
-            11, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0)));
+        samples.images.pixels.push_back(static_cast<std::uint8_t>(
+            kernels::philox_u32(11, kernels::RandomPurpose::tests, 0, 0, static_cast<std::uint64_t>(i), 0)));
     for (std::int64_t i = 0; i < count; ++i) samples.images.labels.push_back(static_cast<std::int32_t>(i % 3));
     samples.augmentation.channels = {{0.5, 0.4}, {0.3, 0.25}};
     return std::make_shared<ImageSamples>(std::move(samples));
@@ -54,9 +54,9 @@ struct ImageModel {
     Arena arena;
     std::unique_ptr<Transformer> transformer;
     Exec exec;
-    std::vector<float> image;                                              // (B, height, width, channels)
+    std::vector<float> image;                                                 // (B, height, width, channels)
     std::vector<std::int32_t> class_target = {2, kernels::kIgnoreTarget, 0};  // (B)
-    std::vector<std::int64_t> draw = {5, 3, 8};                            // (B)
+    std::vector<std::int64_t> draw = {5, 3, 8};                               // (B)
 
     explicit ImageModel(const TransformerConfig& config, DType dtype = DType::f64, int threads = 1,
                         Recompute recompute = Recompute::none) {

@@ -151,11 +151,13 @@ double thread_seconds() {
 
 TEST_CASE("ranks exchange much more than a connection keeps, all with all at once, in unequal pieces and none") {
     const auto bytes = [](int from, int to) {
-        return from == 1 && to == 0 ? 0 : static_cast<std::size_t>(from * 5 + to) * 3 * kMiB + static_cast<std::size_t>(to);
+        return from == 1 && to == 0 ? 0
+                                    : static_cast<std::size_t>(from * 5 + to) * 3 * kMiB + static_cast<std::size_t>(to);
     };
     CHECK(on_ranks(3, [&](const Ranks& ranks) {
               for (int round = 0; round < 2; ++round) {
-                  Pieces pieces = pieces_of(ranks, bytes), small = pieces_of(ranks, [](int, int to) { return to + 1u; });
+                  Pieces pieces = pieces_of(ranks, bytes),
+                         small = pieces_of(ranks, [](int, int to) { return to + 1u; });
                   const std::int64_t before = ranks->bytes_sent();
                   begin(ranks, pieces);
                   begin(ranks, small);
@@ -175,7 +177,8 @@ TEST_CASE("what one group has begun to send keeps no other from anything, whatev
     CHECK(on_ranks(2, [&](const Ranks& ranks) {
               const Ranks values = ranks->split(0), other = ranks->split(0);
               Pieces pieces = pieces_of(values, [&](int, int) { return kMuch; });
-              Pieces of_other = pieces_of(other, [](int from, int) { return static_cast<std::size_t>(from + 1) * 1000; });
+              Pieces of_other =
+                  pieces_of(other, [](int from, int) { return static_cast<std::size_t>(from + 1) * 1000; });
               begin(values, pieces);
               if (ranks->rank() == 0) receive(values, pieces);  // while rank 1 waits for it elsewhere
               other->barrier();
@@ -218,7 +221,9 @@ TEST_CASE("groups of groups have the ranks of equal color in their order, and mi
               const std::vector<Ranks> groups = {ranks, half, odd, all};
               std::vector<Pieces> pieces;
               for (std::size_t g = 0; g < groups.size(); ++g) {
-                  const auto bytes = [&](int from, int to) { return static_cast<std::size_t>(from + 2 * to) * 100 + g; };
+                  const auto bytes = [&](int from, int to) {
+                      return static_cast<std::size_t>(from + 2 * to) * 100 + g;
+                  };
                   pieces.push_back(pieces_of(groups[g], bytes));
                   begin(groups[g], pieces[g]);
               }
@@ -375,7 +380,8 @@ TEST_CASE("strangers who say something else, a part, or nothing do not disturb a
     bodies.push_back([&] {
         std::vector<Descriptor> strangers;
         for (int i = 0; i < 270; ++i) strangers.push_back(stranger_at(port));
-        say(strangers[0], "GET / HTTP/1.1\r\nHost: first\r\nAccept: */*\r\nUser-Agent: a browser that says much\r\n", 80);
+        say(strangers[0], "GET / HTTP/1.1\r\nHost: first\r\nAccept: */*\r\nUser-Agent: a browser that says much\r\n",
+            80);
         say(strangers[1], "x", 1);
         const std::vector<std::byte> noise(sizeof(Hello), std::byte{0xff});
         say(strangers[2], noise.data(), noise.size());
@@ -401,7 +407,9 @@ TEST_CASE("strangers who say something else, a part, or nothing do not disturb a
 
 TEST_CASE("a door beside rank 0 is where rank 0 was found, and others where rank 0 sees them") {
     const tcp::Host first{0, {10, 0, 0, 1}}, loopback{0, {127, 0, 0, 1}}, elsewhere{0, {10, 0, 0, 2}};
-    const auto seen = [&](const tcp::Host& host, int rank) { return tcp::text_of(seen_from(first, {host, 0, rank, 0}).host, 9); };
+    const auto seen = [&](const tcp::Host& host, int rank) {
+        return tcp::text_of(seen_from(first, {host, 0, rank, 0}).host, 9);
+    };
     CHECK(seen({}, 0) == "10.0.0.1:9");
     CHECK(seen(loopback, 1) == "10.0.0.1:9");
     CHECK(seen({1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 1) == "10.0.0.1:9");
@@ -411,16 +419,15 @@ TEST_CASE("a door beside rank 0 is where rank 0 was found, and others where rank
 TEST_CASE("a door opens to those who know its number, once for each") {
     const Door first, second;
     const std::vector<DoorAddress> places = {{{0, {127, 0, 0, 1}}, first.port(), 0, first.key()},
-                                       {{0, {127, 0, 0, 1}}, second.port(), 1, second.key()}};
+                                             {{0, {127, 0, 0, 1}}, second.port(), 1, second.key()}};
     const Clock::time_point deadline = Clock::now() + std::chrono::seconds(20);
     CHECK(first.key() != second.key());
     std::string problem;
     std::vector<Descriptor> strangers;
-    for (const Hello& hello : {Hello{.key = first.key() + 1, .rank = 1, .ranks = 2},
-                               Hello{.key = first.key(), .rank = 0, .ranks = 2},
-                               Hello{.key = first.key(), .rank = 2, .ranks = 2},
-                               Hello{.key = first.key(), .rank = 1, .ranks = 3},
-                               Hello{.key = first.key(), .rank = 1, .ranks = 2, .channel = 1}}) {
+    for (const Hello& hello :
+         {Hello{.key = first.key() + 1, .rank = 1, .ranks = 2}, Hello{.key = first.key(), .rank = 0, .ranks = 2},
+          Hello{.key = first.key(), .rank = 2, .ranks = 2}, Hello{.key = first.key(), .rank = 1, .ranks = 3},
+          Hello{.key = first.key(), .rank = 1, .ranks = 2, .channel = 1}}) {
         strangers.push_back(tcp::connect_to(places[0].host, first.port(), deadline, problem));
         say(strangers.back(), &hello, sizeof hello);
     }
@@ -431,11 +438,13 @@ TEST_CASE("a door opens to those who know its number, once for each") {
     say(of_second[0][0], &said, 1);
     CHECK(tcp::read_whole(of_first[0][1], std::span(&heard, 1), deadline));
     CHECK(heard == said);
-    CHECK(refusal(ErrorKind::io, [&] { connect_pairs(0, places, first, 1, Clock::now() + milliseconds(50)); },
-                  "not connected in time: rank 1") != "accepted");
+    CHECK(refusal(
+              ErrorKind::io, [&] { connect_pairs(0, places, first, 1, Clock::now() + milliseconds(50)); },
+              "not connected in time: rank 1") != "accepted");
     const std::vector<DoorAddress> nowhere = {{{0, {127, 0, 0, 1}}, FreePort().number(), 5, 1}, places[1]};
-    CHECK(refusal(ErrorKind::io, [&] { connect_pairs(1, nowhere, second, 1, deadline); },
-                  "rank 5 cannot be reached at 127.0.0.1:") != "accepted");
+    CHECK(refusal(
+              ErrorKind::io, [&] { connect_pairs(1, nowhere, second, 1, deadline); },
+              "rank 5 cannot be reached at 127.0.0.1:") != "accepted");
 }
 
 namespace {
@@ -505,7 +514,8 @@ TEST_CASE("a rank is refused where none listens, or somebody else does") {
                ContainsSubstring("io: rank 1 found no rank 0 at " + address + " within 0.3 s: Connection refused"));
     Meeting unknown = meeting_at(port, 1, 2, milliseconds(300));
     unknown.host = "no.such.host.invalid";
-    CHECK_THAT(together({[&] { sockets::join(unknown); }})[0], ContainsSubstring("the name no.such.host.invalid is not known"));
+    CHECK_THAT(together({[&] { sockets::join(unknown); }})[0],
+               ContainsSubstring("the name no.such.host.invalid is not known"));
 
     const Descriptor listener = tcp::listen_at("127.0.0.1", port.number());
     const auto answered = [&](const std::string& text, bool closes) {
@@ -517,7 +527,8 @@ TEST_CASE("a rank is refused where none listens, or somebody else does") {
                          }})[0];
     };
     const std::string greeting = "220 mail.example.org ESMTP, whom do you want to write to today?";
-    CHECK_THAT(answered(greeting, true), ContainsSubstring("config: the process at " + address + " is not rank 0 of deft"));
+    CHECK_THAT(answered(greeting, true),
+               ContainsSubstring("config: the process at " + address + " is not rank 0 of deft"));
     CHECK_THAT(answered("", false), ContainsSubstring("io: what listens at " + address + " did not answer rank 1"));
     // The port of a rank 0 is that listener's.
     CHECK_THAT(together({[&] { sockets::join(meeting_at(port, 0, 2)); }})[0],
@@ -550,7 +561,8 @@ TEST_CASE("ranks that were not started for each other are refused with the reaso
     CHECK_THAT(twice[0], ContainsSubstring("io: " + missing) &&
                              ContainsSubstring("within 1.5 s; turned away: rank 1 of 3 was started twice"));
     CHECK(std::count_if(twice.begin() + 1, twice.end(), [](const std::string& end) {
-              return end.find("says: rank 1 of 3 was started twice") != std::string::npos && end.starts_with("config: ");
+              return end.find("says: rank 1 of 3 was started twice") != std::string::npos &&
+                     end.starts_with("config: ");
           }) == 1);
     CHECK(std::count_if(twice.begin() + 1, twice.end(), [&](const std::string& end) {
               return end.find("says: " + missing) != std::string::npos && end.starts_with("io: ");
@@ -560,5 +572,6 @@ TEST_CASE("ranks that were not started for each other are refused with the reaso
                              ContainsSubstring("rank 1 was started as one of 4 ranks, and rank 0 as one of 2") &&
                              ContainsSubstring("help: start all ranks with the same WORLD_SIZE"));
     CHECK_THAT(sizes[0], ContainsSubstring("turned away: rank 1 was started as one of 4 ranks"));
-    CHECK_THAT(meet(2, {other(1, 2, "of another job")})[1], ContainsSubstring("config: ") && ContainsSubstring("ranks of another job meet"));
+    CHECK_THAT(meet(2, {other(1, 2, "of another job")})[1],
+               ContainsSubstring("config: ") && ContainsSubstring("ranks of another job meet"));
 }

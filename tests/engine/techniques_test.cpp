@@ -62,8 +62,8 @@ TEST_CASE("discrete pacing holds a point's value, and points are joined by lines
     CHECK(paced_value(held, 10) == 20);
     CHECK(paced_value(held, 19) == 20);
     CHECK(paced_value(held, 20) == 64);
-    CHECK(paced_value(joined, 5) == 14);    // 8 + 12 / 2
-    CHECK(paced_value(joined, 11) == 24);   // 20 + 44 / 10, cut off
+    CHECK(paced_value(joined, 5) == 14);   // 8 + 12 / 2
+    CHECK(paced_value(joined, 11) == 24);  // 20 + 44 / 10, cut off
     CHECK(paced_value(joined, 999) == 64);
     CHECK(problem_of_points(points).empty());
     CHECK(problem_of_points({}) == "holds no point");
@@ -171,7 +171,8 @@ TEST_CASE("parameters and FLOPs by hand") {
     CHECK(model_size(model).parameters == 2 * 244 + 40 + 8 + 32);
     const Techniques plain{{}, {}};
     // 6 * (2 * 244 + 48) * 8 + 2 layers * 12 * 4 * 8 * 8 / 2
-    CHECK(sample_flops(model_size(model).flops, plain, plan_step({8, 2}, plain, 0)) == 6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
+    CHECK(sample_flops(model_size(model).flops, plain, plan_step({8, 2}, plain, 0)) ==
+          6.0 * 536 * 8 + 2 * 12.0 * 4 * 64 / 2);
     const TransformerConfig deep = gpt2_config(3, 4, 2, 8, 10, 0.02);
     const Techniques ltd{{}, random_ltd(3, Pacing{4, 4, 1, 0, 1})};
     // Layers 0 and 2 with 8 tokens, layer 1 with 4.
@@ -196,8 +197,8 @@ TEST_CASE("learning rates by hand") {
 
 TEST_CASE("a warm-up in steps by hand") {
     // 4 steps, which took 100 tokens; then 1000 tokens of decay.
-    const LearningRate rate{.max = 2.0, .min = 0.2, .warmup_tokens = 100, .decay_tokens = 1100, .decay = Decay::linear,
-                            .warmup_steps = 4};
+    const LearningRate rate{
+        .max = 2.0, .min = 0.2, .warmup_tokens = 100, .decay_tokens = 1100, .decay = Decay::linear, .warmup_steps = 4};
     CHECK(learning_rate_at(rate, 0, 0) == 0);
     CHECK(learning_rate_at(rate, 1, 10) == 0.5);  // whatever the tokens of a step
     CHECK(learning_rate_at(rate, 3, 90) == 1.5);

@@ -42,11 +42,13 @@ TEST_CASE("layer tokens and FLOPs count the layers that really drop tokens") {
     const double full = 6.0 * 244 * 10 + 6.0 * 4 * 100, short_layer = 6.0 * 244 * 4 + 6.0 * 4 * 16;
     CHECK(sample_flops(model_size(model).flops, some, plan) == 3 * full + 3 * short_layer + 6.0 * 48 * 10);
     const Techniques half{{}, token_dropping("token_bypass", 6, four)};
-    CHECK(sample_flops(model_size(model).flops, half, plan_step({10, 6}, half, 0)) == sample_flops(model_size(model).flops, some, plan));
+    CHECK(sample_flops(model_size(model).flops, half, plan_step({10, 6}, half, 0)) ==
+          sample_flops(model_size(model).flops, some, plan));
     // Attention that is not causal is twice the work.
     TransformerConfig both_ways = gpt2_config(6, 4, 2, 10, 10, 0.02);
     for (BlockConfig& block : both_ways.blocks) block.attention.causal = false;
-    CHECK(sample_flops(model_size(both_ways).flops, some, plan) == sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
+    CHECK(sample_flops(model_size(both_ways).flops, some, plan) ==
+          sample_flops(model_size(model).flops, some, plan) + 3 * 6.0 * 4 * (100 + 16));
     // In all layers.
     const Techniques all{{}, TokenDropping{four, layer_range(0, 5), 0, &token_dropper("random_ltd"), {}}};
     CHECK(plan_step({10, 6}, all, 0).layer_tokens == 4);

@@ -112,7 +112,8 @@ TEST_CASE("sampling refuses settings and logits that make no sense") {
     CHECK_THROWS_WITH(TokenSampler({-1.0}, 4), ContainsSubstring("a temperature of -1"));
     CHECK_THROWS_WITH(TokenSampler({nan}, 4), ContainsSubstring("a temperature of nan"));
     CHECK_THROWS_WITH(TokenSampler({1.0, -2}, 4), ContainsSubstring("a top-k of -2"));
-    for (const double p : {0.0, 1.1, -0.5, nan}) CHECK_THROWS_WITH(TokenSampler({1.0, 0, p}, 4), ContainsSubstring("a top-p of"));
+    for (const double p : {0.0, 1.1, -0.5, nan})
+        CHECK_THROWS_WITH(TokenSampler({1.0, 0, p}, 4), ContainsSubstring("a top-p of"));
     TokenSampler sampler({}, 3);
     const float inf = std::numeric_limits<float>::infinity();
     CHECK_THROWS_WITH(sampler.choose(std::vector<float>{1, std::nanf(""), 2}, 0, 0), ContainsSubstring("not finite"));

@@ -45,7 +45,8 @@ TEST_CASE("columns: integers are the difficulties themselves") {
           std::vector<std::int64_t>{5, -3, std::numeric_limits<std::int64_t>::max(), 0});
     CHECK(order_of_npy<std::int16_t>({5, -3, 7, -3}) == std::vector<std::int64_t>{1, 3, 0, 2});
     CHECK(order_of_npy<std::uint64_t>({5, 1ULL << 62, 0}) == std::vector<std::int64_t>{2, 0, 1});
-    CHECK_THROWS_WITH(order_of_npy<std::uint64_t>({5, 1ULL << 63}), ContainsSubstring("sample 1") && ContainsSubstring("2^63"));
+    CHECK_THROWS_WITH(order_of_npy<std::uint64_t>({5, 1ULL << 63}),
+                      ContainsSubstring("sample 1") && ContainsSubstring("2^63"));
 }
 
 TEST_CASE("columns: floats are ordered exactly") {

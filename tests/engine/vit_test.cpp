@@ -80,8 +80,10 @@ TEST_CASE("the float model of images is the double model, with the same bits on 
                 size += std::pow(expected[i], 2);
             }
             CHECK(error < 1e-9 * size);
-            for (const auto& [threads, recompute] : {std::pair{1, Recompute::activation}, {1, Recompute::block},
-                                                     {2, Recompute::none}, {3, Recompute::block}}) {
+            for (const auto& [threads, recompute] : {std::pair{1, Recompute::activation},
+                                                     {1, Recompute::block},
+                                                     {2, Recompute::none},
+                                                     {3, Recompute::block}}) {
                 ImageModel other(named.config, DType::f32, threads, recompute);
                 other.train(0, 3, Accumulate::no, kept);
                 CHECK((other.gradients<float>() == gradients));
@@ -134,8 +136,7 @@ TEST_CASE("losses of images are those of their classes' logits, and one without 
         const std::int32_t target = model.class_target[b];
         double sum = 0;
         for (std::size_t c = 0; c < 3; ++c) sum += std::exp(logits[3 * b + c]);
-        const double expected =
-            target < 0 ? 0 : std::log(sum) - logits[3 * b + static_cast<std::size_t>(target)];
+        const double expected = target < 0 ? 0 : std::log(sum) - logits[3 * b + static_cast<std::size_t>(target)];
         CHECK(loss[b] == Approx(expected).epsilon(1e-9));
         const auto likeliest = std::max_element(&logits[3 * b], &logits[3 * b] + 3) - &logits[3 * b];
         CHECK((hit[b] != 0) == (likeliest == target));
@@ -188,7 +189,12 @@ TEST_CASE("ViT-B/16 has 86,567,656 parameters, and its FLOPs by hand") {
 TEST_CASE("a model of images refuses what is none, and a model of tokens images") {
     ImageModel model(small_vit(PositionsOf::learned, Pooling::first));
     Model of_tokens(small_bert());
-    ModelInput tokens{3, 6, of_tokens.token.data(), of_tokens.target.data(), nullptr, of_tokens.segment.data(),
+    ModelInput tokens{3,
+                      6,
+                      of_tokens.token.data(),
+                      of_tokens.target.data(),
+                      nullptr,
+                      of_tokens.segment.data(),
                       of_tokens.class_target.data()};
     const double loss = model.train();
     CHECK_THAT(refusal([&] { model.transformer->load(model.exec, tokens); }),
@@ -218,7 +224,9 @@ TEST_CASE("patches divide their image, and a model of images has what such a mod
     CHECK(PatchConfig{6, 9, 2, 3}.patches() == 6);
     CHECK(PatchConfig{6, 9, 2, 3}.values() == 18);
     CHECK(model_size(of_patches({6, 9, 2, 3})).parameters > 0);
-    CHECK_THAT(refusal([&] { model_size(of_patches({6, 4, 2, 3})); }),
+    CHECK_THAT(refusal([&] {
+                   model_size(of_patches({6, 4, 2, 3}));
+               }),
                ContainsSubstring("images of 6 x 4 x 2 cannot be cut into patches of 3 x 3"));
     CHECK_THAT(refusal([&] { model_size(of_patches({5, 4, 2, 2})); }), ContainsSubstring("images of 5 x 4 x 2"));
     CHECK_THAT(refusal([&] { model_size(of_patches({6, 4, 0, 2})); }), ContainsSubstring("images of 6 x 4 x 0"));

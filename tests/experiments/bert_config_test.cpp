@@ -77,9 +77,9 @@ TEST_CASE("train.rows: BERT's samples are packed unless padded ones are asked fo
     CHECK(project(padded).steps == project(packed).steps);
     CHECK(project(padded).flops == project(packed).flops);
     for (const std::string rows : {"packed", "padded"})
-        CHECK_THAT(wrong_trial(kHead + "rows = \"" + rows + "\"\n"),
-                   ContainsSubstring("t.toml:6:") && ContainsSubstring("packed text has none") &&
-                       ContainsSubstring("data.samples = \"bert\""));
+        CHECK_THAT(wrong_trial(kHead + "rows = \"" + rows + "\"\n"), ContainsSubstring("t.toml:6:") &&
+                                                                         ContainsSubstring("packed text has none") &&
+                                                                         ContainsSubstring("data.samples = \"bert\""));
     CHECK_THAT(wrong_trial(kHead + "rows = \"unpadded\"\n" + kBert), ContainsSubstring("packed, padded"));
 }
 

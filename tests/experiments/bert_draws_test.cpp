@@ -162,7 +162,8 @@ TEST_CASE("a damaged corpus of sentences is recreated, and its note says so") {
     manifest.erase("block_sha256");
     write_file_atomically(folder / "manifest.json", manifest.dump());
     damage(
-        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); }, "token 255 is not among the 10");
+        "tokens.bin", [](std::string text) { return text.replace(0, 2, "\xff\x00", 2); },
+        "token 255 is not among the 10");
 }
 
 TEST_CASE("truncation by hand: every step draws all four samples") {

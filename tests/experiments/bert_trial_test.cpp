@@ -161,6 +161,7 @@ TEST_CASE("a step of a variable batch of BERT's samples is laid open in one micr
     write_debug_state(trial.config, trial.folder / "data", 1, 1, file);
     CHECK(fs::file_size(file) > 1000);
     trial.config.model.dropout = 0.1;
-    CHECK_THAT(test::refusal(ErrorKind::config, [&] { write_debug_state(trial.config, trial.folder / "data", 1, 1, file); }),
-               ContainsSubstring("this model has dropout"));
+    CHECK_THAT(
+        test::refusal(ErrorKind::config, [&] { write_debug_state(trial.config, trial.folder / "data", 1, 1, file); }),
+        ContainsSubstring("this model has dropout"));
 }

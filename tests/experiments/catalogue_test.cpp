@@ -111,7 +111,8 @@ TEST_CASE("catalogue: images have classes and readers of their own", "[surroundi
     const auto file = [](const std::string& path, const std::string& split = "") {
         return "{ path = \"" + path + "\", sha256 = \"unknown\", split = \"" + split + "\" }, ";
     };
-    const std::string size = "height = 4\nwidth = 4\nchannels = 1\n", ten = size + "classes = 10\n", pair = file("a") + file("b");
+    const std::string size = "height = 4\nwidth = 4\nchannels = 1\n", ten = size + "classes = 10\n",
+                      pair = file("a") + file("b");
     for (const char* reader : {"idx", "cifar10", "cifar100"})
         CHECK(wrong_entry(entry("images", ten, reader, pair)) == "accepted");
     CHECK_THAT(wrong_entry(entry("images", ten, "files", pair)), ContainsSubstring("none of"));
@@ -136,7 +137,8 @@ TEST_CASE("catalogue: an unknown name is met with the nearest", "[surroundings]"
     CHECK_THROWS_WITH(catalogue_entry("zzzzzzzz"), ContainsSubstring("deft data list"));
 }
 
-TEST_CASE("data files are looked for in the mirror, then among the downloads, then beside the sweep", "[surroundings]") {
+TEST_CASE("data files are looked for in the mirror, then among the downloads, then beside the sweep",
+          "[surroundings]") {
     const TemporaryFolder folder;
     for (const char* place : {"mirror", "downloads", "home/.local/share/deft/data", "beside"})
         std::filesystem::create_directories(folder.path() / place);

@@ -16,9 +16,12 @@ constexpr std::int64_t C = 16, T = 16;
 
 // Three layers of width 16, so that no weight is padded; 8 rows a step.
 TrialConfig small_trial(const std::string& more = "") {
-    return test::resolved_trial("data = { corpus = \"embedded\" }\n"
-                                "model = { layers = 3, width = 16, heads = 2, seqlen = 16" + more + " }\n"
-                                "train = { batch_size = 8, micro_batch_size = 3, budget_tokens = 1280 }\n");
+    return test::resolved_trial(
+        "data = { corpus = \"embedded\" }\n"
+        "model = { layers = 3, width = 16, heads = 2, seqlen = 16" +
+        more +
+        " }\n"
+        "train = { batch_size = 8, micro_batch_size = 3, budget_tokens = 1280 }\n");
 }
 
 // Four experts in the middle layer, top-2 routing.
@@ -112,11 +115,12 @@ TEST_CASE("Memory and bytes of divided experts by hand") {
     TrialConfig again = config;
     again.train.recompute = "block";
     CHECK(on_cpu(again, 4, 2).traffic.rows_to_experts == 3 * (2 * 16 * 2 / 2) * 16 * 4);
-    TrialConfig kept = test::resolved_trial("data = { corpus = \"embedded\" }\n"
-                                            "model = { layers = 3, width = 16, heads = 2, seqlen = 16,"
-                                            " experts = { count = 4, top = 2, layers = [1] } }\n"
-                                            "train = { batch_size = 8, budget_tokens = 1280 }\n"
-                                            "random_ltd = { min = 8, step = 8, duration = 1.0 }\n");
+    TrialConfig kept = test::resolved_trial(
+        "data = { corpus = \"embedded\" }\n"
+        "model = { layers = 3, width = 16, heads = 2, seqlen = 16,"
+        " experts = { count = 4, top = 2, layers = [1] } }\n"
+        "train = { batch_size = 8, budget_tokens = 1280 }\n"
+        "random_ltd = { min = 8, step = 8, duration = 1.0 }\n");
     // The middle layer keeps 8 tokens of 16, all the time.
     const engine::Counts counts = engine::run_schedule(trainer_config(kept));
     CHECK(counts.layer_tokens < counts.input_tokens);
@@ -136,7 +140,8 @@ TEST_CASE("A bf16 model on GPUs sends rows of two bytes and keeps a rounding of 
     CHECK(plan.memory[0].gradients == single.memory[0].gradients);
     CHECK(plan.traffic.gathered == single.traffic.gathered);
     CHECK(plan.traffic.rows_back * 2 == single.traffic.rows_back);
-    // Then it is the rounded weights that are gathered, and to three ranks a gate of 4 x 16 values that are never rounded.
+    // Then it is the rounded weights that are gathered, and to three ranks a gate of 4 x 16 values that are never
+    // rounded.
     config.train.zero = 1;
     const std::int64_t gathered = plan_communication(config, engine::Device::cuda, 4, 2).traffic.gathered;
     CHECK(gathered * 2 == single.traffic.gathered + 2 * 3 * 4 * 16 * 4);
@@ -145,7 +150,8 @@ TEST_CASE("A bf16 model on GPUs sends rows of two bytes and keeps a rounding of 
 TEST_CASE("Ranks that do not divide rows, ranks or experts are refused") {
     CHECK_THAT(refused(small_trial(), 3, 1), ContainsSubstring("the 8 rows of step 1 cannot be divided by 3 ranks"));
     CHECK_THAT(refused(trial_with_experts(), 8, 3),
-               ContainsSubstring("train.expert_ranks = 3 does not divide 8 ranks") && ContainsSubstring("nothing was started"));
+               ContainsSubstring("train.expert_ranks = 3 does not divide 8 ranks") &&
+                   ContainsSubstring("nothing was started"));
     CHECK_THAT(refused(trial_with_experts(), 4, 8), ContainsSubstring("does not divide 4 ranks"));
     CHECK_THAT(refused(trial_with_experts(), 8, 8),
                ContainsSubstring("4 experts of a layer cannot be divided among 8 ranks"));

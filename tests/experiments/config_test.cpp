@@ -1,7 +1,7 @@
 // The trial's configuration: strictness, defaults, hashes, the way through JSON.
 
-#include "base/json.h"
 #include "experiments/config.h"
+#include "base/json.h"
 
 #include "base/files.h"
 #include "experiments/engine_config.h"

@@ -67,14 +67,13 @@ TEST_CASE("corpus files: every reader hashes the whole text") {
 }
 
 TEST_CASE("corpus files: a line of JSON without text is named by file and line") {
-    const std::pair<const char*, const char*> lines[] = {
-        {"{\"txt\":\"b\"}", "has no \"text\""},
-        {"[\"text\"]", "is a JSON array, not an object"},
-        {"{\"text\":5}", "\"text\" is a JSON number"},
-        {"{\"text\":\"b", "not valid JSON at line 1, column 11"},
-        {"\"text\"", "is a JSON string, not an object"},
-        {"{\"text\":null}", "\"text\" is a JSON null"},
-        {R"({"text":"a \ud83d b"})", "one half of a surrogate pair"}};
+    const std::pair<const char*, const char*> lines[] = {{"{\"txt\":\"b\"}", "has no \"text\""},
+                                                         {"[\"text\"]", "is a JSON array, not an object"},
+                                                         {"{\"text\":5}", "\"text\" is a JSON number"},
+                                                         {"{\"text\":\"b", "not valid JSON at line 1, column 11"},
+                                                         {"\"text\"", "is a JSON string, not an object"},
+                                                         {"{\"text\":null}", "\"text\" is a JSON null"},
+                                                         {R"({"text":"a \ud83d b"})", "one half of a surrogate pair"}};
     for (const auto& [line, why] : lines)
         CHECK_THAT(
             test::refusal(ErrorKind::io,
@@ -86,7 +85,8 @@ TEST_CASE("corpus files: a line of JSON without text is named by file and line")
 
 TEST_CASE("corpus files: what Python writes beside a text leaves the text as it is") {
     for (const char* other : {"NaN", "-Infinity", "Infinity", R"("\ud83d")", R"("\\")", R"([NaN, "\udc00 NaN"])"})
-        CHECK(documents(DocumentReader::jsonl, std::string(R"({"score": )") + other + R"(, "text": "NaN \ud83d\ude00"})") ==
+        CHECK(documents(DocumentReader::jsonl,
+                        std::string(R"({"score": )") + other + R"(, "text": "NaN \ud83d\ude00"})") ==
               std::vector<std::string>{"NaN \xF0\x9F\x98\x80"});
 }
 
@@ -95,7 +95,10 @@ TEST_CASE("corpus files: a byte order mark is not text, and UTF-16 is refused") 
     for (const DocumentReader reader :
          {DocumentReader::text, DocumentReader::lines, DocumentReader::paragraphs, DocumentReader::wikitext}) {
         CHECK(documents(reader, mark + "a\n", sha256(mark + "a\n")) == documents(reader, "a\n"));
-        for (const std::string& utf16 : {std::string("\xFF\xFE" "a\0", 4), std::string("\xFE\xFF\0a", 4)})
+        for (const std::string& utf16 : {std::string("\xFF\xFE"
+                                                     "a\0",
+                                                     4),
+                                         std::string("\xFE\xFF\0a", 4)})
             CHECK_THAT(test::refusal(ErrorKind::io, [&] { documents(reader, utf16); }),
                        ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
     }
@@ -110,7 +113,8 @@ TEST_CASE("corpus files: a character that Unicode leaves unassigned is text") {
 namespace {
 
 // Tokens of a text file as they are written, and the text's beginning of max_bytes.
-std::vector<std::int32_t> written(const fs::path& folder, const engine::Tokenizer& tokenizer, DataConfig data, Split split) {
+std::vector<std::int32_t> written(const fs::path& folder, const engine::Tokenizer& tokenizer, DataConfig data,
+                                  Split split) {
     CorpusSource source;
     source.files.push_back({"a.txt", folder / "a.txt", DocumentReader::text, split, ""});
     write_tokens(source, data, tokenizer, folder / "out", {});
@@ -125,8 +129,9 @@ std::vector<std::int32_t> written(const fs::path& folder, const engine::Tokenize
 
 TEST_CASE("corpus files: a text in parts has the tokens of the whole") {
     const TemporaryFolder folder;
-    const std::string words[] = {"the ", "cat", " sat\n", "\n\n", "  ", "\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82\n",
-                                 "\xC2\xA0", "it's ", "1234", "\t", "\xE2\x80\x83\n", "!?\n"};
+    const std::string words[] = {
+        "the ",  "cat",  " sat\n", "\n\n",           "  ",  "\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82\n", "\xC2\xA0",
+        "it's ", "1234", "\t",     "\xE2\x80\x83\n", "!?\n"};
     const std::uint32_t seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);

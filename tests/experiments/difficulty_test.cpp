@@ -53,7 +53,8 @@ TEST_CASE("difficulty: an index is made once, and again where its fingerprint di
     CHECK(all(load().value) == values);
     CHECK(analyses == 0);
     const fs::path file = dataset.folder / "difficulty" / "voc-8.json";
-    for (const char* key : {"schema", "corpus", "tokenizer", "split", "seqlen", "packing", "samples", "metric", "version"}) {
+    for (const char* key :
+         {"schema", "corpus", "tokenizer", "split", "seqlen", "packing", "samples", "metric", "version"}) {
         INFO(key);
         Json json = Json::parse(read_text(file));
         REQUIRE(json.contains(key));
@@ -149,7 +150,8 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     const std::vector<std::string> metrics = {"voc", "seqreo_voc"};
     const auto bytes = [&] {
         std::string text;
-        for (const char* name : {"voc-8.value.npy", "voc-8.order.npy", "seqreo_voc-8.value.npy", "seqreo_voc-8.order.npy", "voc-8.json"})
+        for (const char* name :
+             {"voc-8.value.npy", "voc-8.order.npy", "seqreo_voc-8.value.npy", "seqreo_voc-8.order.npy", "voc-8.json"})
             text += read_file(dataset.folder / "difficulty" / name);
         return text;
     };
@@ -169,7 +171,8 @@ TEST_CASE("difficulty: shards on one data folder give the index of one machine")
     CHECK(bytes() == whole);
 }
 
-TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's", "[reference-defect]") {
+TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are not taken for this one's",
+          "[reference-defect]") {
     const TemporaryFolder folder, other_folder;
     PackedDataset dataset = dataset_of(folder);
     const PackedDataset other = dataset_of(other_folder, "tulip");
@@ -183,10 +186,12 @@ TEST_CASE("difficulty: parts that an earlier analysis of another corpus left are
 
 TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss") {
     const TemporaryFolder folder;
-    const ConfigNode node = parse_toml("[model]\nlayers = 1\nwidth = 16\nheads = 2\nseqlen = 16\n"
-                                       "[data]\nembedded_bytes = 3000\n"
-                                       "[train]\nbatch_size = 4\nbudget_tokens = 512\n"
-                                       "[eval]\ntasks = []\nvalidation_tokens = 100\n", "t.toml");
+    const ConfigNode node = parse_toml(
+        "[model]\nlayers = 1\nwidth = 16\nheads = 2\nseqlen = 16\n"
+        "[data]\nembedded_bytes = 3000\n"
+        "[train]\nbatch_size = 4\nbudget_tokens = 512\n"
+        "[eval]\ntasks = []\nvalidation_tokens = 100\n",
+        "t.toml");
     TrialConfig config = parse_trial_config(node, 1, folder.path());
     resolve_data(config);
     REQUIRE(run_trial(config, {folder.path(), folder / "data", folder / "checkpoints"}, {}, [] { return false; }) == 0);
@@ -205,7 +210,8 @@ TEST_CASE("difficulty: the perplexity under a checkpoint is the model's own loss
     for (std::size_t i = 0; i < losses.size(); ++i) REQUIRE(engine::of_ordered_key(read.value[i]) == losses[i]);
     const engine::DifficultyIndex index = open_difficulty(dataset_of(dataset, 16), column);
     for (std::int64_t rank = 1; rank < index.samples(); ++rank)
-        CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <= losses[static_cast<std::size_t>(index.order[rank])]);
+        CHECK(losses[static_cast<std::size_t>(index.order[rank - 1])] <=
+              losses[static_cast<std::size_t>(index.order[rank])]);
     CHECK_THAT(test::refusal([&] { sample_losses(trained, dataset, 17); }),
                ContainsSubstring("17 tokens, and the model takes 16"));
 }

@@ -15,10 +15,10 @@
 #include "experiments/checkpoints.h"
 #include "experiments/trial.h"
 #include "tests/catch.h"
+#include "tests/experiments/whole_trial.h"
 #include "tests/python.h"
 #include "tests/refusal.h"
 #include "tests/temporary_folder.h"
-#include "tests/experiments/whole_trial.h"
 
 using namespace deft;
 using namespace deft::experiments;
@@ -127,7 +127,8 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused", "[surroun
                ContainsSubstring("wte"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/layers", 10'000), ContainsSubstring("2 layers"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/model/seqlen", 32), ContainsSubstring("wpe"));
-    CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 299), ContainsSubstring("its tokenizer has 300 tokens"));
+    CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 299),
+               ContainsSubstring("its tokenizer has 300 tokens"));
     CHECK_THAT(changed(ErrorKind::config, "/about/config/data/vocab", 301), ContainsSubstring("wants (301, 16)"));
     CHECK_THAT(changed(ErrorKind::config, "/about/tokenizer_sha256", "bytes"), ContainsSubstring("tokenizer"));
     CHECK(changed(ErrorKind::config, "/about/tokenizer", "bytes") == "accepted");  // a name that says nothing

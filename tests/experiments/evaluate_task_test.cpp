@@ -148,7 +148,8 @@ TEST_CASE("a task's scores are those of a naive computation, whatever the batch"
     CHECK(std::isnan(gold.chance));
 }
 
-TEST_CASE("last words: greedy accuracy and perplexity; a word longer than the model goes into windows", "[surroundings]") {
+TEST_CASE("last words: greedy accuracy and perplexity; a word longer than the model goes into windows",
+          "[surroundings]") {
     Fixture fixture;
     write_file_atomically(fixture.folder.path() / "words.toml",
                           "name = \"words\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"test\"\n"

@@ -132,7 +132,8 @@ TEST_CASE("weights keep their type on the way, and become what is asked for", "[
     CHECK(engine::open_model(folder / "exported_half").dtype == engine::DType::f16);
 }
 
-TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exported as cased as it was", "[surroundings]") {
+TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exported as cased as it was",
+          "[surroundings]") {
     const TemporaryFolder folder;
     for (const bool lower_case : {false, true}) {
         write_foreign(folder / "foreign", kBert, small_wordpiece(lower_case));
@@ -151,7 +152,8 @@ TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exporte
     }
 }
 
-TEST_CASE("a model whose tokenizer.json is of another kind is imported without a tokenizer, with the reason", "[surroundings]") {
+TEST_CASE("a model whose tokenizer.json is of another kind is imported without a tokenizer, with the reason",
+          "[surroundings]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     for (const char* name : {"vocab.json", "merges.txt"}) fs::remove(folder / "foreign" / name);
@@ -184,7 +186,8 @@ TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not i
     CHECK(!fs::exists(folder / "no"));
 }
 
-TEST_CASE("what is there is replaced only where that is said, and only a model; what fails leaves nothing", "[surroundings]") {
+TEST_CASE("what is there is replaced only where that is said, and only a model; what fails leaves nothing",
+          "[surroundings]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     const auto import = [&](const std::string& tokenizer, bool replace) {
@@ -208,7 +211,8 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     CHECK(read_file(folder / "precious" / "thesis.txt") == "words");
 
     // Rows beyond the tokenizer's tokens are padding.
-    CHECK_THAT(import_model(folder / "foreign", folder / "padded", "bytes", false).note, ContainsSubstring("13 of its 270 rows"));
+    CHECK_THAT(import_model(folder / "foreign", folder / "padded", "bytes", false).note,
+               ContainsSubstring("13 of its 270 rows"));
     TrainedModel padded = load_generator(folder / "padded", {}, 1);
     CHECK(padded.model->config().vocab == 270);
     const Generation generated = generate(padded, {.prompt = "a", .tokens = 40, .sampling = {.temperature = 8}});

@@ -41,9 +41,11 @@ TEST_CASE("expert layers are every second one, a list or a range, of one count o
 
 TEST_CASE("expert layers that make no sense are refused with their place") {
     const auto wrong = [](const std::string& keys) { return wrong_trial(with_expert_layers(keys)); };
-    CHECK_THAT(wrong("count = 4\ntop = 5\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("a layer has 4 experts"));
+    CHECK_THAT(wrong("count = 4\ntop = 5\n"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("a layer has 4 experts"));
     CHECK_THAT(wrong("count = [4, 2]\ntop = 3\ncapacity_factor = 0\n"), ContainsSubstring("a layer has 2 experts"));
-    CHECK_THAT(wrong("count = 4\ncapacity_factor = -0.5\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("at least 0"));
+    CHECK_THAT(wrong("count = 4\ncapacity_factor = -0.5\n"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("at least 0"));
     CHECK_THAT(wrong("count = 4\nlayers = [1, 4]\n"), ContainsSubstring("names layer 4; model.layers is 4"));
     CHECK_THAT(wrong("count = 4\nlayers = [3, 1]\n"), ContainsSubstring("names 1 after 3"));
     CHECK_THAT(wrong("count = 4\nlayers = []\n"), ContainsSubstring("is empty"));
@@ -55,14 +57,16 @@ TEST_CASE("expert layers that make no sense are refused with their place") {
     CHECK_THAT(wrong("count = 0\n"), ContainsSubstring("at least 1"));
     CHECK_THAT(wrong("top = 1\n"), ContainsSubstring("count") && ContainsSubstring("is missing"));
     CHECK_THAT(wrong("count = 4\ntop = 3\n"), ContainsSubstring("set it to 0: nothing is dropped"));
-    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n", "layers = 1\n")), ContainsSubstring("every second layer of one"));
+    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n", "layers = 1\n")),
+               ContainsSubstring("every second layer of one"));
 }
 
 TEST_CASE("experts go into the model, its hash and through JSON, and models without them keep their hashes") {
     const TrialConfig dense = resolved_trial("[model]\nlayers = 4\n[train]\nbudget_tokens = 100_000\n");
-    const TrialConfig config = resolved_trial(with_expert_layers(
-        "count = [4, 6]\ntop = 2\ncapacity_factor = 1.25\nmin_capacity = 2\nrandom_token_selection = false\njitter = 0.01\n"
-        "sampled_noise = true\naux_weight = 0.02\nz_weight = 0.001\nresidual = true\n"));
+    const TrialConfig config = resolved_trial(
+        with_expert_layers("count = [4, 6]\ntop = 2\ncapacity_factor = 1.25\nmin_capacity = 2\nrandom_token_selection "
+                           "= false\njitter = 0.01\n"
+                           "sampled_noise = true\naux_weight = 0.02\nz_weight = 0.001\nresidual = true\n"));
     CHECK_FALSE(to_json(dense).at("model").contains("experts"));
     CHECK(config_hash(config) != config_hash(dense));
     const TrialConfig again = from_json(to_json(config));
@@ -89,9 +93,11 @@ TEST_CASE("experts go into the model, its hash and through JSON, and models with
 
 TEST_CASE("scoring under capacity is a key of its own, and decides the weights where the best ones are chosen by it") {
     const auto asking = [](const std::string& eval) {
-        return resolved_trial(with_expert_layers("count = 4\n") + "batch_size = 8\nmicro_batch_size = 4\n[eval]\n" + eval);
+        return resolved_trial(with_expert_layers("count = 4\n") + "batch_size = 8\nmicro_batch_size = 4\n[eval]\n" +
+                              eval);
     };
-    const TrialConfig plain = asking(""), none = asking("capacity = \"none\"\n"), kept = asking("capacity = \"reference\"\n");
+    const TrialConfig plain = asking(""), none = asking("capacity = \"none\"\n"),
+                      kept = asking("capacity = \"reference\"\n");
     CHECK(config_hash(kept) == config_hash(plain));
     CHECK(score_requests(none) == score_requests(plain));
     CHECK_FALSE(is_under_capacity(score_requests(plain)[0].key));
@@ -116,5 +122,6 @@ TEST_CASE("scoring under capacity is refused of models that have none") {
                ContainsSubstring("t.toml:4:") && ContainsSubstring("the model has none"));
     CHECK_THAT(wrong_trial(with_expert_layers("count = 4\ncapacity_factor = 0\n") + eval),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("set model.experts.capacity_factor"));
-    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n") + "[eval]\ncapacity = \"all\"\n"), ContainsSubstring("reference"));
+    CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n") + "[eval]\ncapacity = \"all\"\n"),
+               ContainsSubstring("reference"));
 }

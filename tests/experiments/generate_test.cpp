@@ -45,12 +45,12 @@ struct Writer {
 }  // namespace
 
 TEST_CASE("generated text is the decoding of its tokens, streamed as it is made", "[surroundings]") {
-    for (const Writer& writer : {Writer(), Writer("tokenizer = \"bpe\"\nvocab = 300\n"), Writer("", "kind = \"llama\"\nkv_heads = 2\n")}) {
+    for (const Writer& writer :
+         {Writer(), Writer("tokenizer = \"bpe\"\nvocab = 300\n"), Writer("", "kind = \"llama\"\nkv_heads = 2\n")}) {
         TrainedModel trained = writer.load(3);
         std::string streamed;
         const GenerationRequest request{"The ", 12, 3, {0.9, 0, 0.95, 5}};
-        const Generation made =
-            generate(trained, request, [&](std::string_view bytes) { streamed += bytes; });
+        const Generation made = generate(trained, request, [&](std::string_view bytes) { streamed += bytes; });
         const engine::Tokenizer& tokenizer = text_tokenizer(trained);
         CHECK(made.prompt_tokens == static_cast<std::int64_t>(tokenizer.encode("The ").size()));
         REQUIRE(made.texts.size() == 3);
@@ -84,7 +84,11 @@ TEST_CASE("a text ends with the model's positions, and a prompt must leave room"
     }
     CHECK(generate(trained, {std::string(31, 'a'), 1, 1, {}}).texts[0].tokens.size() == 1);
     CHECK_FALSE(generate(trained, {std::string(31, 'a'), 1, 1, {}}).met_length);
-    CHECK(test::refusal([&] { generate(trained, {std::string(32, 'a'), 1, 1, {}}); }, "the prompt has 32 tokens")
+    CHECK(test::refusal(
+              [&] {
+                  generate(trained, {std::string(32, 'a'), 1, 1, {}});
+              },
+              "the prompt has 32 tokens")
               .find("to 31 tokens") != std::string::npos);
     // Without a prompt a document begins.
     const Generation empty = generate(trained, {"", 5, 1, {}});
@@ -99,19 +103,22 @@ TEST_CASE("a model that cannot continue a text says why", "[surroundings]") {
     for (int i = 0; i < 40; ++i) lines += "{\"text\": \"a b c a\\nb c a\\nc a b\\na b\"}\n";
     write_file_atomically(folder / "train.jsonl", lines);
     write_file_atomically(folder / "valid.jsonl", lines);
-    TrialConfig config = parse_trial_config(
-        parse_toml("[model]\nlayers = 1\nwidth = 8\nheads = 2\nseqlen = 16\n"
-                   "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\ncorpus = \"text\"\n"
-                   "train_files = [\"train.jsonl\"]\nvalid_files = [\"valid.jsonl\"]\n"
-                   "bert = { sentences = \"lines\" }\n"
-                   "[train]\nbatch_size = 4\nbudget_tokens = 640\n[eval]\nvalidation_tokens = 100\n",
-                   "t.toml"),
-        1, folder.path());
+    TrialConfig config =
+        parse_trial_config(parse_toml("[model]\nlayers = 1\nwidth = 8\nheads = 2\nseqlen = 16\n"
+                                      "[data]\nsamples = \"bert\"\ntokenizer = \"words.txt\"\ncorpus = \"text\"\n"
+                                      "train_files = [\"train.jsonl\"]\nvalid_files = [\"valid.jsonl\"]\n"
+                                      "bert = { sentences = \"lines\" }\n"
+                                      "[train]\nbatch_size = 4\nbudget_tokens = 640\n[eval]\nvalidation_tokens = 100\n",
+                                      "t.toml"),
+                           1, folder.path());
     resolve_data(config);
     test::train_and_score(config, folder.path());
     const fs::path checkpoint = newest_checkpoint(folder / "checkpoints").value();
-    test::refusal([&] { load_generator(checkpoint, {engine::Device::cpu, engine::DType::f32, 1}, 1); },
-                  "look to later ones");
+    test::refusal(
+        [&] {
+            load_generator(checkpoint, {engine::Device::cpu, engine::DType::f32, 1}, 1);
+        },
+        "look to later ones");
 }
 
 TEST_CASE("greedy text is Hugging Face's of the same checkpoint", "[surroundings]") {

@@ -85,8 +85,9 @@ TEST_CASE("a token's time is the median of the rounds, and all texts' tokens are
 }
 
 TEST_CASE("of all kinds of task the metrics of generation are read off a clock, and no others") {
-    for (const TaskKind kind : {TaskKind::multiple_choice, TaskKind::short_answer, TaskKind::last_word, TaskKind::perplexity,
-                                TaskKind::classification, TaskKind::regression, TaskKind::generation})
+    for (const TaskKind kind :
+         {TaskKind::multiple_choice, TaskKind::short_answer, TaskKind::last_word, TaskKind::perplexity,
+          TaskKind::classification, TaskKind::regression, TaskKind::generation})
         for (const char* metric : metric_names(kind)) {
             INFO(metric);
             CHECK(is_timed(metric) == (kind == TaskKind::generation));

@@ -149,7 +149,8 @@ TEST_CASE("get data: files are copied from a folder and verified", "[surrounding
     CHECK(files_below(folder / "to") == std::vector<std::string>{"a/two.txt"});
 }
 
-TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given", "[surroundings]") {
+TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given",
+          "[surroundings]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "mirror");
     fs::create_directories(folder / "from");

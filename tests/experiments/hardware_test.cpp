@@ -77,7 +77,7 @@ TEST_CASE("Memory and networks of machines are read with their sources, and wron
     REQUIRE(v100.machine);
     CHECK(v100.machine->name == "DGX-1");
     CHECK(v100.machine->devices == 8);
-    CHECK(v100.machine->bytes_per_second == 4 * 100e9 / 8 / 8);     // four ports, bits, eight devices
+    CHECK(v100.machine->bytes_per_second == 4 * 100e9 / 8 / 8);  // four ports, bits, eight devices
     CHECK(device_named("A100-80GB", {}).machine->bytes_per_second == 8 * 200e9 / 8 / 8);
     CHECK(device_named("H200", {}).machine->bytes_per_second == 8 * 400e9 / 8 / 8);
     CHECK(!device_named("cpu core", {}).machine);
@@ -90,12 +90,14 @@ TEST_CASE("Memory and networks of machines are read with their sources, and wron
     for (const char* rate : {"0.0", "-1e9", "1e15"})
         CHECK_THAT(wrong_device(kDevice + "memory_bytes_per_second = " + std::string(rate) + "\n"),
                    ContainsSubstring("h.toml:5:27"));
-    const auto machine = [](const std::string& devices, const std::string& rate, const std::string& source = "source = \"s\"\n") {
-        return kDevice + "[X.machine]\nname = \"M\"\nnetwork = \"N\"\ndevices = " + devices + "\nbytes_per_second = " + rate + "\n" +
-               source;
+    const auto machine = [](const std::string& devices, const std::string& rate,
+                            const std::string& source = "source = \"s\"\n") {
+        return kDevice + "[X.machine]\nname = \"M\"\nnetwork = \"N\"\ndevices = " + devices +
+               "\nbytes_per_second = " + rate + "\n" + source;
     };
     CHECK(wrong_device(machine("1", "1e9")) == "accepted");
-    CHECK_THAT(wrong_device(machine("0", "1e9")), ContainsSubstring("h.toml:8:11") && ContainsSubstring("1 to 1000000"));
+    CHECK_THAT(wrong_device(machine("0", "1e9")),
+               ContainsSubstring("h.toml:8:11") && ContainsSubstring("1 to 1000000"));
     CHECK_THAT(wrong_device(machine("8", "0.0")), ContainsSubstring("h.toml:9:20"));
     CHECK_THAT(wrong_device(machine("8", "1e15")), ContainsSubstring("h.toml:9:20"));
     CHECK_THAT(wrong_device(machine("8", "1e9", "")), ContainsSubstring("X.machine.source is missing"));
@@ -112,11 +114,13 @@ TEST_CASE("A device has a price an hour only where one was published, with its d
 
 TEST_CASE("A price is refused where it is of the future, or no price") {
     const auto price = [](const std::string& usd, const std::string& date) {
-        return wrong_device(kDevice + "[X.price]\nusd_per_hour = " + usd + "\ndate = \"" + date + "\"\nsource = \"s\"\n");
+        return wrong_device(kDevice + "[X.price]\nusd_per_hour = " + usd + "\ndate = \"" + date +
+                            "\"\nsource = \"s\"\n");
     };
     CHECK(price("1.5", "2025-01-31") == "accepted");
     CHECK(price("0.0", "2025-01-31") == "accepted");
-    CHECK_THAT(price("1.5", "2990-01-31"), ContainsSubstring("h.toml:7:8") && ContainsSubstring("2990-01-31, which is in the future") &&
+    CHECK_THAT(price("1.5", "2990-01-31"), ContainsSubstring("h.toml:7:8") &&
+                                               ContainsSubstring("2990-01-31, which is in the future") &&
                                                ContainsSubstring("write the day on which somebody read the price"));
     CHECK_THAT(price("-0.5", "2025-01-31"), ContainsSubstring("h.toml:6:16") && ContainsSubstring("must be 0 or more"));
     CHECK_THAT(price("nan", "2025-01-31"), ContainsSubstring("h.toml:6:16"));

@@ -119,7 +119,8 @@ TEST_CASE("every task of a suite is the project's, and has the measure that coun
         }
 }
 
-TEST_CASE("contexts end in no space, and continuations begin with one unless the context ends its line", "[surroundings]") {
+TEST_CASE("contexts end in no space, and continuations begin with one unless the context ends its line",
+          "[surroundings]") {
     if (golden::mirror().empty()) DEFT_SKIP("no records: set DEFT_DATA_MIRROR");
     for (const SuiteTask& of : project_suite("data_efficiency").tasks) {
         const Task task = load_task(of.name, ".");

@@ -22,7 +22,9 @@ void pass(int milliseconds) {
 }
 
 struct PromisingTrial {
-    explicit PromisingTrial(int ranks) : heartbeat(journal, [this] { return stop; }, ranks) {}
+    explicit PromisingTrial(int ranks)
+        : heartbeat(
+              journal, [this] { return stop; }, ranks) {}
 
     // Seconds of each promise so far.
     std::vector<double> promises() const {

@@ -54,7 +54,9 @@ TEST_CASE("a model of images follows from its data and its patches", "[surroundi
 
 TEST_CASE("images are resized to what the model takes", "[surroundings]") {
     const NoData nothing;
-    const auto resized = [](const std::string& side) { return kData + "images = { resize = " + side + " }\n" + kTrain + kModel; };
+    const auto resized = [](const std::string& side) {
+        return kData + "images = { resize = " + side + " }\n" + kTrain + kModel;
+    };
     const TrialConfig config = trial_of(resized("48"));
     CHECK(config.model.image_height == 48);
     CHECK(config.model.image_width == 48);
@@ -126,7 +128,8 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
     CHECK_THAT(refused("patch = 5\n"), ContainsSubstring(place) && ContainsSubstring("must divide both sides"));
     CHECK_THAT(refused("patch = 0\n"), ContainsSubstring(place) && ContainsSubstring("a model of tokens"));
     CHECK_THAT(refused("seqlen = 64\n"), ContainsSubstring(place) && ContainsSubstring("follows from the patches"));
-    CHECK_THAT(refused("classes = 100\n"), ContainsSubstring(place) && ContainsSubstring("the images of cifar10 have 10"));
+    CHECK_THAT(refused("classes = 100\n"),
+               ContainsSubstring(place) && ContainsSubstring("the images of cifar10 have 10"));
     CHECK_THAT(refused("image_height = 28\n"), ContainsSubstring(place) && ContainsSubstring("have 32"));
     CHECK_THAT(refused("causal = true\n"), ContainsSubstring(place) && ContainsSubstring("all of its patches"));
     CHECK_THAT(refused("kind = \"gpt\"\n"), ContainsSubstring("patch is 0"));
@@ -139,7 +142,8 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
     const auto of_data = [](const std::string& data) { return wrong_trial(kData + data + kTrain + kModel); };
     CHECK_THAT(of_data("tokenizer = \"gpt2\"\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("is of text"));
     CHECK_THAT(of_data("max_bytes = 9\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("is of text"));
-    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:4:") && ContainsSubstring("has no effect"));
+    CHECK_THAT(of_data("bert = { pairs = true }\n"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("has no effect"));
     CHECK_THAT(of_data("images = { test_every = 1 }\n"), ContainsSubstring("t.toml:4:"));
     CHECK_THAT(wrong_trial("[data]\ncorpus = \"books\"\nsamples = \"images\"\n" + kTrain),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("mnist"));
@@ -148,7 +152,8 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
     CHECK_THAT(wrong_trial("[data]\nimages = { flip = true }\n" + kTrain),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("has no effect with data.samples = \"packed\""));
     for (const char* key : {"patch = 4\n", "classes = 10\n", "pooling = \"mean\"\n", "image_width = 3\n"})
-        CHECK_THAT(wrong_trial(kTrain + "[model]\n" + key), ContainsSubstring("t.toml:5:") && ContainsSubstring("of images"));
+        CHECK_THAT(wrong_trial(kTrain + "[model]\n" + key),
+                   ContainsSubstring("t.toml:5:") && ContainsSubstring("of images"));
 }
 
 TEST_CASE("techniques and questions that do not fit images are refused, saying why", "[surroundings]") {
@@ -158,7 +163,8 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     for (const char* metric : {"seqtru", "seqres", "seqreo"})
         CHECK_THAT(refused("[curriculum." + std::string(metric) + "]\nsteps = 40\n"),
                    ContainsSubstring(place) && ContainsSubstring("all as long and shown whole"));
-    CHECK_THAT(refused("[curriculum.voc]\nsteps = 40\n"), ContainsSubstring(place) && ContainsSubstring("how rare words are"));
+    CHECK_THAT(refused("[curriculum.voc]\nsteps = 40\n"),
+               ContainsSubstring(place) && ContainsSubstring("how rare words are"));
     CHECK(refused("[curriculum.mine]\nsteps = 40\ncolumn = \"hard.npy\"\n") == "accepted");
     CHECK_THAT(refused("[curriculum]\n"), ContainsSubstring("ordered by a column"));
     CHECK_THAT(wrong_trial(kData + kTrain + "rows = \"padded\"\n" + kModel), ContainsSubstring("t.toml:7:"));
@@ -166,7 +172,8 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     CHECK(refused("[batch_ramp]\nmin = 2\nstep = 2\nsteps = 5\n") == "accepted");
     CHECK_THAT(refused("[token_bypass]\nmin = 16\nstep = 1\nsteps = 40\nlayers = [1]\n"),
                ContainsSubstring("which words tokens are"));
-    CHECK(trial_of(kData + kTrain + kModel + "[random_ltd]\nmin = 16\nstep = 1\nsteps = 40\n").token_dropping->keep_first == 1);
+    CHECK(trial_of(kData + kTrain + kModel + "[random_ltd]\nmin = 16\nstep = 1\nsteps = 40\n")
+              .token_dropping->keep_first == 1);
     CHECK(trial_of(kData + kTrain + kModel + "pooling = \"mean\"\n[random_ltd]\nmin = 16\nstep = 1\nsteps = 40\n")
               .token_dropping->keep_first == 0);
 

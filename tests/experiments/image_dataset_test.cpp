@@ -61,8 +61,8 @@ TEST_CASE("image data set: files of the splits are joined, packed or plain", "[s
     write_text(folder / "one.gz", test::gzip(cifar_images("\1\2")));
     write_text(folder / "two", cifar_images("\3"));
     write_text(folder / "three", cifar_images("\4\5"));
-    const CatalogueEntry entry = images_entry(
-        "cifar10", {of_split("one", "train"), of_split("two", "train"), of_split("three", "test")}, 3);
+    const CatalogueEntry entry =
+        images_entry("cifar10", {of_split("one", "train"), of_split("two", "train"), of_split("three", "test")}, 3);
     const ImageDataset dataset = read_image_dataset(entry, 0, ".");
     CHECK(dataset.form == "official");
     CHECK(dataset.training.labels == Labels{1, 2, 3});
@@ -93,8 +93,8 @@ TEST_CASE("image data set: pairs of files go together", "[surroundings]") {
     write_text(folder / "l", idx_labels("\1\2"));
     write_text(folder / "ti", idx_pixels("\3"));
     write_text(folder / "tl", idx_labels("\3"));
-    const CatalogueEntry entry = images_entry("idx", {of_split("i", "train"), of_split("l", "train"),
-                                                      of_split("ti", "test"), of_split("tl", "test")}, 2);
+    const CatalogueEntry entry = images_entry(
+        "idx", {of_split("i", "train"), of_split("l", "train"), of_split("ti", "test"), of_split("tl", "test")}, 2);
     const ImageDataset dataset = read_image_dataset(entry, 0, ".");
     CHECK(dataset.training.pixels == std::vector<std::uint8_t>{1, 2});
     CHECK(dataset.training.labels == Labels{1, 2});
@@ -107,11 +107,9 @@ TEST_CASE("image data set: what is missing, another or none is refused", "[surro
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "one", cifar_images("\1"));
     CatalogueEntry entry = images_entry("cifar10", {of_split("one", "train"), of_split("two", "test")}, 1);
-    const auto wrong = [&](ErrorKind kind) {
-        return test::refusal(kind, [&] { read_image_dataset(entry, 0, "."); });
-    };
-    CHECK_THAT(wrong(ErrorKind::data), ContainsSubstring("two of data set set is missing") &&
-                                           ContainsSubstring("deft data get set"));
+    const auto wrong = [&](ErrorKind kind) { return test::refusal(kind, [&] { read_image_dataset(entry, 0, "."); }); };
+    CHECK_THAT(wrong(ErrorKind::data),
+               ContainsSubstring("two of data set set is missing") && ContainsSubstring("deft data get set"));
     write_text(folder / "two", cifar_images("\2"));
     entry.forms[0].files[1].sha256 = sha256(cifar_images("\2"));
     CHECK(read_image_dataset(entry, 0, ".").testing.count() == 1);

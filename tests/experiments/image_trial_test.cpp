@@ -64,7 +64,8 @@ struct Greys {
                        "[model]\nlayers = 3\nwidth = 16\nheads = 2\npatch = 2\ninit_std = 0.1\n"
                        "[train]\nbatch_size = 8\nmicro_batch_size = 3\nepochs = 10\nlearning_rate = 3e-3\n"
                        "[random_ltd]\nmin = 4\nstep = 1\nduration = 0.5\n"
-                       "[eval]\nevery = \"4 times\"\nselect = \"best\"\nmetric = \"acc\"\n" + more,
+                       "[eval]\nevery = \"4 times\"\nselect = \"best\"\nmetric = \"acc\"\n" +
+                           more,
                        "t.toml"),
             1, folder.path());
     }
@@ -80,7 +81,8 @@ struct Greys {
 
 }  // namespace
 
-TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing", "[surroundings]") {
+TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing",
+          "[surroundings]") {
     const Greys trial;
     const fs::path& folder = trial.folder.path();
     CHECK(trial.config.train.budget_tokens == 10 * (kImages - kTest) * 7);
@@ -136,7 +138,8 @@ TEST_CASE("a trial on images goes on to the same bits after it was stopped, on a
     CHECK(weights[0] == weights[1]);
 }
 
-TEST_CASE("the images of a trial are divided and normalised as its configuration says, and named by their files", "[surroundings]") {
+TEST_CASE("the images of a trial are divided and normalised as its configuration says, and named by their files",
+          "[surroundings]") {
     const Greys trial;
     const Dataset dataset = load_dataset(trial.config.data, 7, trial.config.base_folder, trial.folder / "data");
     const auto train = std::get<std::shared_ptr<const engine::ImageSamples>>(dataset.train);
@@ -169,7 +172,8 @@ TEST_CASE("a column orders images: the easy ones come first", "[surroundings]") 
     std::string column;
     for (int i = 0; i < kImages - kTest; ++i) column += std::to_string(i % 10 == 0 ? 0 : 1) + "\n";
     write_file_atomically(trial.folder / "hard.csv", column);
-    TrialConfig config = trial.parse("[curriculum.hard]\ncolumn = \"hard.csv\"\nmin = 10\nduration = 0.9\npacing = \"step\"\nstages = 1\n");
+    TrialConfig config = trial.parse(
+        "[curriculum.hard]\ncolumn = \"hard.csv\"\nmin = 10\nduration = 0.9\npacing = \"step\"\nstages = 1\n");
     config.log_every = 1;
     resolve_data(config);
     const fs::path& folder = trial.folder.path();

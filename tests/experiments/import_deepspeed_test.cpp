@@ -1,4 +1,5 @@
-// DeepSpeed's data_efficiency section as a case of ours: the published recipes, schedules step by step, defects by name.
+// DeepSpeed's data_efficiency section as a case of ours: the published recipes, schedules step by step, defects by
+// name.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,8 @@ TrialConfig imported_trial(const DeepSpeedImport& imported, std::int64_t seqlen,
     ConfigNode sweep = parse_toml(imported.toml, "imported.toml");
     ConfigNode trial = sweep.find("case")->items.at(0);
     trial.erase("name");
-    const std::string defaults = "[model]\nlayers = " + std::to_string(layers) + "\nseqlen = " + std::to_string(seqlen) +
+    const std::string defaults = "[model]\nlayers = " + std::to_string(layers) +
+                                 "\nseqlen = " + std::to_string(seqlen) +
                                  "\n[train]\nbatch_size = " + std::to_string(batch) +
                                  "\nbudget_tokens = " + std::to_string(300'000 * batch * seqlen) + "\n";
     merge(trial, parse_toml(defaults, "defaults.toml"));
@@ -53,8 +55,9 @@ std::string wrong_import(const std::string& json) {
 }
 
 Json scheduled(const std::string& type, std::int64_t min, std::int64_t max, const Json& config) {
-    return {{"difficulty_type", "percentile"}, {"clustering_type", "schedule_based"}, {"min_difficulty", min},
-            {"max_difficulty", max},           {"schedule_type", type},               {"schedule_config", config}};
+    return {{"difficulty_type", "percentile"}, {"clustering_type", "schedule_based"},
+            {"min_difficulty", min},           {"max_difficulty", max},
+            {"schedule_type", type},           {"schedule_config", config}};
 }
 
 Json with_metrics(const Json& metrics) {
@@ -148,15 +151,29 @@ TEST_CASE("the papers' names for lengths say whether samples are cut or reshaped
 
 TEST_CASE("every key of a DeepSpeed configuration is converted or named") {
     // The converted part is in the recipe above; all other leaves must be in a note's path.
-    const std::vector<std::string> converted = {
-        "data_routing.random_ltd.enabled", "random_ltd_layer_id", "total_layer_num", "random_ltd_layer_num", "min_value",
-        "max_value", "schedule_type", "require_steps", "seq_per_step", "curriculum_learning.enabled", "difficulty_type",
-        "clustering_type", "min_difficulty", "max_difficulty", "total_curriculum_step", "difficulty_step", "root_degree"};
+    const std::vector<std::string> converted = {"data_routing.random_ltd.enabled",
+                                                "random_ltd_layer_id",
+                                                "total_layer_num",
+                                                "random_ltd_layer_num",
+                                                "min_value",
+                                                "max_value",
+                                                "schedule_type",
+                                                "require_steps",
+                                                "seq_per_step",
+                                                "curriculum_learning.enabled",
+                                                "difficulty_type",
+                                                "clustering_type",
+                                                "min_difficulty",
+                                                "max_difficulty",
+                                                "total_curriculum_step",
+                                                "difficulty_step",
+                                                "root_degree"};
     const DeepSpeedImport imported = import_deepspeed(kGpt, "ds.json");
     const auto is_named = [&](const std::string& path) {
-        return std::any_of(imported.notes.begin(), imported.notes.end(), [&](const ImportNote& n) {
-            return path == n.key || path.starts_with(n.key + ".");
-        }) || std::any_of(converted.begin(), converted.end(), [&](const std::string& end) { return path.ends_with(end); });
+        return std::any_of(imported.notes.begin(), imported.notes.end(),
+                           [&](const ImportNote& n) { return path == n.key || path.starts_with(n.key + "."); }) ||
+               std::any_of(converted.begin(), converted.end(),
+                           [&](const std::string& end) { return path.ends_with(end); });
     };
     const auto visit = [&](const auto& self, const Json& node, const std::string& path) -> void {
         for (const auto& [key, value] : node.items()) {
@@ -271,9 +288,18 @@ TEST_CASE("metrics of DeepSpeed's users become columns, and functions are not co
 }
 
 TEST_CASE("dynamic batching becomes a variable batch, and its misspelt key is named") {
-    Json json = {{"data_efficiency", {{"data_sampling", {{"enabled", false}, {"dynamic_batching", {
-        {"enabled", true}, {"max_tokens", 1024}, {"min_batch_size", 2}, {"max_batch_size", 16},
-        {"lr_scaling_method", "sqrt"}, {"metrics_path", "m"}, {"sentence_picking_order", "seqlen"}, {"max_tokns", 1}}}}}}}};
+    Json json = {{"data_efficiency",
+                  {{"data_sampling",
+                    {{"enabled", false},
+                     {"dynamic_batching",
+                      {{"enabled", true},
+                       {"max_tokens", 1024},
+                       {"min_batch_size", 2},
+                       {"max_batch_size", 16},
+                       {"lr_scaling_method", "sqrt"},
+                       {"metrics_path", "m"},
+                       {"sentence_picking_order", "seqlen"},
+                       {"max_tokns", 1}}}}}}}};
     Json& batching = json["data_efficiency"]["data_sampling"]["dynamic_batching"];
     const DeepSpeedImport imported = import_json(json);
     const TrialConfig config = imported_trial(imported, 64, 4);
@@ -295,7 +321,8 @@ TEST_CASE("the older curriculum_learning section becomes seqtru") {
     const DeepSpeedImport imported = import_deepspeed(
         R"({"curriculum_learning": {"enabled": true, "curriculum_type": "seqlen", "min_difficulty": 8,
         "max_difficulty": 64, "schedule_type": "fixed_linear",
-        "schedule_config": {"total_curriculum_step": 60, "difficulty_step": 8}}})", "ds.json");
+        "schedule_config": {"total_curriculum_step": 60, "difficulty_step": 8}}})",
+        "ds.json");
     const TrialConfig config = imported_trial(imported, 64, 4);
     CHECK(config.curriculum->find("seqtru")->growth.steps == 60);
     check_note(imported, "curriculum_learning.enabled", What::changed, "#8566");
@@ -317,8 +344,9 @@ TEST_CASE("what is off stays off, and its settings stay readable") {
 
 TEST_CASE("comments and trailing commas are read as hjson reads them, and texts stay as they are") {
     const std::string plain = R"({"data_efficiency": {"data_sampling": {"num_workers": 4}}})";
-    const std::string commented = "// a comment with \"quotes\", and a comma,\n{ # another\n\"data_efficiency\": /* , ] */ {"
-                                  "\"data_sampling\": {\"num_workers\": 4, },\n},  }";
+    const std::string commented =
+        "// a comment with \"quotes\", and a comma,\n{ # another\n\"data_efficiency\": /* , ] */ {"
+        "\"data_sampling\": {\"num_workers\": 4, },\n},  }";
     CHECK(import_deepspeed(commented, "c.json").toml == import_deepspeed(plain, "c.json").toml);
     for (const char* text : {R"(["// no comment", "#", "/*", ",]", "\",]"])", "[1, 2]", "{}"})
         CHECK(without_comments(text) == text);
@@ -339,10 +367,13 @@ TEST_CASE("a file that is not a DeepSpeed configuration is refused by its key") 
         return wrong_import(json.dump());
     };
     const std::string metric = "/data_efficiency/data_sampling/curriculum_learning/curriculum_metrics/vocabularyrarity";
-    CHECK(changed((metric + "/min_difficulty").c_str(), "1").find("vocabularyrarity.min_difficulty must be an integer") !=
+    CHECK(
+        changed((metric + "/min_difficulty").c_str(), "1").find("vocabularyrarity.min_difficulty must be an integer") !=
+        std::string::npos);
+    CHECK(changed((metric + "/schedule_type").c_str(), "fixed_rot").find("did you mean fixed_root?") !=
           std::string::npos);
-    CHECK(changed((metric + "/schedule_type").c_str(), "fixed_rot").find("did you mean fixed_root?") != std::string::npos);
-    CHECK(changed((metric + "/schedule_config/total_curriculum_step").c_str(), 0).find("at least 1") != std::string::npos);
+    CHECK(changed((metric + "/schedule_config/total_curriculum_step").c_str(), 0).find("at least 1") !=
+          std::string::npos);
     CHECK(changed((metric + "/min_difficulty").c_str(), 101).find("above max_difficulty") != std::string::npos);
     const std::string ltd = "/data_efficiency/data_routing/random_ltd";
     CHECK(changed((ltd + "/random_ltd_layer_id").c_str(), "all").find("must be an array of integers") !=

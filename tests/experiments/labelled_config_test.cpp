@@ -29,13 +29,18 @@ TEST_CASE("a model of labelled texts follows from its task", "[surroundings]") {
 
     const TrialConfig number = values.resolved("labelled = { truncate_labels = true }\n");
     CHECK(number.model.value_head);
-    CHECK(trainer_config(number).model.class_head == engine::ClassHeadConfig{.classes = 1, .pooler = true, .value = true});
+    CHECK(trainer_config(number).model.class_head ==
+          engine::ClassHeadConfig{.classes = 1, .pooler = true, .value = true});
 
     // Dropout as the rest of the model has it, unless it is named.
-    const std::string head = "[data]\nsamples = \"labelled\"\ncorpus = \"toy\"\ntokenizer = \"words.txt\"\n[train]\nepochs = 1\n[model]\n";
+    const std::string head =
+        "[data]\nsamples = \"labelled\"\ncorpus = \"toy\"\ntokenizer = \"words.txt\"\n[train]\nepochs = 1\n[model]\n";
     CHECK(trainer_config(test::trial_of(head, classes.folder.path())).model.class_head->dropout == 0.1);
-    CHECK(trainer_config(test::trial_of(head + "dropout = 0.3\n", classes.folder.path())).model.class_head->dropout == 0.3);
-    CHECK(trainer_config(test::trial_of(head + "head_dropout = 0\n", classes.folder.path())).model.class_head->dropout == 0);
+    CHECK(trainer_config(test::trial_of(head + "dropout = 0.3\n", classes.folder.path())).model.class_head->dropout ==
+          0.3);
+    CHECK(
+        trainer_config(test::trial_of(head + "head_dropout = 0\n", classes.folder.path())).model.class_head->dropout ==
+        0);
     // A preset of pretraining drops its heads.
     const TrialConfig mini = test::trial_of(head + "preset = \"bert_mini\"\n", classes.folder.path());
     CHECK_FALSE(mini.model.order_head);
@@ -59,7 +64,9 @@ TEST_CASE("fewer records are the first ones, and make shorter epochs", "[surroun
                ContainsSubstring("data.labelled.records is 22, and task toy has 21 to train on"));
 }
 
-TEST_CASE("whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked", "[surroundings]") {
+TEST_CASE(
+    "whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked",
+    "[surroundings]") {
     const ToyTask toy;
     const std::string folder = toy.folder.path().string();
     const TrialConfig whole = toy.resolved("labelled = { whole_batches = 4 }\n");
@@ -74,7 +81,8 @@ TEST_CASE("whole batches leave out what is left of an epoch and of each split, a
     CHECK(dataset.splits[0].samples->size() == 12);  // of 13
     CHECK(dataset.splits[1].samples->size() == 4);   // of 6
     const TrialConfig five = toy.resolved("labelled = { scored_records = 5 }\n");
-    const LabelledDataset fewer = load_labelled_dataset(five.data, 16, folder), all = load_labelled_dataset(toy.resolved().data, 16, folder);
+    const LabelledDataset fewer = load_labelled_dataset(five.data, 16, folder),
+                          all = load_labelled_dataset(toy.resolved().data, 16, folder);
     CHECK(fewer.training->size() == ToyTask::kTrain);
     CHECK(fewer.splits[0].samples->size() == 5);
     CHECK(fewer.splits[0].samples->labels()[4] == all.splits[0].samples->labels()[4]);
@@ -89,13 +97,15 @@ TEST_CASE("whole batches leave out what is left of an epoch and of each split, a
     const std::string large = "[data]\nsamples = \"labelled\"\ncorpus = \"toy\"\ntokenizer = \"words.txt\"\n";
     CHECK_THAT(toy.wrong(large + "labelled = { whole_batches = 22 }\n[train]\nbatch_size = 22\nepochs = 1\n"),
                ContainsSubstring("task toy has 21 records to train on: none would be left"));
-    TrialConfig none = test::trial_of(large + "labelled = { whole_batches = 16 }\n[train]\nbatch_size = 16\nepochs = 1\n", toy.folder.path());
+    TrialConfig none = test::trial_of(
+        large + "labelled = { whole_batches = 16 }\n[train]\nbatch_size = 16\nepochs = 1\n", toy.folder.path());
     resolve_data(none);
     CHECK_THAT(test::refusal([&] { load_labelled_dataset(none.data, 16, folder); }),
                ContainsSubstring("near.tsv has 13 records to score by: none would be left"));
 }
 
-TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result", "[surroundings]") {
+TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result",
+          "[surroundings]") {
     const ToyTask toy;
     const TrialConfig plain = toy.resolved();
     CHECK(to_json(from_json(to_json(plain))) == to_json(plain));
@@ -110,7 +120,8 @@ TEST_CASE("the configuration of labelled texts goes through JSON, and names what
         CHECK(same.data.sha256 == plain.data.sha256);
     }
     CHECK(to_json(plain).at("data").at("labelled").size() == 3);
-    for (const char* key : {"lower_case = false", "truncate_labels = true", "records = 20", "whole_batches = 4", "scored_records = 5"}) {
+    for (const char* key :
+         {"lower_case = false", "truncate_labels = true", "records = 20", "whole_batches = 4", "scored_records = 5"}) {
         const TrialConfig other = toy.resolved("labelled = { " + std::string(key) + " }\n");
         CHECK(config_hash(other) != config_hash(plain));
         CHECK(other.data.sha256 != plain.data.sha256);
@@ -139,12 +150,15 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     const auto of_data = [&](const std::string& data) { return toy.wrong(toy.toml(data)); };
     CHECK(toy.wrong(toy.toml()) == "accepted");
     // [data]: line 5 is what is added.
-    CHECK_THAT(of_data("max_bytes = 9\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("the records of a task"));
+    CHECK_THAT(of_data("max_bytes = 9\n"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("the records of a task"));
     CHECK_THAT(of_data("train_files = [\"x.txt\"]\n"), ContainsSubstring("t.toml:5:"));
     CHECK_THAT(of_data("split = [8, 1, 1]\n"), ContainsSubstring("t.toml:5:"));
     CHECK_THAT(of_data("vocab = 300\n"), ContainsSubstring("t.toml:5:"));
-    CHECK_THAT(of_data("bert = { pairs = true }\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("has no effect"));
-    CHECK_THAT(of_data("labelled = { lower = true }\n"), ContainsSubstring("t.toml:5:") && ContainsSubstring("lower_case"));
+    CHECK_THAT(of_data("bert = { pairs = true }\n"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("has no effect"));
+    CHECK_THAT(of_data("labelled = { lower = true }\n"),
+               ContainsSubstring("t.toml:5:") && ContainsSubstring("lower_case"));
     CHECK_THAT(test::wrong_trial("[data]\nlabelled = { lower_case = true }\n[train]\nbudget_tokens = 9000\n"),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("has no effect"));
     const auto data_of = [&](const std::string& corpus, const std::string& tokenizer) {
@@ -154,19 +168,22 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK(data_of(corpus, words) == "accepted");
     CHECK_THAT(data_of("", words), ContainsSubstring("names no task"));
     CHECK_THAT(data_of("corpus = \"toi\"", words), ContainsSubstring("t.toml:3:") && ContainsSubstring("unknown task"));
-    CHECK_THAT(data_of("corpus = \"boolq\"", words), ContainsSubstring("t.toml:3:") && ContainsSubstring("has no [train] records"));
+    CHECK_THAT(data_of("corpus = \"boolq\"", words),
+               ContainsSubstring("t.toml:3:") && ContainsSubstring("has no [train] records"));
     for (const char* tokenizer : {"bytes", "gpt2", "bpe"})
         CHECK_THAT(data_of(corpus, "tokenizer = \"" + std::string(tokenizer) + "\""),
                    ContainsSubstring("t.toml:4:") && ContainsSubstring("[CLS] and [SEP]"));
     CHECK_THAT(data_of(corpus, ""), ContainsSubstring("[CLS] and [SEP]"));
 
     const auto with_model = [&](const std::string& keys) {
-        return toy.wrong("[data]\nsamples = \"labelled\"\n" + corpus + "\n" + words + "\n[train]\nepochs = 1\n[model]\n" + keys + "\n");
+        return toy.wrong("[data]\nsamples = \"labelled\"\n" + corpus + "\n" + words +
+                         "\n[train]\nepochs = 1\n[model]\n" + keys + "\n");
     };
     const std::string place = "t.toml:8:";
     CHECK(with_model("width = 32") == "accepted");
     for (const char* kind : {"gpt", "llama"})
-        CHECK_THAT(with_model("kind = \"" + std::string(kind) + "\""), ContainsSubstring("causal is true") && ContainsSubstring("kind bert"));
+        CHECK_THAT(with_model("kind = \"" + std::string(kind) + "\""),
+                   ContainsSubstring("causal is true") && ContainsSubstring("kind bert"));
     CHECK_THAT(with_model("kind = \"vit\""), ContainsSubstring("is of a model of images"));
     CHECK_THAT(with_model("causal = true"), ContainsSubstring(place));
     CHECK_THAT(with_model("segments = 1"), ContainsSubstring(place) && ContainsSubstring("two texts"));
@@ -181,7 +198,8 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK_THAT(with_model("patch = 4"), ContainsSubstring(place));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[model]\nvalue_head = true\n"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("is of labelled texts"));
-    CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[model]\nhead_dropout = 0.1\n"), ContainsSubstring("t.toml:4:"));
+    CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[model]\nhead_dropout = 0.1\n"),
+               ContainsSubstring("t.toml:4:"));
 
     const auto with_table = [&](const std::string& tables) { return toy.wrong(toy.toml("", tables)); };
     CHECK_THAT(with_table("[curriculum.voc]\nmin = 10\nduration = 0.5\n"), ContainsSubstring("each of them once"));
@@ -191,11 +209,13 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK_THAT(with_table("[eval]\ntasks = [\"lambada\"]\n"), ContainsSubstring("scored by toy itself"));
     CHECK_THAT(with_table("[eval]\nvalidation_tokens = 99\n"), ContainsSubstring("all scored"));
     const std::string best = "[eval]\nevery = \"3 times\"\nselect = \"best\"\n";
-    for (const char* metric : {"loss", "mcc", "acc", "f1"}) CHECK(with_table(best + "metric = \"" + metric + "\"\n") == "accepted");
+    for (const char* metric : {"loss", "mcc", "acc", "f1"})
+        CHECK(with_table(best + "metric = \"" + metric + "\"\n") == "accepted");
     for (const char* metric : {"pearson", "bits_per_byte"})
         CHECK_THAT(with_table(best + "metric = \"" + metric + "\"\n"), ContainsSubstring("metric"));
     // Metrics of labels are of labelled texts alone, and their tasks ask no prompts.
-    CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n" + best + "metric = \"mcc\"\n"), ContainsSubstring("is of labelled texts"));
+    CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n" + best + "metric = \"mcc\"\n"),
+               ContainsSubstring("is of labelled texts"));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[eval]\ntasks = [\"glue_cola\"]\n"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("has labels and no prompts"));
     CHECK(with_table("rows = \"padded\"\n") == "accepted");

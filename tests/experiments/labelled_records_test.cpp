@@ -79,7 +79,8 @@ TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "
         const LabelledSamplesPointer samples = labelled_samples(task, alone, wordpiece, 512, false, bytes);
         const auto ids = samples->tokens(0), types = samples->types(0);
         CHECK(std::vector<std::int32_t>(ids.begin(), ids.end()) == row.at("ids").get<std::vector<std::int32_t>>());
-        CHECK(std::vector<std::int32_t>(types.begin(), types.end()) == row.at("types").get<std::vector<std::int32_t>>());
+        CHECK(std::vector<std::int32_t>(types.begin(), types.end()) ==
+              row.at("types").get<std::vector<std::int32_t>>());
     }
     CHECK(tasks.size() == 8);
 }
@@ -88,8 +89,9 @@ TEST_CASE("every record of the GLUE tasks that is here can be read, as many as t
     if (!golden::has_data("glue/RTE/train.tsv.gz") && !golden::has_data("glue/RTE/train.tsv"))
         DEFT_SKIP("no GLUE: set DEFT_DATA_MIRROR");
     const std::map<std::string, std::pair<std::size_t, std::size_t>> counts = {
-        {"glue_cola", {8551, 1043}}, {"glue_sst2", {67349, 872}}, {"glue_mrpc", {3668, 408}}, {"glue_stsb", {5749, 1500}},
-        {"glue_rte", {2490, 277}},   {"glue_qnli", {8999, 5463}}, {"glue_qqp", {8999, 1000}}, {"glue_mnli", {8999, 9815}}};
+        {"glue_cola", {8551, 1043}}, {"glue_sst2", {67349, 872}}, {"glue_mrpc", {3668, 408}},
+        {"glue_stsb", {5749, 1500}}, {"glue_rte", {2490, 277}},   {"glue_qnli", {8999, 5463}},
+        {"glue_qqp", {8999, 1000}},  {"glue_mnli", {8999, 9815}}};
     for (const auto& [name, expected] : counts) {
         INFO(name);
         const Task task = load_task(name, ".");
@@ -203,7 +205,8 @@ TEST_CASE("texts lose white space, as the published code cleans them", "[surroun
     CHECK(cleaned_text("\xFF a") == "\xFF a");
 }
 
-TEST_CASE("a labelled record: its label by the task's order, its texts by their templates, errors with their places", "[surroundings]") {
+TEST_CASE("a labelled record: its label by the task's order, its texts by their templates, errors with their places",
+          "[surroundings]") {
     const Task two = toy_task(test::kToyHead + kClassification + test::kToyRecords + "labels = [\"no\", true, 3]\n");
     const LabelledRecord record = only_record(two, " a  b\tc . d\t3 ");
     CHECK(record.first == "a b");
@@ -212,15 +215,19 @@ TEST_CASE("a labelled record: its label by the task's order, its texts by their 
     CHECK(only_record(two, "a\tb\ttrue\n").label == 1);
     CHECK(only_record(two, "a\tb\tno\n").label == 0);
     CHECK_THAT(refusal([&] { only_record(two, "a\tb\tNo\n"); }),
-               ContainsSubstring("x.toml:") && ContainsSubstring("the record at x.tsv:1 is 'No'") && ContainsSubstring("no, true, 3"));
-    CHECK_THAT(refusal([&] { only_record(two, "a\tno\n"); }), ContainsSubstring("x.tsv:1") && ContainsSubstring("2 columns"));
+               ContainsSubstring("x.toml:") && ContainsSubstring("the record at x.tsv:1 is 'No'") &&
+                   ContainsSubstring("no, true, 3"));
+    CHECK_THAT(refusal([&] { only_record(two, "a\tno\n"); }),
+               ContainsSubstring("x.tsv:1") && ContainsSubstring("2 columns"));
     const Task values = toy_task(test::kToyHead + kRegression + test::kToyRecords);
     CHECK(only_record(values, "a\tb\t-3.25\n").value == -3.25);
     for (const char* number : {"", "x", "1,5", "1.5x", "nan", "inf", "1e39"})
-        CHECK_THAT(refusal([&] { only_record(values, std::string("a\tb\t") + number + "\n"); }), ContainsSubstring("label is a number"));
+        CHECK_THAT(refusal([&] { only_record(values, std::string("a\tb\t") + number + "\n"); }),
+                   ContainsSubstring("label is a number"));
     std::string elsewhere = test::kToyHead + kClassification + test::kToyRecords + test::kToyClasses;
     elsewhere.replace(elsewhere.find("\"{b}\""), 5, "\"{z}\"");
-    CHECK_THAT(refusal([&] { only_record(toy_task(elsewhere), "a\tb\tno\n"); }), ContainsSubstring("x.tsv:1") && ContainsSubstring("'z'"));
+    CHECK_THAT(refusal([&] { only_record(toy_task(elsewhere), "a\tb\tno\n"); }),
+               ContainsSubstring("x.tsv:1") && ContainsSubstring("'z'"));
 }
 
 TEST_CASE("a labelled task's file is read strictly", "[surroundings]") {
@@ -238,12 +245,16 @@ TEST_CASE("a labelled task's file is read strictly", "[surroundings]") {
 
     CHECK_THAT(wrong_task(head + records), ContainsSubstring("labels must name two labels or more"));
     CHECK_THAT(wrong_task(head + records + "labels = [\"a\"]\n"), ContainsSubstring("two labels or more"));
-    CHECK_THAT(wrong_task(head + records + "labels = [\"a\", \"b\", \"a\"]\n"), ContainsSubstring("names a label twice"));
+    CHECK_THAT(wrong_task(head + records + "labels = [\"a\", \"b\", \"a\"]\n"),
+               ContainsSubstring("names a label twice"));
     CHECK_THAT(wrong_task(test::kToyHead + kRegression + records + labels), ContainsSubstring("is of classification"));
-    CHECK_THAT(wrong_task(head + records.substr(records.find("[records]")) + labels), ContainsSubstring("table [train] is missing"));
-    CHECK_THAT(wrong_task(head + records.substr(0, records.find("[texts]"))), ContainsSubstring("table [texts] is missing"));
+    CHECK_THAT(wrong_task(head + records.substr(records.find("[records]")) + labels),
+               ContainsSubstring("table [train] is missing"));
+    CHECK_THAT(wrong_task(head + records.substr(0, records.find("[texts]"))),
+               ContainsSubstring("table [texts] is missing"));
     CHECK_THAT(wrong_task(head + records + labels + test::kToyFar + "odd = 1\n"), ContainsSubstring("odd"));
-    CHECK_THAT(wrong_task(head + records + labels + test::kToyFar + test::kToyFar), ContainsSubstring("another split's name"));
+    CHECK_THAT(wrong_task(head + records + labels + test::kToyFar + test::kToyFar),
+               ContainsSubstring("another split's name"));
     CHECK_THAT(wrong_task(head + records + labels + "odd = 1\n"), ContainsSubstring("odd"));
     CHECK_THAT(wrong_task("further_splits = 3\n" + head + records + labels), ContainsSubstring("array of tables"));
     CHECK_THAT(wrong_task("shots = 3\n" + head + records + labels), ContainsSubstring("shots"));

@@ -13,8 +13,9 @@ namespace deft::test {
 
 inline const std::string kToyColumns = "format = \"tsv\"\ncolumns = [\"a\", \"b\", \"label\"]\n";
 inline const std::string kToyHead = "name = \"toy\"\nversion = \"7\"\nsplit = \"near\"\n";
-inline const std::string kToyRecords = "[train]\nfile = \"train.tsv\"\n" + kToyColumns + "[records]\nfile = \"near.tsv\"\n" +
-                                       kToyColumns + "[texts]\nfirst = \"{a}\"\nsecond = \"{b}\"\nlabel = \"label\"\n";
+inline const std::string kToyRecords = "[train]\nfile = \"train.tsv\"\n" + kToyColumns +
+                                       "[records]\nfile = \"near.tsv\"\n" + kToyColumns +
+                                       "[texts]\nfirst = \"{a}\"\nsecond = \"{b}\"\nlabel = \"label\"\n";
 inline const std::string kToyClasses = "labels = [\"no\", \"yes\"]\n";
 inline const std::string kToyFar = "[[further_splits]]\nsplit = \"far\"\nfile = \"far.tsv\"\n" + kToyColumns;
 
@@ -47,7 +48,8 @@ struct ToyTask {
             std::string texts[2];
             bool has[2] = {i % 2 == 0 || i % 7 == 3, i % 3 != 1};
             for (int t = 0; t < 2; ++t) {
-                for (int w = 0; w < 2 + (i + t) % 3; ++w) texts[t] += "w" + std::to_string(1 + (i * (w + 2) + w * w + t) % 8) + " ";
+                for (int w = 0; w < 2 + (i + t) % 3; ++w)
+                    texts[t] += "w" + std::to_string(1 + (i * (w + 2) + w * w + t) % 8) + " ";
                 if (has[t]) texts[t] += "w0";
             }
             const std::string value = std::to_string(has[0] + has[1]) == "0" ? "0" : has[0] && has[1] ? "3.9" : "1.5";

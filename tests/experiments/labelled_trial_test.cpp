@@ -54,7 +54,9 @@ TEST_CASE("a trial on labelled texts learns them by heart and is scored on every
             CHECK(score.at("task") == "validation");
             CHECK(score.at("task_version") == "7");
             const std::string split = score.at("split");
-            CHECK(score.at("n") == (split == "near" ? ToyTask::kNear : split == "far" ? ToyTask::kFar : ToyTask::kNear + ToyTask::kFar));
+            CHECK(score.at("n") == (split == "near"  ? ToyTask::kNear
+                                    : split == "far" ? ToyTask::kFar
+                                                     : ToyTask::kNear + ToyTask::kFar));
             metrics[split].push_back(score.at("metric"));
             CHECK(score.at("better") == (score.at("metric") == "loss" ? "lower" : "higher"));
         }
@@ -97,18 +99,21 @@ TEST_CASE("the pooled scores of labelled texts are those of all records, in what
     const auto scores = validation_scores(dataset, *trained.model, trained.exec, 1, 3, 0);
     constexpr double kAll = ToyTask::kNear + ToyTask::kFar;
     for (const char* metric : {"loss", "acc"})
-        CHECK(score_of(scores, kAllSplits, metric) ==
-              Approx((ToyTask::kNear * score_of(scores, "near", metric) + ToyTask::kFar * score_of(scores, "far", metric)) / kAll));
+        CHECK(score_of(scores, kAllSplits, metric) == Approx((ToyTask::kNear * score_of(scores, "near", metric) +
+                                                              ToyTask::kFar * score_of(scores, "far", metric)) /
+                                                             kAll));
     const auto one_by_one = validation_scores(dataset, *trained.model, trained.exec, 1, 1, 0);
     for (std::size_t i = 0; i < scores.size(); ++i) {
-        CHECK(std::isnan(one_by_one[i].value) == std::isnan(scores[i].value));  // Matthews, where all predictions are equal
+        CHECK(std::isnan(one_by_one[i].value) ==
+              std::isnan(scores[i].value));  // Matthews, where all predictions are equal
         if (!std::isnan(scores[i].value)) CHECK(one_by_one[i].value == Approx(scores[i].value).epsilon(1e-4));
     }
 }
 
 TEST_CASE("the best weights of a trial on labelled texts are the best by the pooled metric", "[surroundings]") {
     const ToyTask toy;
-    TrialConfig config = toy.resolved("", "budget_fraction = 8\n[eval]\nevery = \"8 times\"\nselect = \"best\"\nmetric = \"acc\"\n");
+    TrialConfig config =
+        toy.resolved("", "budget_fraction = 8\n[eval]\nevery = \"8 times\"\nselect = \"best\"\nmetric = \"acc\"\n");
     const fs::path& folder = toy.folder.path();
     test::train_and_score(config, folder);
     std::vector<double> pooled;
@@ -139,7 +144,8 @@ TEST_CASE("a trial on labelled texts goes on to the same bits after it was stopp
     }
 }
 
-TEST_CASE("labelled records that are not those of the plan, or not what they should be, end a trial with their place", "[surroundings]") {
+TEST_CASE("labelled records that are not those of the plan, or not what they should be, end a trial with their place",
+          "[surroundings]") {
     const ToyTask toy;
     const TrialConfig config = toy.resolved();
     const auto load = [&] { load_dataset(config.data, 16, config.base_folder, toy.folder / "data"); };
@@ -154,8 +160,10 @@ TEST_CASE("labelled records that are not those of the plan, or not what they sho
     };
     CHECK(loaded_with("w1\tw2\tno\n") == "accepted");
     CHECK_THAT(loaded_with("w1\tw2\tmaybe\n"), ContainsSubstring("train.tsv:22 is 'maybe'"));
-    CHECK_THAT(loaded_with(" \tw2\tno\n"), ContainsSubstring("train.tsv:22:") && ContainsSubstring("the first text has no tokens"));
-    CHECK_THAT(loaded_with("w1\t\tno\n"), ContainsSubstring("train.tsv:22:") && ContainsSubstring("the second text has no tokens"));
+    CHECK_THAT(loaded_with(" \tw2\tno\n"),
+               ContainsSubstring("train.tsv:22:") && ContainsSubstring("the first text has no tokens"));
+    CHECK_THAT(loaded_with("w1\t\tno\n"),
+               ContainsSubstring("train.tsv:22:") && ContainsSubstring("the second text has no tokens"));
     write_file_atomically(toy.folder / "train.tsv", train + "w1\tno\n");
     CHECK_THAT(refusal([&] { toy.resolved(); }), ContainsSubstring("train.tsv:22") && ContainsSubstring("2 columns"));
     write_file_atomically(toy.folder / "train.tsv", "");
@@ -180,8 +188,9 @@ TEST_CASE("steps on labelled texts are laid open, and their tokens counted befor
         const fs::path file = toy.folder / "step.safetensors";
         write_debug_state(config, toy.folder / "data", 2, 1, file);
         CHECK_THAT(read_file(file).substr(0, 20'000),
-                   ContainsSubstring(of_values ? "batch.value_target" : "batch.class_target") && ContainsSubstring("batch.token") &&
-                       ContainsSubstring("class_loss") && !ContainsSubstring("batch.target"));
+                   ContainsSubstring(of_values ? "batch.value_target" : "batch.class_target") &&
+                       ContainsSubstring("batch.token") && ContainsSubstring("class_loss") &&
+                       !ContainsSubstring("batch.target"));
         const Dataset dataset = load_dataset(config.data, 16, config.base_folder, toy.folder / "data");
         const DrawTotals totals = simulate_draws(config, dataset);
         CHECK(totals.steps == 18);

@@ -59,10 +59,9 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out",
     const TemporaryFolder folder;
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
-    CHECK_THAT(
-        test::refusal(
-            [&] { load_packed_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
-        ContainsSubstring("empty.txt is empty"));
+    CHECK_THAT(test::refusal(
+                   [&] { load_packed_dataset(text_data({"a.txt"}, {"empty.txt"}), folder.path(), folder / "data"); }),
+               ContainsSubstring("empty.txt is empty"));
     write_text(folder / "a.jsonl", json_lines({"one", "", "two", "", "three"}));
     const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
     CHECK(dataset.train.documents + dataset.valid.documents == 3);
@@ -269,7 +268,8 @@ TEST_CASE("data sets: a corpus shorter than a sample has none", "[surroundings]"
     CHECK(load_difficulty(dataset_of(dataset, 3), "voc").samples() == 1);
 }
 
-TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time", "[surroundings]") {
+TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time",
+          "[surroundings]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
@@ -350,7 +350,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its no
     const auto load = [&] {
         said.clear();
         return load_packed_dataset(data, folder.path(), folder / "data",
-                            [&](const std::string& what, double) { said += what; });
+                                   [&](const std::string& what, double) { said += what; });
     };
     const PackedDataset first = load();
     CHECK(first.note.empty());

@@ -205,7 +205,8 @@ TEST_CASE("perplexity of targets is a mean over documents", "[surroundings]") {
     });
 }
 
-TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood, times the perplexity", "[surroundings]") {
+TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood, times the perplexity",
+          "[surroundings]") {
     Task task;
     task.kind = TaskKind::last_word;
     task.metrics = {"perplexity"};

@@ -32,14 +32,15 @@ std::string refused(const std::string& model, const std::string& data = "") {
 }  // namespace
 
 TEST_CASE("without further keys a model is GPT-2's, as the engine makes it") {
-    const engine::TransformerConfig plain = model_of("layers = 3\nwidth = 48\nheads = 4\nseqlen = 32\ninit_std = 0.1\n");
+    const engine::TransformerConfig plain =
+        model_of("layers = 3\nwidth = 48\nheads = 4\nseqlen = 32\ninit_std = 0.1\n");
     CHECK(plain == engine::gpt2_config(3, 48, 4, 32, 300, 0.1));
     const auto names_of = [](const std::string& text) {
         return engine::huggingface_counterpart(model_of(text + "\n")).names;
     };
     CHECK(engine::huggingface_counterpart(plain).names == engine::WeightNames::gpt2);
-    for (const char* own : {"dropout = 0.1\nattention_dropout = 0.1\ninput_dropout = 0.1\nnorm_eps = 1e-6", "hidden = 100",
-                            "tied_head = false", "activation = \"gelu_erf\""})
+    for (const char* own : {"dropout = 0.1\nattention_dropout = 0.1\ninput_dropout = 0.1\nnorm_eps = 1e-6",
+                            "hidden = 100", "tied_head = false", "activation = \"gelu_erf\""})
         CHECK(names_of(own) == engine::WeightNames::gpt2);
     for (const char* other : {"kv_heads = 1", "norm = \"rms\"", "positions = \"none\"", "attention_bias = false",
                               "head_bias = true", "norm_placement = \"post\""})
@@ -86,11 +87,13 @@ TEST_CASE("a kind's defaults are those of its paper, and every one can be change
 
 TEST_CASE("a model is what its keys are, whichever kind named them") {
     const std::string llama = "[model]\nkind = \"llama\"\n",
-                      spelt = "[model]\npositions = \"rope\"\nnorm = \"rms\"\nattention_bias = false\n"
-                              "feed_forward_bias = false\nactivation = \"swiglu\"\ntied_head = false\n";
+                      spelt =
+                          "[model]\npositions = \"rope\"\nnorm = \"rms\"\nattention_bias = false\n"
+                          "feed_forward_bias = false\nactivation = \"swiglu\"\ntied_head = false\n";
     CHECK(config_hash(test::with_known_data(kTrain + llama)) == config_hash(test::with_known_data(kTrain + spelt)));
     CHECK(config_hash(test::with_known_data(kTrain + llama)) != config_hash(test::with_known_data(kTrain)));
-    for (const std::string& model : {llama, spelt, std::string("[model]\nkv_heads = 1\nhidden = 8\npositions = \"rope\"\nrope_theta = 5.0\n")}) {
+    for (const std::string& model :
+         {llama, spelt, std::string("[model]\nkv_heads = 1\nhidden = 8\npositions = \"rope\"\nrope_theta = 5.0\n")}) {
         const TrialConfig config = test::with_known_data(kTrain + model);
         CHECK(to_json(from_json(to_json(config))) == to_json(config));
         CHECK(transformer_config(from_json(to_json(config)).model, 9) == transformer_config(config.model, 9));
@@ -127,7 +130,8 @@ TEST_CASE("invalid models are refused with their place and help") {
 
 TEST_CASE("samples that a model's input cannot take are refused") {
     CHECK_THAT(refused("kind = \"bert\""), ContainsSubstring("packed samples ask for the next token"));
-    CHECK_THAT(refused("segments = 2"), ContainsSubstring("t.toml:4:") && ContainsSubstring("packed samples have none"));
+    CHECK_THAT(refused("segments = 2"),
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("packed samples have none"));
     CHECK_THAT(refused("causal = true", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("from both sides"));
     CHECK_THAT(refused("kind = \"gpt\"", kBert), ContainsSubstring("model.kind = \"bert\""));
     CHECK_THAT(refused("segments = 1", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("have two"));
@@ -153,7 +157,8 @@ TEST_CASE("[model] of a model's parts is what it was made of") {
          {"", "kind = \"llama\"\nkv_heads = 1\nrope_theta = 500\n", "norm_placement = \"post\"\nnorm_eps = 1e-6\n",
           "positions = \"none\"\ntied_head = false\nhead_bias = true\nhead_transform = true\nhidden = 24\n",
           "activation = \"gelu_erf\"\nattention_bias = false\nfeed_forward_bias = false\ninput_norm = true\n",
-          "dropout = 0.1\nattention_dropout = 0.2\ninput_dropout = 0.3\nseqlen = 24\nlayers = 5\nwidth = 96\nheads = 6\n"}) {
+          "dropout = 0.1\nattention_dropout = 0.2\ninput_dropout = 0.3\nseqlen = 24\nlayers = 5\nwidth = 96\nheads = "
+          "6\n"}) {
         const engine::TransformerConfig parts = model_of(text);
         CHECK(transformer_config(model_config(parts), parts.vocab) == parts);
     }

@@ -28,9 +28,9 @@ TrialConfig of_preset(const std::string& name, const std::string& more = "") {
     return trial_of(kTokens + samples + "[model]\npreset = \"" + name + "\"\n" + more);
 }
 
-// A model such as GPT-2's: 12 layers width^2 + 13 layers width for the blocks, tables of tokens and positions, the last norm;
-// beside the first of them an expert layer has E - 1 feed-forward parts more and a gate, and with a dense part beside them
-// one part more and a mixture of two.
+// A model such as GPT-2's: 12 layers width^2 + 13 layers width for the blocks, tables of tokens and positions, the last
+// norm; beside the first of them an expert layer has E - 1 feed-forward parts more and a gate, and with a dense part
+// beside them one part more and a mixture of two.
 std::int64_t expert_parameters(std::int64_t layers, std::int64_t C, const std::vector<std::int64_t>& experts,
                                bool residual) {
     std::int64_t all = 12 * layers * C * C + 13 * layers * C + (50257 + 2048 + 2) * C;
@@ -68,14 +68,16 @@ TEST_CASE("presets are as large as what they are named after") {
         {"350m_pr_moe", {kGpt2, expert_parameters(24, 1024, {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 64, 64}, true)}},
         {"1.3b_pr_moe", {kGpt2, expert_parameters(24, 2048, {64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 128, 128}, true)}},
         {"gpt_mini", {8192, 12 * 6 * 256 * 256 + 13 * 6 * 256 + (8192 + 256 + 2) * 256}},
-        // Queries and outputs 256 x 256, keys and values 64 x 256, three of 256 x 688, two norms; two tables and a norm.
+        // Queries and outputs 256 x 256, keys and values 64 x 256, three of 256 x 688, two norms; two tables and a
+        // norm.
         {"llama_mini", {8192, 6 * (2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 688 + 2 * 256) + (2 * 8192 + 1) * 256}},
         // Blocks as GPT-2's; a linear layer of 48 values, a class token, 65 positions, the last norm, ten classes.
         {"vit_mini", {0, 12 * 6 * 192 * 192 + 13 * 6 * 192 + (48 + 1 + 1 + 65 + 2) * 192 + (192 + 1) * 10}},
         // Blocks as GPT-2's; tables of words, positions, segments; a norm; the transform, its norm, a bias a word; the
         // pooler and two orders.
-        {"bert_mini", {kBertWords, 12 * 4 * 256 * 256 + 13 * 4 * 256 + (30522 + 128 + 2 + 2) * 256 +
-                                       (256 * 256 + 3 * 256 + 30522) + (256 * 256 + 256) + (2 * 256 + 2)}}};
+        {"bert_mini",
+         {kBertWords, 12 * 4 * 256 * 256 + 13 * 4 * 256 + (30522 + 128 + 2 + 2) * 256 + (256 * 256 + 3 * 256 + 30522) +
+                          (256 * 256 + 256) + (2 * 256 + 2)}}};
     for (const std::string& name : model_presets()) {
         INFO(name);
         REQUIRE(known.contains(name));
@@ -120,7 +122,8 @@ TEST_CASE("a trial's own keys are laid over its preset, which is in no hash") {
     CHECK(wider.model.hidden == 1368);
     CHECK(wider.model.kv_heads == 2);
     CHECK(of_preset("llama_mini", "kind = \"gpt\"\n").model.norm == "layer");
-    const std::string spelt = "[model]\nkind = \"llama\"\nlayers = 6\nwidth = 256\nheads = 8\nkv_heads = 2\nseqlen = 256\n";
+    const std::string spelt =
+        "[model]\nkind = \"llama\"\nlayers = 6\nwidth = 256\nheads = 8\nkv_heads = 2\nseqlen = 256\n";
     const TrialConfig named = test::with_known_data(kTokens + "[model]\npreset = \"llama_mini\"\n");
     CHECK(config_hash(named) == config_hash(test::with_known_data(kTokens + spelt)));
     CHECK(to_json(from_json(to_json(named))) == to_json(named));

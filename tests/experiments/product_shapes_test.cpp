@@ -1,5 +1,5 @@
-// The shape audit: every matrix product that a training step asks a GPU for has dimensions in multiples of 8, and falls in
-// a bucket of plans that the full step has. The products are those of dry runs; no GPU is needed.
+// The shape audit: every matrix product that a training step asks a GPU for has dimensions in multiples of 8, and falls
+// in a bucket of plans that the full step has. The products are those of dry runs; no GPU is needed.
 
 #include <algorithm>
 #include <map>
@@ -116,7 +116,8 @@ TEST_CASE("a dry run's products have the FLOPs that a step is counted with, but 
         double of_row = counted.rest.per_row, of_sample = counted.rest.per_sample, planned = 0;
         for (const TrainingFlops& block : counted.blocks) of_row += block.per_row, of_sample += block.per_sample;
         const Backend backend{Device::cuda, DType::bf16, 1};
-        for (const ProductShape& shape : planned_products(config, backend, plan_step(config, 0))) planned += shape.flops();
+        for (const ProductShape& shape : planned_products(config, backend, plan_step(config, 0)))
+            planned += shape.flops();
         const double rows = static_cast<double>(config.batch_size * config.model.max_seqlen);
         CHECK(planned == Approx(rows * of_row + static_cast<double>(config.batch_size) * of_sample).epsilon(0.01));
     }

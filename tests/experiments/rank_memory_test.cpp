@@ -14,9 +14,13 @@ constexpr std::int64_t kWidth = 16, kLength = 16;
 
 // Three layers of width 16, so that no weight is padded.
 TrialConfig ranks_trial(const std::string& train, const std::string& model = "") {
-    return test::resolved_trial("data = { corpus = \"embedded\" }\n"
-                                "model = { layers = 3, width = 16, heads = 2, seqlen = 16" + model + " }\n"
-                                "train = { batch_size = 12, micro_batch_size = 3, budget_tokens = 1280" + train + " }\n");
+    return test::resolved_trial(
+        "data = { corpus = \"embedded\" }\n"
+        "model = { layers = 3, width = 16, heads = 2, seqlen = 16" +
+        model +
+        " }\n"
+        "train = { batch_size = 12, micro_batch_size = 3, budget_tokens = 1280" +
+        train + " }\n");
 }
 
 PlannedBytes planned_by_ranks(const TrialConfig& config, int ranks) {
@@ -48,14 +52,16 @@ TEST_CASE("an imported model is held by one rank, whatever the number of them") 
 TEST_CASE("ranks that share moments plan fewer of them by hand") {
     const TrialConfig plain = ranks_trial(""), zero = ranks_trial(", zero = 1");
     const std::int64_t vocab = trainer_config(plain).model.vocab;
-    const std::int64_t decayed = (vocab + kLength) * kWidth + 3 * 12 * kWidth * kWidth, others = 2 * kWidth + 3 * 13 * kWidth;
+    const std::int64_t decayed = (vocab + kLength) * kWidth + 3 * 12 * kWidth * kWidth,
+                       others = 2 * kWidth + 3 * 13 * kWidth;
     CHECK(planned_by_ranks(zero, 1).largest == planned_by_ranks(plain, 1).largest);
     for (const int ranks : {2, 3, 5}) {
         const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks; };
         // Two moments of f32, in buffers of a multiple of 16 elements, together of 256 bytes.
         const std::int64_t own = (up(decayed) + up(others) + 15) / 16 * 16;
         const PlannedBytes planned = planned_by_ranks(zero, ranks);
-        CHECK(planned.largest == planned_by_ranks(plain, 1).largest - 8 * (decayed + others) + (8 * own + 255) / 256 * 256);
+        CHECK(planned.largest ==
+              planned_by_ranks(plain, 1).largest - 8 * (decayed + others) + (8 * own + 255) / 256 * 256);
         CHECK(planned.all == ranks * planned.largest);
         std::int64_t sum = 0;
         for (int rank = 0; rank < ranks; ++rank) {
@@ -76,7 +82,8 @@ TEST_CASE("ranks that divide experts plan fewer of them by hand, and ranks that 
         trainer.expert_ranks = expert_ranks;
         const engine::MemoryPlan plan = engine::plan_memory(trainer, {}, {1, 2});
         std::int64_t bytes = 0;
-        for (const engine::Region region : {engine::Region::parameters, engine::Region::gradients, engine::Region::optimizer})
+        for (const engine::Region region :
+             {engine::Region::parameters, engine::Region::gradients, engine::Region::optimizer})
             bytes += plan.region_bytes[static_cast<std::size_t>(region)];
         return bytes;
     };
@@ -84,7 +91,8 @@ TEST_CASE("ranks that divide experts plan fewer of them by hand, and ranks that 
     CHECK(weights(1) - weights(2) == 4 * 4 * experts / 2);
     CHECK(planned_by_ranks(divided, 2).largest == engine::plan_memory(trainer_config(divided), {}, {1, 2}).bytes);
     CHECK(planned_by_ranks(divided, 2).all == 2 * planned_by_ranks(divided, 2).largest);
-    CHECK_THAT(test::refusal([&] { planned_by_ranks(divided, 3); }), ContainsSubstring("train.expert_ranks = 2 does not divide 3 ranks"));
+    CHECK_THAT(test::refusal([&] { planned_by_ranks(divided, 3); }),
+               ContainsSubstring("train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
 TEST_CASE("a schedule says how much larger its steps may become") {

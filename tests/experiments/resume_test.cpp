@@ -54,7 +54,7 @@ TEST_CASE("A trial goes on from the newest checkpoint that its journals cover") 
     StoppedTrial trial;
     CHECK(trial.run(4, 0).at("resume_step") == 0);
     CHECK(trial.run(4, 3).at("resume_step") == 4);  // step 3 is the last before it that is logged
-    const Json later = trial.run(0, 5);            // of step 8, whose journal ends before step 6
+    const Json later = trial.run(0, 5);             // of step 8, whose journal ends before step 6
     CHECK(later.at("resume_step") == 4);
     CHECK_THAT(later.at("note").get<std::string>(),
                ContainsSubstring("step_00000008: it is of step 8, and the trial's journals end at step 5"));

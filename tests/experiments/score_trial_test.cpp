@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kTask = "name = \"mine\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"test\"\nmetrics = [\"acc\"]\n"
-                          "[records]\nfile = \"mine.jsonl\"\nformat = \"jsonl\"\n[prompt]\ntext = \"{q}\"\ntarget = \"{w}\"\n";
+const std::string kTask =
+    "name = \"mine\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"test\"\nmetrics = [\"acc\"]\n"
+    "[records]\nfile = \"mine.jsonl\"\nformat = \"jsonl\"\n[prompt]\ntext = \"{q}\"\ntarget = \"{w}\"\n";
 
 // A trial of some steps, with a task of its own.
 struct Trained {
@@ -43,8 +44,9 @@ struct Trained {
     }
 
     // Scores in a run folder of its own; the exit code. Keeps its journal's lines.
-    int score(const TrialConfig& by, const std::vector<std::string>& keys,
-              const std::function<bool()>& stop = [] { return false; }) {
+    int score(
+        const TrialConfig& by, const std::vector<std::string>& keys,
+        const std::function<bool()>& stop = [] { return false; }) {
         const fs::path run = folder.path() / ("run" + std::to_string(++runs));
         make_folder(run);
         const int code = score_trial(by, keys, {run, folder / "data", checkpoint}, {}, stop);
@@ -77,7 +79,9 @@ TEST_CASE("a scoring scores what it is asked for, and says of which model") {
     CHECK(trained.score(trained.config, {requests[2].key, requests[0].key}) == kExitOk);
     CHECK(trained.scored() == std::vector<std::string>{kValidationTask, "embedded_questions"});
     const std::string sha256 = Json::parse(read_file(trained.checkpoint / "checkpoint.json"))
-                                   .at("sha256").at("model.safetensors").get<std::string>();
+                                   .at("sha256")
+                                   .at("model.safetensors")
+                                   .get<std::string>();
     for (const Json& line : trained.lines) {
         if (line.at("type") == "scored") CHECK(line.at("model_sha256") == sha256);
         if (line.at("type") == "evaluation") CHECK(line.at("score_key").get<std::string>().size() == 64);
@@ -116,7 +120,8 @@ TEST_CASE("the checkpoint of another training, or a damaged one, is not scored")
 TEST_CASE("a scoring that is asked to stop ends between batches, and keeps whole tasks alone") {
     Trained trained;
     int asked = 0;
-    CHECK(trained.score(trained.config, test::score_keys(trained.config), [&] { return ++asked > 4; }) == kExitWorkLeft);
+    CHECK(trained.score(trained.config, test::score_keys(trained.config), [&] { return ++asked > 4; }) ==
+          kExitWorkLeft);
     CHECK(trained.lines.back().at("state") == "stopped");
     CHECK(trained.scored().size() < 3);
     std::string open;  // the task of the last scores that no line of their own closes
@@ -132,7 +137,8 @@ TEST_CASE("a model with experts is scored under capacity where that is asked, wh
         TrialConfig made = parse_trial_config(
             parse_toml("[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 16\n[model.experts]\ncount = 4\n"
                        "capacity_factor = 0.25\nmin_capacity = 1\n[data]\nembedded_bytes = 3000\n"
-                       "[train]\nbatch_size = 4\nbudget_tokens = 512\n[eval]\nvalidation_tokens = 200\n" + capacity,
+                       "[train]\nbatch_size = 4\nbudget_tokens = 512\n[eval]\nvalidation_tokens = 200\n" +
+                           capacity,
                        "t.toml"),
             1, "/nowhere");
         resolve_data(made);

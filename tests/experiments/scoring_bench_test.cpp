@@ -9,10 +9,12 @@
 
 using namespace deft;
 
-TEST_CASE("scoring of one choice and of four is checked, and compared with as many tokens of a plain forward pass", "[scoring]") {
+TEST_CASE("scoring of one choice and of four is checked, and compared with as many tokens of a plain forward pass",
+          "[scoring]") {
     std::set<std::string> names, beside;
     double computed = 0;
-    for (const kernels::BenchCase& bench : experiments::scoring_benches({{engine::gpt2_config(2, 32, 2, 32, 257), 4}}, 2)) {
+    for (const kernels::BenchCase& bench :
+         experiments::scoring_benches({{engine::gpt2_config(2, 32, 2, 32, 257), 4}}, 2)) {
         INFO(bench.name);
         CHECK(names.insert(bench.name).second);
         if (!bench.beside.empty()) beside.insert(bench.beside);

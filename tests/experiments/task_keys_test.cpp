@@ -66,7 +66,8 @@ TEST_CASE("the table of task keys has every key that the parser takes, and no ot
     add_known(odd + labelled + records + train + texts, known[""]);
     add_known(labelled + records + train + odd + texts, known["train"]);
     add_known(labelled + records + train + texts + odd, known["texts"]);
-    add_known(labelled + records + train + texts + "[[further_splits]]\nsplit = \"f\"\n" + kFile + odd, known["further_splits"]);
+    add_known(labelled + records + train + texts + "[[further_splits]]\nsplit = \"f\"\n" + kFile + odd,
+              known["further_splits"]);
     known[""].insert("perplexity");  // another kind's
     const std::string timed = kNamed + "kind = \"generation\"\nmetrics = [\"ms_per_token\"]\n";
     add_known(odd + timed, known[""]);

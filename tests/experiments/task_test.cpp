@@ -72,7 +72,8 @@ TEST_CASE("a task file becomes requests", "[surroundings]") {
     CHECK(documents[1].gold == 0);
 }
 
-TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters", "[surroundings]") {
+TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters",
+          "[surroundings]") {
     const std::string task = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = [\"{{{q|strip}}}\", \"{q}\"]\n"
@@ -120,8 +121,8 @@ TEST_CASE("templates name items of lists, nested fields, and fields of a choice"
         INFO(wrong);
         CHECK_THAT(error("options.10", wrong), ContainsSubstring("is not an index of a list of 11"));
     }
-    CHECK_THAT(error("options.10", "options.0.text"), ContainsSubstring("'text' is asked of number") &&
-                                                          ContainsSubstring("end the name before .text"));
+    CHECK_THAT(error("options.10", "options.0.text"),
+               ContainsSubstring("'text' is asked of number") && ContainsSubstring("end the name before .text"));
     CHECK_THAT(error("{options.10}", "{options}"), ContainsSubstring("is array") && ContainsSubstring("{options.0}"));
     CHECK_THAT(error("{options.10}", "{q}"), ContainsSubstring("is object") && ContainsSubstring("{q.FIELD}"));
     CHECK_THAT(error("{choice.text}", "{choice.txet}"),
@@ -411,10 +412,12 @@ TEST_CASE("mistakes in a task file are reported with their place", "[surrounding
     CHECK_THAT(parse_error(kWhole + "[perplexity]\n"), ContainsSubstring("unknown key perplexity"));
     CHECK_THAT(parse_error(kWhole + "[generation]\n"), ContainsSubstring("unknown key generation"));
     const std::string timed = "name = \"t\"\nversion = \"1\"\nkind = \"generation\"\nsplit = \"none\"\n";
-    CHECK_THAT(parse_error(timed + "metrics = [\"acc\"]\n"), ContainsSubstring("mine.toml:5") && ContainsSubstring("metrics is 'acc'"));
+    CHECK_THAT(parse_error(timed + "metrics = [\"acc\"]\n"),
+               ContainsSubstring("mine.toml:5") && ContainsSubstring("metrics is 'acc'"));
     CHECK_THAT(parse_error(timed + "metrics = [\"ms_per_token\"]\n[generation]\ntokens = 1\n"),
                ContainsSubstring("mine.toml:7") && ContainsSubstring("generation.tokens"));
-    CHECK_THAT(parse_error(timed + "metrics = [\"ms_per_token\"]\nshots = 1\n"), ContainsSubstring("unknown key shots"));
+    CHECK_THAT(parse_error(timed + "metrics = [\"ms_per_token\"]\nshots = 1\n"),
+               ContainsSubstring("unknown key shots"));
     for (const char* text : {"Q {q", "Q }", "Q {}", "Q {q|}", "Q {a{b}}"}) {
         INFO(text);
         CHECK_THAT(parse_error(replaced(kWhole, "Q: {q}", text)), ContainsSubstring("mine.toml:11:"));
@@ -438,7 +441,8 @@ TEST_CASE("mistakes in records are reported with the task's place and the record
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 2}"),
                ContainsSubstring("mine.toml:13") && ContainsSubstring("names choice 2 of 2"));
     CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": -1}"), ContainsSubstring("is not an index"));
-    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"), ContainsSubstring("is not an index"));
+    CHECK_THAT(error("{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": \"one\"}"),
+               ContainsSubstring("is not an index"));
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
     for (const std::string& hostile : {deep + "}", deep.substr(0, 1'000'000)})
         CHECK_THAT(error("{\"q\": " + hostile),
@@ -457,7 +461,8 @@ TEST_CASE("mistakes in records are reported with the task's place and the record
                ContainsSubstring("mine.toml:7:") && ContainsSubstring("1 shots need 2 records"));
 }
 
-TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed", "[surroundings]") {
+TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed",
+          "[surroundings]") {
     const test::TemporaryFolder folder;
     CHECK(load_task("piqa", folder.path()).version == "0.2.0");
     write_file_atomically(folder.path() / "piqa.toml", kWhole);

@@ -32,20 +32,23 @@ engine::Techniques techniques_of(const std::string& toml) {
 }  // namespace
 
 TEST_CASE("every pacing is read") {
-    const engine::Pacing step = *techniques_of("[curriculum.seqtru]\nsteps = 40\npacing = \"step\"\nstages = 7\n").seqtru;
+    const engine::Pacing step =
+        *techniques_of("[curriculum.seqtru]\nsteps = 40\npacing = \"step\"\nstages = 7\n").seqtru;
     CHECK(engine::paced_value(step, 0) == 8);
     CHECK(engine::paced_value(step, 6) == 16);  // one of seven rises of 8 tokens, at 40 / 7 = 5.7 steps
     const engine::Pacing exponential =
         *techniques_of("[curriculum.seqtru]\nsteps = 30\npacing = \"exponential\"\ndifficulty_step = 1\n").seqtru;
     CHECK(engine::paced_value(exponential, 10) == 16);  // 8 x 8^(1/3)
     const engine::Pacing points =
-        *techniques_of("[curriculum.seqtru]\nduration = 0.5\npacing = \"points\"\npoints = [[0, 8], [0.5, 16], [1, 64]]\n")
+        *techniques_of(
+             "[curriculum.seqtru]\nduration = 0.5\npacing = \"points\"\npoints = [[0, 8], [0.5, 16], [1, 64]]\n")
              .seqtru;
     CHECK(points.duration == 100);
     CHECK(engine::paced_value(points, 50) == 16);
     CHECK(engine::paced_value(points, 75) == 40);
     const engine::Pacing held =
-        *techniques_of("[curriculum.seqres]\nsteps = 10\npacing = \"discrete\"\npoints = [[0, 8], [0.5, 16], [1, 64]]\n")
+        *techniques_of(
+             "[curriculum.seqres]\nsteps = 10\npacing = \"discrete\"\npoints = [[0, 8], [0.5, 16], [1, 64]]\n")
              .seqres;
     CHECK(engine::paced_value(held, 4) == 8);
     CHECK(engine::paced_value(held, 9) == 16);
@@ -93,8 +96,9 @@ TEST_CASE("metrics that packed samples do not have are refused, saying why") {
 
 TEST_CASE("a metric that is off is as if its table were absent") {
     const TrialConfig both = test::trial_of(
-        kFourLayers + "[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nenabled = false\nsteps = 9\n[curriculum.voc]\n"
-                      "enabled = true\nsteps = 4\n");
+        kFourLayers +
+        "[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nenabled = false\nsteps = 9\n[curriculum.voc]\n"
+        "enabled = true\nsteps = 4\n");
     const TrialConfig alone =
         test::trial_of(kFourLayers + "[curriculum.seqtru]\nsteps = 4\n[curriculum.voc]\nsteps = 4\n");
     REQUIRE(both.curriculum);
@@ -109,9 +113,9 @@ TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") 
     CHECK(engine::plan_step({64, 4}, ramp, 0, 8).samples == 2);
     CHECK(engine::plan_step({64, 4}, ramp, 4, 8).samples == 6);
     CHECK(engine::plan_step({64, 4}, ramp, 6, 8).samples == 8);
-    const engine::Techniques variable =
-        techniques_of("[variable_batch]\nlearning_rate_scaling = \"sqrt\"\nmax_batch_size = 20\n"
-                      "[curriculum.seqtru]\nmin = 32\nmax = 64\nsteps = 40\n");
+    const engine::Techniques variable = techniques_of(
+        "[variable_batch]\nlearning_rate_scaling = \"sqrt\"\nmax_batch_size = 20\n"
+        "[curriculum.seqtru]\nmin = 32\nmax = 64\nsteps = 40\n");
     CHECK(engine::plan_step({64, 4}, variable, 0, 8).samples == 16);
     CHECK(engine::plan_step({64, 4}, variable, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
     CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\n[variable_batch]\n"), ContainsSubstring("both set the samples"));

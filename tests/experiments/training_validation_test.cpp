@@ -44,7 +44,8 @@ struct Trial {
         resolve_data(config);
     }
 
-    int run(const std::function<bool()>& stop = [] { return false; }, bool resume = false) {
+    int run(
+        const std::function<bool()>& stop = [] { return false; }, bool resume = false) {
         TrialPlaces places{folder.path(), folder / "data", folder / "checkpoints"};
         places.resume = resume;
         return run_trial(config, places, {}, stop);
@@ -112,7 +113,8 @@ TEST_CASE("validations are due by times, steps or a share of the run's layer-ave
     std::int64_t wrong = 0;
     for (const std::int64_t budget : {7, 30, 333, 999, 1100, 4096})
         for (std::int64_t tenths = 1; tenths < 100; ++tenths) {
-            const auto schedule = parse_validation_schedule(std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%");
+            const auto schedule =
+                parse_validation_schedule(std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%");
             for (std::int64_t tokens = 0; tokens <= budget; ++tokens)
                 wrong += validations_due(schedule, counts(1, tokens), budget) != tokens * 1000 / (budget * tenths);
         }
@@ -130,8 +132,8 @@ TEST_CASE("validations are due by times, steps or a share of the run's layer-ave
     CHECK(on_the_way("99%", 100));
     CHECK_FALSE(on_the_way("100%", 100));
     for (int k = 1; k <= 1000; ++k) CHECK(due("1000 times", counts(1, k)) == k);
-    for (const char* text : {"20", "times", "0 times", "-1 steps", "1.5 steps", "0.5 times", "101%", "5 percent", "nan%",
-                             " 5%", "5% ", "inf times", "1000001 times", "0.00001%"})
+    for (const char* text : {"20", "times", "0 times", "-1 steps", "1.5 steps", "0.5 times", "101%", "5 percent",
+                             "nan%", " 5%", "5% ", "inf times", "1000001 times", "0.00001%"})
         CHECK_THAT(test::refusal(ErrorKind::config, [&] { parse_validation_schedule(text); }),
                    ContainsSubstring("is not a schedule of validations"));
 }
@@ -192,8 +194,8 @@ TEST_CASE("the best validated weights are the result, and score as they did on t
     CHECK(trial.lines("artifact").at(1) == artifact);
     const Curve on_the_way = trial.curve();
     fs::remove(trial.folder / "journal.jsonl");
-    REQUIRE(score_trial(trial.config, test::score_keys(trial.config), {trial.folder.path(), trial.folder / "data", kept},
-                        {}, [] { return false; }) == 0);
+    REQUIRE(score_trial(trial.config, test::score_keys(trial.config),
+                        {trial.folder.path(), trial.folder / "data", kept}, {}, [] { return false; }) == 0);
     for (const Json& line : trial.lines("evaluation"))
         CHECK(on_the_way.at({best, line.at("metric")}) == line.at("value").get<double>());
     CHECK(trial.lines("scored").at(0).at("step") == best);
@@ -276,8 +278,8 @@ TEST_CASE("weights alone are scored, and no training goes on from them") {
     Trial trial("every = \"1 steps\"\nselect = \"best\"\n");
     REQUIRE(trial.run() == 0);
     const fs::path kept = result_checkpoint(trial.folder / "checkpoints").value();
-    const Dataset dataset = load_dataset(trial.config.data, trial.config.model.seqlen, trial.config.base_folder,
-                                         trial.folder / "data");
+    const Dataset dataset =
+        load_dataset(trial.config.data, trial.config.model.seqlen, trial.config.base_folder, trial.folder / "data");
     engine::Trainer trainer(trainer_config(trial.config), dataset.train, 1);
     CHECK_THAT(test::refusal(ErrorKind::config, [&] { engine::load_checkpoint(trainer, kept); }),
                ContainsSubstring("holds weights alone"));

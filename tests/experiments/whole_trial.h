@@ -23,7 +23,8 @@ inline void train_and_score(const experiments::TrialConfig& config, const std::f
     const auto never = [] { return false; };
     REQUIRE(experiments::run_trial(config, {folder, folder / "data", folder / "checkpoints"}, {}, never) == 0);
     const std::filesystem::path checkpoint = experiments::result_checkpoint(folder / "checkpoints").value();
-    REQUIRE(experiments::score_trial(config, score_keys(config), {folder, folder / "data", checkpoint}, {}, never) == 0);
+    REQUIRE(experiments::score_trial(config, score_keys(config), {folder, folder / "data", checkpoint}, {}, never) ==
+            0);
 }
 
 }  // namespace deft::test

@@ -1,8 +1,8 @@
 // The manifest of engine/train/checkpoint.h: checkpoint.json over files that stay as they are
 
+#include "engine/train/checkpoint.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/train/checkpoint.h"
 #include "tests/fuzz/target.h"
 
 using namespace deft;

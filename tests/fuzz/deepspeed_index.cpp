@@ -26,8 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::write((name + ".bin").c_str(), files[2 * i + 1]);
     }
     return fuzz::read_or_refuse([&] {
-        const engine::DifficultyIndex index =
-            engine::read_deepspeed_index(fuzz::scratch().path(), "m", data[0]).index;
+        const engine::DifficultyIndex index = engine::read_deepspeed_index(fuzz::scratch().path(), "m", data[0]).index;
         std::int64_t sum = 0;
         for (std::int64_t rank = 0; rank < index.samples(); ++rank) sum ^= index.sorted_value(rank);
         fuzz::touch(&sum, sizeof sum);

@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         (void)engine::is_llmc_shard(file);
         for (const std::vector<std::filesystem::path>& files : {std::vector{file}, {file, file}}) {
             const auto shards = std::make_shared<const engine::LlmcTokens>(files, 7);
-            fuzz::touch(shards->tokens().data, static_cast<std::size_t>(shards->tokens().size * shards->tokens().width));
+            fuzz::touch(shards->tokens().data,
+                        static_cast<std::size_t>(shards->tokens().size * shards->tokens().width));
             for (std::int64_t d = 0; d < shards->documents(); ++d) {
                 const engine::TokenCorpus corpus = engine::corpus_of_range(shards, d, d + 1);
                 fuzz::touch(corpus.tokens.data, static_cast<std::size_t>(corpus.tokens.size * corpus.tokens.width));

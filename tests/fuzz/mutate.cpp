@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kLongest = 1 << 16;
 
 // Where arithmetic overflows, signs turn and counts are off by one.
+// clang-format off
 constexpr std::array<std::uint64_t, 20> kExtremes = {
     0, 1, 2, 7, 8, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
     0x100000000, 0x1fffffffffffffff, 0x7fffffffffffffff, 0xffffffffffffffff};
@@ -19,6 +20,7 @@ constexpr std::array<std::uint64_t, 20> kExtremes = {
 constexpr const char* kNumbers[] = {"0", "-1", "1", "2147483648", "4294967296", "9223372036854775807",
                                     "-9223372036854775808", "18446744073709551615", "18446744073709551616", "1e308",
                                     "1e999", "0.5", "null", "\"\"", "[]", "{}", "true"};
+// clang-format on
 
 std::size_t below(std::size_t n, std::mt19937_64& random) {
     return n == 0 ? 0 : static_cast<std::size_t>(random() % n);
@@ -50,7 +52,8 @@ void set_number(std::string& input, std::mt19937_64& random) {
 }
 
 void change(std::string& input, const std::vector<std::string>& others, std::mt19937_64& random) {
-    const std::size_t at = below(input.size(), random), length = 1 + below(std::min<std::size_t>(64, input.size()), random);
+    const std::size_t at = below(input.size(), random),
+                      length = 1 + below(std::min<std::size_t>(64, input.size()), random);
     switch (below(10, random)) {
         case 0:
         case 1:

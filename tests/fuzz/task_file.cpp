@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<std::string_view> parts = fuzz::split(fuzz::view(data, size), 2);
     return fuzz::read_or_refuse([&] {
         const experiments::Task task = experiments::parse_task(std::string(parts[0]), "x.toml", ".");
-        if (task.kind == experiments::TaskKind::perplexity || task.shots > 100 || experiments::is_labelled(task.kind)) return;
+        if (task.kind == experiments::TaskKind::perplexity || task.shots > 100 || experiments::is_labelled(task.kind))
+            return;
         const auto records = experiments::parse_records(task.records, std::string(parts[1]), "x.jsonl");
         for (const experiments::Document& document : experiments::make_documents(task, records, nullptr, 4))
             if (document.gold >= document.requests.size()) throw std::logic_error("no right answer");
@@ -51,6 +52,5 @@ std::vector<std::string> fuzz::seeds() {
         join(
             {listed,
              "{\"l\": [{\"e\": \"x\"}, {\"e\": \"y\"}], \"a\": [\"y\"]}\n{\"l\": [{\"e\": \"q\"}], \"a\": [\"q\"]}\n"}),
-        join({words, "a\tb\nc\td\ne\tf\n"}),
-        join({labelled, ""})};
+        join({words, "a\tb\nc\td\ne\tf\n"}), join({labelled, ""})};
 }

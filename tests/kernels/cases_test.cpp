@@ -28,7 +28,8 @@ TEST_CASE("every op agrees with the double reference and stays inside its buffer
         for (std::size_t i = 0; i < op.buffers.size(); ++i) {
             if (op.buffers[i].role == Role::input) continue;
             INFO("buffer " << op.buffers[i].name);
-            CHECK(normalised_error(result.values[i], expected.values[i], op.buffers[i].floor) <= float_tolerance(op, op.buffers[i]));
+            CHECK(normalised_error(result.values[i], expected.values[i], op.buffers[i].floor) <=
+                  float_tolerance(op, op.buffers[i]));
         }
     }
 }

@@ -118,7 +118,8 @@ TEST_CASE("random selection keeps the largest draws, whatever the order of rows"
     std::vector<std::uint32_t> kept, left;
     for (std::int32_t n = 0; n < N; ++n) {
         const auto i = static_cast<std::size_t>(n);
-        const std::uint32_t word = philox_u32(3, RandomPurpose::expert_capacity, 2, 1, 7, static_cast<std::uint32_t>(n));
+        const std::uint32_t word =
+            philox_u32(3, RandomPurpose::expert_capacity, 2, 1, 7, static_cast<std::uint32_t>(n));
         if (expert[i] == 0) (placed.slot[i] >= 0 ? kept : left).push_back(word);
         if (expert[i] == 2) CHECK(placed.slot[i] >= 10);
     }
@@ -196,8 +197,8 @@ TEST_CASE("the gate's losses by hand") {
         Ints chosen(3);
         std::vector<double> workspace(cpu::gate_losses_workspace(4, 2) / sizeof(double));
         cpu::Exec exec{2, std::as_writable_bytes(std::span(workspace))};
-        cpu::gate_losses(exec, values.data(), chosen.data(), prob.data(), lse.data(), logits.data(), expert.data(), 4, 2,
-                         k);
+        cpu::gate_losses(exec, values.data(), chosen.data(), prob.data(), lse.data(), logits.data(), expert.data(), 4,
+                         2, k);
         CHECK(chosen == Ints{2, 1, 3});
         return values;
     };
@@ -216,8 +217,8 @@ TEST_CASE("a gradient whose kept probability is too small to divide by stays fin
     const Floats dweight = {3, 2};
     Floats dlogits(3);
     cpu::Exec exec;
-    cpu::gate_backward(exec, dlogits.data(), dweight.data(), logits.data(), expert.data(), slot.data(), chosen.data(), 1,
-                       3, 2, 0, 0);
+    cpu::gate_backward(exec, dlogits.data(), dweight.data(), logits.data(), expert.data(), slot.data(), chosen.data(),
+                       1, 3, 2, 0, 0);
     for (const float d : dlogits) CHECK(std::isfinite(d));
     CHECK(std::abs(dlogits[1]) < 1e-6f);
 }

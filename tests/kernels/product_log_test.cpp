@@ -1,7 +1,7 @@
 // The record of paths: calls, FLOPs, and fallbacks that are large.
 
-#include "base/json.h"
 #include "kernels/cuda/product_log.h"
+#include "base/json.h"
 #include "tests/catch.h"
 
 namespace deft::kernels::cuda {
@@ -27,7 +27,8 @@ TEST_CASE("products are counted by shape, path and algorithm") {
     CHECK(large.shapes == std::vector<std::string>{"NT 1280x50257x768 bf16 bf16 -> f32"});
     for (const ProductRecord& record : log.records())
         if (record.path == ProductPath::library) {
-            CHECK(record.path_text() == "library: algorithm 66, tile 20, stages 5, 4 splits, reduction in compute type");
+            CHECK(record.path_text() ==
+                  "library: algorithm 66, tile 20, stages 5, 4 splits, reduction in compute type");
             CHECK(to_json(record).at("algorithm").at("splits") == 4);
         }
     log.forget();
@@ -42,8 +43,9 @@ TEST_CASE("a fallback is large from 1 GFLOP a call on, however many small ones t
     const ProductShape least{.m = 1000, .n = 1000, .k = 500};
     log.add(least, ProductPath::tiles);
     CHECK(large_fallbacks(log.records()).calls == 1);
-    CHECK_THAT(fallback_note(log.records()), ContainsSubstring("1 product(s) of at least 1 GFLOP without tensor cores") &&
-                                                 ContainsSubstring("NN 1000x1000x500 f32 f32 -> f32"));
+    CHECK_THAT(fallback_note(log.records()),
+               ContainsSubstring("1 product(s) of at least 1 GFLOP without tensor cores") &&
+                   ContainsSubstring("NN 1000x1000x500 f32 f32 -> f32"));
     log.add(kHead, ProductPath::tensor_cores);
     CHECK(large_fallbacks(log.records()).calls == 1);
 }

@@ -49,7 +49,8 @@ TEST_CASE("rows of activations are k of a weight's gradient and m of every other
 }
 
 TEST_CASE("a bucket of rows is searched once, for its end, whichever length comes first") {
-    for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{130, 256, 200, 130}, {256, 130, 200, 130}}) {
+    for (const std::vector<std::int64_t>& lengths :
+         {std::vector<std::int64_t>{130, 256, 200, 130}, {256, 130, 200, 130}}) {
         ProductPlans plans;
         FakeLibrary library;
         for (const std::int64_t rows : lengths) CHECK(library.run(plans, forward(rows)) == 0);

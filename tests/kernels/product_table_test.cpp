@@ -16,15 +16,26 @@ namespace {
 ProductTable small_table() {
     ProductTable table{"NVIDIA H200", "13.0.2", {}};
     TunedProduct& weight = table.products.emplace_back();
-    weight.bucket.shape = {.a_transposed = true, .m = 768, .n = 3072, .k = 16384, .a = ProductType::bf16,
-                           .b = ProductType::bf16, .c = ProductType::f32};
+    weight.bucket.shape = {.a_transposed = true,
+                           .m = 768,
+                           .n = 3072,
+                           .k = 16384,
+                           .a = ProductType::bf16,
+                           .b = ProductType::bf16,
+                           .c = ProductType::f32};
     weight.bucket.lda = 768, weight.bucket.ldb = weight.bucket.ldc = 3072;
     weight.bucket.workspace_bytes = 32 << 20;
     weight.algorithm = {{1, 2, 3, 0, 0xfedcba9876543210, 0, 0, 8}, 66, 20, 5, 4, 2};
     weight.seconds = 1.25e-4;
     TunedProduct& forward = table.products.emplace_back(weight);
-    forward.bucket.shape = {.b_transposed = true, .m = 1024, .n = 3072, .k = 768, .a = ProductType::bf16,
-                            .b = ProductType::bf16, .c = ProductType::bf16, .epilogue = Epilogue::gelu_keeping_pre};
+    forward.bucket.shape = {.b_transposed = true,
+                            .m = 1024,
+                            .n = 3072,
+                            .k = 768,
+                            .a = ProductType::bf16,
+                            .b = ProductType::bf16,
+                            .c = ProductType::bf16,
+                            .epilogue = Epilogue::gelu_keeping_pre};
     forward.bucket.bias_alignment = 16, forward.bucket.pre_alignment = 256;
     return table;
 }

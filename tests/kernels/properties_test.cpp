@@ -297,8 +297,8 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
         cpu::embedding_forward(exec, buffer.data() + 32, tables, 1, positions, 2);
     };
     CHECK_NOTHROW(embed(1));
-    CHECK_THROWS_WITH(embed(2), ContainsSubstring("id 4 is at position 1") &&
-                                    ContainsSubstring("embedding table 1 has 4 rows"));
+    CHECK_THROWS_WITH(embed(2),
+                      ContainsSubstring("id 4 is at position 1") && ContainsSubstring("embedding table 1 has 4 rows"));
     CHECK_THROWS_WITH(embed(3), ContainsSubstring("3 positions") && ContainsSubstring("embedding table 0 has 2 rows"));
     SmallHead head;
     head.target[2] = 50;
@@ -316,7 +316,14 @@ TEST_CASE("tokens, targets and workspaces that cannot be are named in an error")
 TEST_CASE("an invalid attention is refused with help") {
     const std::int32_t start[] = {0, 2}, length = 2;
     const std::int64_t number = 0;
-    const AttentionSpec good{.B = 1, .Tq = 2, .Tk = 2, .H = 4, .Hkv = 2, .d = 1, .causal = true, .start = start,
+    const AttentionSpec good{.B = 1,
+                             .Tq = 2,
+                             .Tk = 2,
+                             .H = 4,
+                             .Hkv = 2,
+                             .d = 1,
+                             .causal = true,
+                             .start = start,
                              .dropout = {.p = 0.5, .draw = &number}};
     CHECK_NOTHROW(require_attention(good));
     const auto refused = [&](auto change) {
@@ -334,7 +341,8 @@ TEST_CASE("an invalid attention is refused with help") {
     CHECK_THAT(refused([](auto& s) { s.Tk = 0; }), ContainsSubstring("no key"));
     CHECK_THAT(refused([](auto& s) { s.Tk = 1; }), ContainsSubstring("2 causal queries have only 1 keys"));
     CHECK_THAT(refused([](auto& s) { s.Tk = 3; }), ContainsSubstring("packed samples have 2 queries and 3 keys"));
-    CHECK_THAT(refused([&](auto& s) { s.length = &length; }), ContainsSubstring("packed samples are given lengths too"));
+    CHECK_THAT(refused([&](auto& s) { s.length = &length; }),
+               ContainsSubstring("packed samples are given lengths too"));
     CHECK_THAT(refused([](auto& s) { s.dropout.p = 1; }), ContainsSubstring("outside [0, 1)"));
     CHECK_THAT(refused([](auto& s) { s.dropout.p = -0.1; }), ContainsSubstring("outside [0, 1)"));
     CHECK_THAT(refused([](auto& s) { s.H = 258; }), ContainsSubstring("at most 256 heads"));
@@ -346,8 +354,8 @@ struct AttentionRun {
 
     AttentionRun(const AttentionSpec& s, const std::vector<float>& qkv, const std::vector<float>& dout)
         : out(dout.size()), lse(static_cast<std::size_t>(s.B * s.H * s.Tq)), dqkv(qkv.size()) {
-        std::vector<std::byte> workspace(std::max(cpu::attention_forward_workspace(2, s.Tq, s.d),
-                                                  cpu::attention_backward_workspace(2, s.Tq, s.d)));
+        std::vector<std::byte> workspace(
+            std::max(cpu::attention_forward_workspace(2, s.Tq, s.d), cpu::attention_backward_workspace(2, s.Tq, s.d)));
         cpu::Exec exec{2, workspace};
         const auto in = fused_heads(qkv.data(), s);
         cpu::attention_forward(exec, out.data(), lse.data(), in, s);
@@ -366,7 +374,14 @@ TEST_CASE("packed samples give the bits of separate ones") {
     std::vector<std::int32_t> start = {0};
     for (const std::int64_t length : lengths) start.push_back(start.back() + static_cast<std::int32_t>(length));
     const std::vector<std::int64_t> numbers = {5, 6, 7, 1ll << 35, 9};
-    AttentionSpec spec{.B = B, .Tq = 300, .Tk = 300, .H = H, .Hkv = H, .d = d, .causal = causal, .start = start.data(),
+    AttentionSpec spec{.B = B,
+                       .Tq = 300,
+                       .Tk = 300,
+                       .H = H,
+                       .Hkv = H,
+                       .d = d,
+                       .causal = causal,
+                       .start = start.data(),
                        .dropout = {.p = 0.3, .seed = 1, .step = 2, .layer = 3, .draw = numbers.data()}};
     const AttentionRun packed(spec, qkv, dout);
     spec.start = nullptr;
@@ -378,13 +393,11 @@ TEST_CASE("packed samples give the bits of separate ones") {
         const std::int64_t length = lengths[static_cast<std::size_t>(b)];
         spec.Tq = spec.Tk = length;
         spec.dropout.draw = numbers.data() + b;
-        const AttentionRun alone(spec, part(qkv, first * row, length * row),
-                                 part(dout, first * H * d, length * H * d));
+        const AttentionRun alone(spec, part(qkv, first * row, length * row), part(dout, first * H * d, length * H * d));
         CHECK(part(packed.out, first * H * d, length * H * d) == alone.out);
         CHECK(part(packed.dqkv, first * row, length * row) == alone.dqkv);
         const std::vector<float> lse = part(packed.lse, b * H * 300, H * 300);
-        for (std::int64_t h = 0; h < H; ++h)
-            CHECK(part(lse, h * 300, length) == part(alone.lse, h * length, length));
+        for (std::int64_t h = 0; h < H; ++h) CHECK(part(lse, h * 300, length) == part(alone.lse, h * length, length));
     }
 }
 
@@ -393,10 +406,17 @@ TEST_CASE("dropout of attention is keyed by the draw: padding and the split of a
     cases::Draw draw(10, 0);
     const std::vector<float> qkv = draw.normal(B * T * 3 * H * d, 1, 0), dout = draw.normal(B * T * H * d, 1, 0);
     const std::vector<std::int64_t> numbers = {5, 1ll << 35};
-    AttentionSpec spec{.B = B, .Tq = T, .Tk = T, .H = H, .Hkv = H, .d = d, .causal = true,
+    AttentionSpec spec{.B = B,
+                       .Tq = T,
+                       .Tk = T,
+                       .H = H,
+                       .Hkv = H,
+                       .d = d,
+                       .causal = true,
                        .dropout = {.p = 0.3, .seed = 1, .step = 2, .layer = 3, .draw = numbers.data()}};
     const AttentionRun whole(spec, qkv, dout);
-    const auto half = static_cast<std::ptrdiff_t>(dout.size() / 2), half_in = static_cast<std::ptrdiff_t>(qkv.size() / 2);
+    const auto half = static_cast<std::ptrdiff_t>(dout.size() / 2),
+               half_in = static_cast<std::ptrdiff_t>(qkv.size() / 2);
     spec.B = 1;
     spec.dropout.draw = numbers.data() + 1;
     const AttentionRun second(spec, {qkv.begin() + half_in, qkv.end()}, {dout.begin() + half, dout.end()});

@@ -423,9 +423,8 @@ struct SmallAttention {
     void run(const AttentionSpec& spec) {
         workspace.resize(cpu::attention_forward_workspace(1, spec.Tq, spec.d));
         cpu::Exec exec{1, workspace};
-        const AttentionHeads<const float> in{{q, spec.H, spec.Tq * spec.H},
-                                             {k, spec.Hkv, spec.Tk * spec.Hkv},
-                                             {v, spec.Hkv, spec.Tk * spec.Hkv}};
+        const AttentionHeads<const float> in{
+            {q, spec.H, spec.Tq * spec.H}, {k, spec.Hkv, spec.Tk * spec.Hkv}, {v, spec.Hkv, spec.Tk * spec.Hkv}};
         cpu::attention_forward(exec, out, lse, in, spec);
     }
 };
@@ -468,8 +467,7 @@ TEST_CASE("dropout takes its own words and leaves the sum of the probabilities i
             const std::uint64_t sample = static_cast<std::uint64_t>(number[0]) + (std::uint64_t{head} << 40);
             double expected = 0;
             for (std::uint32_t key = 0; key < 2; ++key) {
-                const bool kept =
-                    philox_u32(4, RandomPurpose::attention_dropout, step, 2, sample, key) >= 1u << 31;
+                const bool kept = philox_u32(4, RandomPurpose::attention_dropout, step, 2, sample, key) >= 1u << 31;
                 expected += kept ? 2 * weight[head][key] * (key == 0 ? 10 : 20) : 0;
             }
             CHECK(small.out[head] == Approx(expected).epsilon(1e-6).margin(1e-6));

@@ -1,8 +1,8 @@
 // The work of ops: what a shape says is what the buffers of its case hold.
 
+#include "kernels/work.h"
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"
-#include "kernels/work.h"
 #include "tests/catch.h"
 
 namespace deft::kernels::cases {
@@ -20,8 +20,8 @@ double bytes_of_buffers(const OpCase& op) {
 // It reads or writes a part of a buffer: some rows, or heads with gaps between them.
 bool takes_rows(const OpCase& op) {
     const auto has = [&](const char* text) { return op.name.find(text) != std::string::npos; };
-    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") || has(" apart") || has(" spare") || has("sum_ranks") ||
-           (has("head_loss") && !has("all targets"));
+    return has("indexed") || has("rope ") || has("cache_rows") || has(" first") || has("embedding") || has(" keys ") ||
+           has(" apart") || has(" spare") || has("sum_ranks") || (has("head_loss") && !has("all targets"));
 }
 
 TEST_CASE("the bytes of an op are those of its buffers, each read once and written once") {

@@ -9,7 +9,8 @@ using namespace deft::test;
 
 namespace {
 
-// Bytes that this rank sent in each step are exactly those planned, and groups are as large as the engine lays them out.
+// Bytes that this rank sent in each step are exactly those planned, and groups are as large as the engine lays them
+// out.
 void check_planned(TrainerConfig config, const TrainingData& data, DType dtype = DType::f32) {
     const RankOf here = all_ranks().rank_of();
     for (const int zero : {0, 1}) {

@@ -56,7 +56,8 @@ void check_ranges(const Communicator& ranks, std::int64_t count) {
     for (const Share& range : {Share{other, count}, Share{cut, cut}, Share{0, cut}}) {
         ranks.begin_reduce_scatter(std::span(values), range);
         const Share summed = common_part(range, own);
-        std::copy(sums.begin() + summed.begin, sums.begin() + summed.begin + summed.size(), expected.begin() + summed.begin);
+        std::copy(sums.begin() + summed.begin, sums.begin() + summed.begin + summed.size(),
+                  expected.begin() + summed.begin);
     }
     ranks.finish();
     CHECK((values == expected));
@@ -204,8 +205,10 @@ TEST_CASE("rank 0 decides for all, and a difference between ranks is reported on
     if (ranks.size() == 1)
         CHECK_NOTHROW(other());
     else
-        CHECK_THROWS_WITH(other(), ContainsSubstring("the data is not the same on all ranks: on rank 0 it is abc, on rank 1 it is xy") &&
-                                   ContainsSubstring("fix it"));
+        CHECK_THROWS_WITH(
+            other(),
+            ContainsSubstring("the data is not the same on all ranks: on rank 0 it is abc, on rank 1 it is xy") &&
+                ContainsSubstring("fix it"));
 }
 
 TEST_CASE("sums of ranges that are begun leave the rest as it is, whatever they are cut into") {

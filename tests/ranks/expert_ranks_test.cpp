@@ -26,7 +26,13 @@ TrainerConfig with_experts(TransformerConfig model, const ExpertsConfig& experts
 
 // Dropless, without a balance loss: whose rows meet decides nothing.
 ExpertsConfig twelve_experts(std::int64_t top) {
-    return {.count = 12, .top = top, .capacity_factor = 0, .jitter = 0.01, .aux_weight = 0, .z_weight = 0.01, .residual = true};
+    return {.count = 12,
+            .top = top,
+            .capacity_factor = 0,
+            .jitter = 0.01,
+            .aux_weight = 0,
+            .z_weight = 0.01,
+            .residual = true};
 }
 
 TransformerConfig gated_model() {
@@ -140,7 +146,8 @@ TEST_CASE("what goes to experts and back are the rows that chose an expert elsew
         for (int step = 1; step <= 2; ++step) {
             const std::int64_t before = trainer.expert_bytes_sent();
             trainer.step();
-            // Out and back, forward and backward. What comes back is sent by the others, so all ranks are counted together.
+            // Out and back, forward and backward. What comes back is sent by the others, so all ranks are counted
+            // together.
             std::int64_t counted[2] = {rows_sent(trainer, {all_ranks().rank() % divisor, divisor}),
                                        trainer.expert_bytes_sent() - before};
             all_ranks().all_reduce(std::span(counted));
@@ -176,14 +183,16 @@ TEST_CASE("a rank plans its own experts alone") {
         config.expert_ranks = expert_ranks;
         std::int64_t bytes = 0;
         for (const PlannedBuffer& buffer : plan_memory(config, Backend{}, RankOf{1, 4}).buffers)
-            if (buffer.region == Region::parameters && buffer.name.find("experts") != std::string::npos) bytes += buffer.bytes;
+            if (buffer.region == Region::parameters && buffer.name.find("experts") != std::string::npos)
+                bytes += buffer.bytes;
         return bytes;
     };
     CHECK(weights(2) == weights(1) / 2);
     CHECK(weights(4) == weights(1) / 4);
 }
 
-TEST_CASE("experts that ranks divide have room for what their capacity lets through, and for fewer samples without it") {
+TEST_CASE(
+    "experts that ranks divide have room for what their capacity lets through, and for fewer samples without it") {
     TrainerConfig config = with_experts(tiny_config(4, 13, kBatch).model, twelve_experts(2));
     const auto room = [&](double factor) {
         for (const std::size_t layer : {1u, 3u}) config.model.blocks[layer].experts->capacity_factor = factor;
@@ -263,7 +272,8 @@ TEST_CASE("experts that ranks divide are saved whole, and gone on with by them a
                 const std::string own = "of_rank" + std::to_string(all_ranks().rank());
                 std::filesystem::create_directories(folder / own);
                 save_checkpoint(alone, folder / own / "c", {}, Tokenizer::bytes());
-                CHECK(verify_checkpoint(folder / own / "c").at("sha256") == verify_checkpoint(folder / "c").at("sha256"));
+                CHECK(verify_checkpoint(folder / own / "c").at("sha256") ==
+                      verify_checkpoint(folder / "c").at("sha256"));
                 for (int step = 0; step < 2; ++step) alone.step();
                 CHECK(distance_to_whole<float>(whole, alone) < 1e-3);
             }

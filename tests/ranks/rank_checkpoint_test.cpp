@@ -80,7 +80,8 @@ TEST_CASE("ranks with and without ZeRO-1 write the same files, and go on from th
             train(first, 3);
             const std::string sha = save(first, folder / std::to_string(zero));
             CHECK(sha == text_of_rank(all_ranks(), 0, sha));
-            CHECK(sha == read_manifest(folder / std::to_string(zero)).at("sha256").at("model.safetensors").get<std::string>());
+            CHECK(sha ==
+                  read_manifest(folder / std::to_string(zero)).at("sha256").at("model.safetensors").get<std::string>());
             for (const int loaded : {0, 1}) {
                 INFO("saved with zero = " << zero << ", loaded with " << loaded);
                 TrainerConfig again = config;
@@ -154,7 +155,8 @@ TEST_CASE("a checkpoint that rank 0 cannot write fails on every rank with the sa
         Trainer trainer = on_ranks(small_training(zero), corpus);
         trainer.step();
         const auto fails = [&](const std::filesystem::path& target, const std::string& says) {
-            const std::string said = refusal(deft::ErrorKind::io, [&] { save(trainer, target); }, says);
+            const std::string said = refusal(
+                deft::ErrorKind::io, [&] { save(trainer, target); }, says);
             CHECK(said == text_of_rank(all_ranks(), 0, said));
             CHECK(said != "accepted");
             CHECK(!std::filesystem::exists(target));

@@ -61,7 +61,13 @@ inline engine::TrainerConfig bert_training() {
 }
 
 inline engine::ExpertsConfig three_experts() {
-    return {.count = 3, .top = 2, .capacity_factor = 0, .jitter = 0.01, .aux_weight = 0, .z_weight = 0.01, .residual = true};
+    return {.count = 3,
+            .top = 2,
+            .capacity_factor = 0,
+            .jitter = 0.01,
+            .aux_weight = 0,
+            .z_weight = 0.01,
+            .residual = true};
 }
 
 }  // namespace deft::test

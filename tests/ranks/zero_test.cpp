@@ -1,4 +1,5 @@
-// ZeRO-1 against plain data parallel on as many ranks as mpirun started: the same bits, and moments of the own share alone.
+// ZeRO-1 against plain data parallel on as many ranks as mpirun started: the same bits, and moments of the own share
+// alone.
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +45,8 @@ void check_same_bits(Trainer& plain, Trainer& zero) {
 template <class Real>
 double norm_of(const Tensor& gradients) {
     double squares = 0;
-    for (const Real value : gradients.elements<Real>()) squares += static_cast<double>(value) * static_cast<double>(value);
+    for (const Real value : gradients.elements<Real>())
+        squares += static_cast<double>(value) * static_cast<double>(value);
     return std::sqrt(squares);
 }
 
@@ -81,7 +83,8 @@ std::vector<int> owners(const ParameterTable& table) {
 
 }  // namespace
 
-TEST_CASE("ZeRO-1 gives a GPT the bits of plain data parallel, with random-LTD and token bypass, in single and double") {
+TEST_CASE(
+    "ZeRO-1 gives a GPT the bits of plain data parallel, with random-LTD and token bypass, in single and double") {
     TrainerConfig config = tiny_config(4, 13);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     config.techniques.seqtru = Pacing{7, 13, 1, 3, 1};

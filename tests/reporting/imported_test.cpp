@@ -21,14 +21,14 @@ results_db::TrialRow an_imported_trial(const char* case_key = "gpt2") {
     results_db::TrialRow trial = a_finished_trial(case_key, "{}", 1, 2.5);
     trial.last_point.reset();
     trial.seeds = "1";
-    trial.imported = results_db::ImportedModel{"models/gpt2", "GPT-2 of Hugging Face", std::string(64, 'a'),
-                                               9e9,           2e18,                    30,
-                                               44000,         "its card"};
+    trial.imported = results_db::ImportedModel{
+        "models/gpt2", "GPT-2 of Hugging Face", std::string(64, 'a'), 9e9, 2e18, 30, 44000, "its card"};
     return trial;
 }
 
 results_db::SweepResults imported_beside_trained() {
-    results_db::TrialRow trained = a_finished_trial("plain", "{}", 1, 2.4), second = a_finished_trial("plain", "{}", 2, 2.6);
+    results_db::TrialRow trained = a_finished_trial("plain", "{}", 1, 2.4),
+                         second = a_finished_trial("plain", "{}", 2, 2.6);
     trained.usd = second.usd = 2;
     return a_sweep_of({trained, second, an_imported_trial()});
 }
@@ -118,7 +118,8 @@ TEST_CASE("nothing is compared with an imported row") {
     CHECK(baseline_case(variants_of(mixed), "", "quick") == "plain");
     const auto only = a_sweep_of({an_imported_trial()});
     CHECK(baseline_case(variants_of(only), "", "quick") == "gpt2");
-    CHECK_THAT(notes_of(comparison_table(only, {})), ContainsSubstring("no row was trained") && !ContainsSubstring("Cost:"));
+    CHECK_THAT(notes_of(comparison_table(only, {})),
+               ContainsSubstring("no row was trained") && !ContainsSubstring("Cost:"));
 }
 
 TEST_CASE("an imported row in other tables: each trial, status, one trial, stages, quality") {

@@ -47,9 +47,8 @@ TEST_CASE("schedules must reach their ends") {
 TEST_CASE("a constant number of kept tokens has no end to reach") {
     TrialRow trial = a_finished_trial("ltd", "{}", 1, 3);
     trial.last_point->kept_tokens = 16;
-    for (const char* constant :
-         {R"({"keep_first":0,"pacing":"constant","min":16,"max":16})",
-          R"({"keep_first":0,"pacing":"linear","min":16,"max":16})"}) {
+    for (const char* constant : {R"({"keep_first":0,"pacing":"constant","min":16,"max":16})",
+                                 R"({"keep_first":0,"pacing":"linear","min":16,"max":16})"}) {
         for (const char* dropper : {"random_ltd", "token_bypass"}) {
             trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", dropper, constant);
             CHECK(measured_rule(trial).failure.empty());
@@ -58,7 +57,8 @@ TEST_CASE("a constant number of kept tokens has no end to reach") {
     }
     trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"linear","min":16,"max":64}})";
     CHECK(measured_rule(trial).failure == "the kept-token schedule ended at 16 of 64");
-    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"constant","min":16,"max":16}})";
+    trial.config_json =
+        R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"constant","min":16,"max":16}})";
     trial.last_point->seqlen = 56;
     CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
 }
@@ -98,7 +98,8 @@ TEST_CASE("a row that is not measured keeps its values, greyed in every renderer
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("(" + value + ") †"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("(" + value + ") †"));
     CHECK_THAT(render_csv(table), ContainsSubstring(",the length schedule ended at 56 of 64 (seed 2)\r\n"));
-    CHECK_THAT(render_latex(table), ContainsSubstring("\\textcolor{gray}{cl $\\dagger$}") && ContainsSubstring("xcolor"));
+    CHECK_THAT(render_latex(table),
+               ContainsSubstring("\\textcolor{gray}{cl $\\dagger$}") && ContainsSubstring("xcolor"));
     CHECK_THAT(render_html(table), ContainsSubstring("class=\"flag\" title=\"the length schedule ended at 56 of 64"));
     CHECK_THAT(render_json(table), ContainsSubstring("\"flag\": \"the length schedule ended at 56 of 64 (seed 2)\""));
     const Table seeds = per_seed_table(sweep);
@@ -106,9 +107,10 @@ TEST_CASE("a row that is not measured keeps its values, greyed in every renderer
     CHECK(seeds.rows[2].back().flag == "the length schedule ended at 56 of 64");
     CHECK(cell(table, 1, "steps") == "1000");  // which were run
     CHECK_THAT(all_notes(table),
-               ContainsSubstring("† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
-                                 "† Values of these rows are shown in grey, in plain text in parentheses, and count in no verdict.\n"
-                                 "Other rows: at least 200 steps, schedules reached their ends; unigram entropy unknown.\n"));
+               ContainsSubstring(
+                   "† Not measured: cl: the length schedule ended at 56 of 64 (seed 2).\n"
+                   "† Values of these rows are shown in grey, in plain text in parentheses, and count in no verdict.\n"
+                   "Other rows: at least 200 steps, schedules reached their ends; unigram entropy unknown.\n"));
 }
 
 TEST_CASE("two hundred rows that are not measured take a few notes") {
@@ -149,8 +151,9 @@ TEST_CASE("below the table stands which weights were scored, and how many prompt
     }
     auto sweep = a_sweep_of(trials);
     CHECK(scoring_notes(variants_of(sweep)) ==
-          std::vector<std::string>{"Prompts cut from the left, being longer than the model's sequences: arc_easy (10-shot) "
-                                   "100.0%, 1.5 shots left; piqa 37.5%."});
+          std::vector<std::string>{
+              "Prompts cut from the left, being longer than the model's sequences: arc_easy (10-shot) "
+              "100.0%, 1.5 shots left; piqa 37.5%."});
     for (TrialRow& trial : sweep.trials) {
         trial.scores.clear();
         trial.config_json = R"({"selection":{"every":"5%"}})";

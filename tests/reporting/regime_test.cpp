@@ -11,8 +11,9 @@ using namespace deft::reporting;
 TEST_CASE("the regime of a run stands beside the published one") {
     const auto notes = regime_notes("base", {1e6, 30e6, 4400, 2.5}, Regime{1.3e9, 300e9, 286102, 1});
     REQUIRE(notes.size() == 1);
-    CHECK(notes[0] == "Regime: base: 30 tokens a parameter, 4.40k steps, text seen 2.5 times; published: 231 tokens a "
-                      "parameter, 286k steps, text seen once.");
+    CHECK(notes[0] ==
+          "Regime: base: 30 tokens a parameter, 4.40k steps, text seen 2.5 times; published: 231 tokens a "
+          "parameter, 286k steps, text seen once.");
 }
 
 TEST_CASE("below twenty tokens a parameter there is a warning") {
@@ -26,8 +27,8 @@ TEST_CASE("below twenty tokens a parameter there is a warning") {
 
 TEST_CASE("a table tells the regime of its baseline at the largest budget, by the parameters that a token meets") {
     std::vector<results_db::TrialRow> trials;
-    for (const char* axes : {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})",
-                             R"({"train.budget_fraction": 1})"}) {
+    for (const char* axes :
+         {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})", R"({"train.budget_fraction": 1})"}) {
         const auto seed = static_cast<std::int64_t>(trials.size()) + 1;
         results_db::TrialRow& trial = trials.emplace_back(a_finished_trial("base", axes, seed, 3));
         trial.parameters = 80'000;

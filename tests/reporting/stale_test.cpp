@@ -8,8 +8,8 @@
 #include "reporting/comparison.h"
 #include "reporting/per_seed.h"
 #include "reporting/scores/quantity_value.h"
-#include "reporting/status.h"
 #include "reporting/scores/suite_average.h"
+#include "reporting/status.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"
 
@@ -104,8 +104,9 @@ TEST_CASE("A task that has changed marks its cells alone, in every format") {
     const Texts expected = {"plain copa: eval: the task's file has changed",
                             "other copa: eval: the task's file has changed"};
     CHECK(marked(table) == expected);
-    CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: copa of all rows: eval: the task's file has changed.\n"
-                                                   "To measure stale results again: deft run x.toml --rerun-if eval\n"));
+    CHECK_THAT(all_notes(table),
+               ContainsSubstring("¶ Stale: copa of all rows: eval: the task's file has changed.\n"
+                                 "To measure stale results again: deft run x.toml --rerun-if eval\n"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("0.500 ± 0.000 ¶"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("0.500 ± 0.000 ¶ |"));
     CHECK_THAT(render_latex(table),

@@ -89,12 +89,13 @@ struct Attempts {
 const Price kCheap{"a thread", 1000, 0.36, "list A"},
     kDear{"a GPU", 2000, 2.88, "list B"};  // 0.1 and 0.8 mUSD a second
 
-// Killed on two threads after its checkpoints, where only that of step 10 was complete; killed again from there on four, before it saved; from there
-// to step 16 on half of a GPU, where it was stopped; from there to the end on one thread; scored on two.
+// Killed on two threads after its checkpoints, where only that of step 10 was complete; killed again from there on
+// four, before it saved; from there to step 16 on half of a GPU, where it was stopped; from there to the end on one
+// thread; scored on two.
 void five_attempts(Attempts& attempts) {
     attempts.end(attempts.begin({"cpu", 2, 1, 1}, kCheap),
-                 Attempts::started(0, 0) + Attempts::trained(10, 6000) + Attempts::saved(10, 9, 6, 1, 0.5) + Attempts::saved(12, 12, 7.5, 1, 0.5) +
-                     Attempts::trained(14, 9000),
+                 Attempts::started(0, 0) + Attempts::trained(10, 6000) + Attempts::saved(10, 9, 6, 1, 0.5) +
+                     Attempts::saved(12, 12, 7.5, 1, 0.5) + Attempts::trained(14, 9000),
                  "failed", 9, 20);
     attempts.end(attempts.begin({"cpu", 4, 1, 1}, kCheap), Attempts::started(10, 6) + Attempts::trained(12, 9000),
                  "failed", 3, 5);

@@ -96,8 +96,9 @@ TEST_CASE("an attempt that resumes from a checkpoint provides the steps after it
     const TemporaryFolder folder;
     const auto file = folder / "results.db", journal = folder / "journal.jsonl", second = folder / "second.jsonl";
     OneAttempt one(file);
-    write_text(journal, line(journal::Started{1, 1, "c", "d", 1, 1, 40, 9000, hash_of("cafe01"), 0, "", 0, "a new head", 3000}) +
-                            with_point(10, 0) + with_point(20, 0) + with_point(30, 0));
+    write_text(journal,
+               line(journal::Started{1, 1, "c", "d", 1, 1, 40, 9000, hash_of("cafe01"), 0, "", 0, "a new head", 3000}) +
+                   with_point(10, 0) + with_point(20, 0) + with_point(30, 0));
     one.writer.ingest(one.attempt, journal);
     Outcome killed;
     killed.state = "failed";
@@ -108,8 +109,8 @@ TEST_CASE("an attempt that resumes from a checkpoint provides the steps after it
                            with_point(30, 1) + with_point(40, 1));
     one.writer.ingest(next, second);
     one.writer.end_attempt(next, ended_ok());
-    CHECK(rows_in(file) == std::vector<std::string>{"10/1/0", "10/3/0", "20/1/0", "20/3/0", "30/1/1", "30/3/1",
-                                                    "40/1/1", "40/3/1"});
+    CHECK(rows_in(file) ==
+          std::vector<std::string>{"10/1/0", "10/3/0", "20/1/0", "20/3/0", "30/1/1", "30/3/1", "40/1/1", "40/3/1"});
     const TrialRow trial = Reader(file).trial(hash_of("cafe01"));
     CHECK(trial.parameters == 9000);
     CHECK(trial.active_parameters == 3000);

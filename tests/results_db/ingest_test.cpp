@@ -35,8 +35,8 @@ TEST_CASE("a journal's records become rows") {
     OneAttempt one(file);
     journal::Started started{4000, 9, "corpus", "d5", 1000, 250, 10, 60000, hash_of("cafe01"), 0, ""};
     journal::Ended ended{9000, "ok", "", "", 1.5, 1.25, 0.5, 3e9, 2, 1 << 20, 2.25};
-    write_text(journal, line(started) + line(a_point(1)) + line(journal::Lease{4500, 8000, ""}) + line(a_point(2, 3.25)) +
-                            line(a_score(1, 3.6)) + line(a_score(2, 3.3)) +
+    write_text(journal, line(started) + line(a_point(1)) + line(journal::Lease{4500, 8000, ""}) +
+                            line(a_point(2, 3.25)) + line(a_score(1, 3.6)) + line(a_score(2, 3.3)) +
                             line(journal::Artifact{"checkpoint", "ckpt/2", "ff", 12, "last", 2}) + line(ended));
     const IngestResult result = one.writer.ingest(one.attempt, journal);
     CHECK(result.lines == 8);

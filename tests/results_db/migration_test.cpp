@@ -109,10 +109,10 @@ TEST_CASE("filled databases of versions 1 to 3 become what that of version 4 bec
         CHECK(connection.text("PRAGMA integrity_check") == "ok");
         CHECK(connection.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
         std::vector<std::string> found = rows_of(connection, kCurves, 7);
-        for (const char* sql : {kScores.c_str(),
-                                "SELECT id, number, state, device_seconds, usd, machine_json FROM attempt ORDER BY id",
-                                "SELECT sweep_id, experiment_id, case_key, axes_json, ordinal, scores_json"
-                                " FROM sweep_member ORDER BY 1, 2"})
+        for (const char* sql :
+             {kScores.c_str(), "SELECT id, number, state, device_seconds, usd, machine_json FROM attempt ORDER BY id",
+              "SELECT sweep_id, experiment_id, case_key, axes_json, ordinal, scores_json"
+              " FROM sweep_member ORDER BY 1, 2"})
             for (const std::string& row : rows_of(connection, sql, 6)) found.push_back(row);
         if (newest.empty()) newest = found;
         CHECK(found == newest);
@@ -226,12 +226,16 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
     const std::filesystem::path file = folder / "results.db";
     {
         const auto old = open_for_writing(file, migrations().first(7));
-        old->execute("INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
-                     " VALUES ('u', 's', 'h', '', 1, 1)");
+        old->execute(
+            "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
+            " VALUES ('u', 's', 'h', '', 1, 1)");
         old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                      " VALUES " + values_of(an_experiment("c1", 3))).c_str());
-        old->execute("INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, stage, seeds)"
-                     " VALUES (1, 1, 'plain', 0, '{}', 'pretrain', '3')");
+                      " VALUES " +
+                      values_of(an_experiment("c1", 3)))
+                         .c_str());
+        old->execute(
+            "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, stage, seeds)"
+            " VALUES (1, 1, 'plain', 0, '{}', 'pretrain', '3')");
     }
     { const Writer writer(file); }
     const SweepResults sweep = Reader(file).sweep("s");
@@ -252,18 +256,24 @@ TEST_CASE("attempts of a database of version 8 have no start and no active param
     const std::filesystem::path file = folder / "results.db", journal = folder / "journal.jsonl";
     {
         const auto old = open_for_writing(file, migrations().first(8));
-        old->execute("INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
-                     " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release')");
-        old->execute("INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
-                     " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '')");
+        old->execute(
+            "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
+            " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release')");
+        old->execute(
+            "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
+            " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '')");
         old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                      " VALUES " + values_of(an_experiment("c1", 3))).c_str());
-        old->execute("INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
-                     " argv_json, workdir, created_ms, resume_step, parameters)"
-                     " VALUES ('a', 1, 1, 1, 1, 'running', 'd/0', '{}', '[]', 'runs/a', 1, 0, 4096)");
-        old->execute("INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms,"
-                     " loss, lr, grad_norm, tok_per_s, seqlen, kept_tokens, nonfinite)"
-                     " VALUES (1, 10, 1, 1, 1, 1, 1, 2.5, 1, 1, 1, 1, 1, 0)");
+                      " VALUES " +
+                      values_of(an_experiment("c1", 3)))
+                         .c_str());
+        old->execute(
+            "INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
+            " argv_json, workdir, created_ms, resume_step, parameters)"
+            " VALUES ('a', 1, 1, 1, 1, 'running', 'd/0', '{}', '[]', 'runs/a', 1, 0, 4096)");
+        old->execute(
+            "INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms,"
+            " loss, lr, grad_norm, tok_per_s, seqlen, kept_tokens, nonfinite)"
+            " VALUES (1, 10, 1, 1, 1, 1, 1, 2.5, 1, 1, 1, 1, 1, 0)");
     }
     Writer writer(file);
     CHECK(std::filesystem::exists(backup_of(file, 8)));

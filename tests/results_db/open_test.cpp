@@ -310,7 +310,8 @@ TEST_CASE("A creation or migration that stops between two steps leaves what was 
     CHECK(Reader(file).sweep_names().empty());
 }
 
-TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space", "[surroundings]") {
+TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space",
+          "[surroundings]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -363,7 +364,8 @@ TEST_CASE("an older database is copied and migrated", "[surroundings]") {
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
 
-TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused", "[surroundings]") {
+TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused",
+          "[surroundings]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     require_newest_schema(file);

@@ -41,8 +41,9 @@ struct Places {
     std::vector<std::string> shown() const {
         std::vector<std::string> planned;
         for (const TrialRow& trial : Reader(folder / "results.db").sweep("quick").trials)
-            planned.push_back(names.at(trial.config_hash) +
-                             (trial.newer_state.empty() ? "" : " " + trial.newer_state + " " + names.at(trial.newer_hash)));
+            planned.push_back(
+                names.at(trial.config_hash) +
+                (trial.newer_state.empty() ? "" : " " + trial.newer_state + " " + names.at(trial.newer_hash)));
         return planned;
     }
 };
@@ -110,26 +111,29 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
     const std::filesystem::path file = folder / "results.db";
     {
         const auto old = open_for_writing(file, migrations().first(11));
-        old->execute((
-            "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
-            " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release');"
-            "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
-            " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '');"
-            "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
-            " VALUES ('u', 's', 'h', '', 1, 1);"
-            "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-            " VALUES " + values_of(an_experiment("c1", 3)) + ", " + values_of(an_experiment("c2", 3)) + ";"
-            "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
-            " VALUES (1, 2, 'plain', 0, '{}'), (1, 1, 'plain', 0, '{}');"
-            "INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
-            " argv_json, workdir, created_ms, ended_ms, kind)"
-            " VALUES ('a', 2, 1, 1, 1, 'ok', 'd/0', '{}', '[]', 'runs/a', 1, 2, 'train'),"
-            " ('b', 2, 2, 1, 1, 'ok', 'd/0', '{}', '[]', 'runs/b', 1, 2, 'score');"
-            "INSERT INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step, model_sha256)"
-            " VALUES (2, 'k', 'piqa', 't', 0, 20, 8, '');"
-            "INSERT INTO metric (name, unit, better) VALUES ('acc', '', 'higher');"
-            "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id,"
-            " value, n, score_key) VALUES (2, 8, 1, 'piqa', '1', 'test', 0, 1, 0.5, 20, 'k')").c_str());
+        old->execute(
+            ("INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, binary_sha256, compiler,"
+             " cxx_flags, build_type) VALUES ('f', 'c', 'main', 0, '', 'b', 'g', '', 'Release');"
+             "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
+             " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '');"
+             "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, created_ms, use_order)"
+             " VALUES ('u', 's', 'h', '', 1, 1);"
+             "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+             " VALUES " +
+             values_of(an_experiment("c1", 3)) + ", " + values_of(an_experiment("c2", 3)) +
+             ";"
+             "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
+             " VALUES (1, 2, 'plain', 0, '{}'), (1, 1, 'plain', 0, '{}');"
+             "INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"
+             " argv_json, workdir, created_ms, ended_ms, kind)"
+             " VALUES ('a', 2, 1, 1, 1, 'ok', 'd/0', '{}', '[]', 'runs/a', 1, 2, 'train'),"
+             " ('b', 2, 2, 1, 1, 'ok', 'd/0', '{}', '[]', 'runs/b', 1, 2, 'score');"
+             "INSERT INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step, model_sha256)"
+             " VALUES (2, 'k', 'piqa', 't', 0, 20, 8, '');"
+             "INSERT INTO metric (name, unit, better) VALUES ('acc', '', 'higher');"
+             "INSERT INTO evaluation (attempt_id, step, code_id, task, task_version, split, shots, metric_id,"
+             " value, n, score_key) VALUES (2, 8, 1, 'piqa', '1', 'test', 0, 1, 0.5, 20, 'k')")
+                .c_str());
     }
     { const Writer writer(file); }
     CHECK(std::filesystem::exists(backup_of(file, 11)));

@@ -84,17 +84,19 @@ class FormerDatabase {
     // An attempt that trained, scored and ended in that state.
     std::int64_t attempt(const FormerTrial& trial, std::int64_t number, const char* state, double acc,
                          const std::string& model) {
-        Statement(*connection_,
-                  "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
-                  " created_ms, started_ms, ended_ms, resume_step, own_seconds)"
-                  " VALUES (?1, ?2, ?3, ?4, 1, 1, 'w', '[]', ?1, 1, 1, ?5, 0, 2.0)")
+        Statement(
+            *connection_,
+            "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
+            " created_ms, started_ms, ended_ms, resume_step, own_seconds)"
+            " VALUES (?1, ?2, ?3, ?4, 1, 1, 'w', '[]', ?1, 1, 1, ?5, 0, 2.0)")
             .bind(fmt::format("a{}.{}", trial.experiment, number), trial.experiment, number, state,
                   std::string(state) == "running" ? std::nullopt : std::optional<std::int64_t>(2))
             .run();
         const std::int64_t id = connection_->last_id();
-        Statement(*connection_,
-                  "INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss,"
-                  " lr, grad_norm, tok_per_s, seqlen, kept_tokens) VALUES (?1, 8, 1, 1, 1, 1, 1, 2.5, 1, 1, 1, 1, 1)")
+        Statement(
+            *connection_,
+            "INSERT INTO train_point (attempt_id, step, tokens, unique_tokens, layer_tokens, flops, wall_ms, loss,"
+            " lr, grad_norm, tok_per_s, seqlen, kept_tokens) VALUES (?1, 8, 1, 1, 1, 1, 1, 2.5, 1, 1, 1, 1, 1)")
             .bind(id)
             .run();
         if (std::string(state) != "ok") return id;
@@ -146,10 +148,11 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
         former.attempt(many, 1, "ok", 0.7, "one model");
         former.attempt(other_seed, 1, "ok", 0.9, "another model");
         former.attempt(marked, 1, "running", 0, "");
-        former.connection().execute(
-            ("INSERT INTO baseline (name, variant, variant_hash, measure_json, center, lo, hi, n, source_json, pinned_by,"
-             " reason, created_ms) VALUES ('b', 'case', '" + few.variant_hash + "', '{}', 1, 1, 1, 1, '{}', 'x', 'y', 1)")
-                .c_str());
+        former.connection().execute(("INSERT INTO baseline (name, variant, variant_hash, measure_json, center, lo, hi, "
+                                     "n, source_json, pinned_by,"
+                                     " reason, created_ms) VALUES ('b', 'case', '" +
+                                     few.variant_hash + "', '{}', 1, 1, 1, 1, '{}', 'x', 'y', 1)")
+                                        .c_str());
     }
     Writer writer(file);
     CHECK(std::filesystem::exists(backup_of(file, 5)));
@@ -165,8 +168,9 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
     CHECK(writer.result_checkpoint(one)->sha256 == "one model");
 
     // Requests of a new program with the same words count as scored, and nothing else does.
-    CHECK(writer.unscored(one, {score_key("of lambada", 0, 10), score_key("of lambada", 0, 100),
-                                score_key("of mine", 3, 10), score_key(kValidationTask, 0, 500)})
+    CHECK(writer
+              .unscored(one, {score_key("of lambada", 0, 10), score_key("of lambada", 0, 100),
+                              score_key("of mine", 3, 10), score_key(kValidationTask, 0, 500)})
               .empty());
     CHECK(writer.unscored(one, {score_key("of lambada", 1, 10), score_key("of mine", 0, 10)}).size() == 2);
     CHECK(writer.unscored(writer.experiment_of(marked.config_hash), {score_key("of lambada", 0, 10)}).size() == 1);

@@ -336,7 +336,8 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     add("ab02", 1, {1, "baseline", R"({"train.budget_fraction":0.5})"});
     add("cd03", 2, {2, "ltd/half", "{}"});
     const Reader reader(folder / "results.db");
-    REQUIRE((hash_of("ab19").starts_with("3") && hash_of("ab02").starts_with("3") && !hash_of("cd03", 2).starts_with("3")));
+    REQUIRE(
+        (hash_of("ab19").starts_with("3") && hash_of("ab02").starts_with("3") && !hash_of("cd03", 2).starts_with("3")));
     CHECK(reader.trial(hash_of("cd03", 2).substr(0, 4)).case_key == "ltd/half");
     CHECK(reader.trial("ltd/half/2").config_hash == hash_of("cd03", 2));
     CHECK(reader.trial(hash_of("ab02")).axes_json == R"({"train.budget_fraction":0.5})");
@@ -361,7 +362,7 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
                              "baseline[budget_fraction=0.5", "baseline[layers=2]/1", "base/1"})
         CHECK(kind(name) == ErrorKind::missing);
     CHECK(kind("baseline") == ErrorKind::usage);
-    CHECK_THROWS_WITH(reader.trial("baseline/1"), 
+    CHECK_THROWS_WITH(reader.trial("baseline/1"),
                       ContainsSubstring("baseline[budget_fraction=0.5]/1 (" + short_hash(hash_of("ab02")) + ")"));
     CHECK(kind("3") == ErrorKind::usage);
     CHECK(kind("baseline/1") == ErrorKind::usage);
@@ -385,7 +386,8 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
         writer.end_attempt(attempt, ended_ok());
     };
     const auto trained = [](const char* sha256) {
-        return line(journal::Artifact{"checkpoint", "../../checkpoints/c/step_7/model.safetensors", sha256, 1, "final", 7});
+        return line(
+            journal::Artifact{"checkpoint", "../../checkpoints/c/step_7/model.safetensors", sha256, 1, "final", 7});
     };
     const auto scored = [](const char* key, const char* sha256, double value) {
         journal::Evaluation score = a_score(7, value);

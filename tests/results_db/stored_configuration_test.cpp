@@ -40,7 +40,8 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
         INFO(change_of.name);
         const MeasuredSweep measured;
         const std::string text = measured.text();
-        change(measured.file(), fmt::format("UPDATE experiment SET {} WHERE config_hash = '{}'", change_of.sql, budget));
+        change(measured.file(),
+               fmt::format("UPDATE experiment SET {} WHERE config_hash = '{}'", change_of.sql, budget));
         const auto refused = [&](const std::function<void()>& action) {
             const std::string why = refusal(ErrorKind::database, action, change_of.says);
             CHECK_THAT(why, ContainsSubstring(budget.substr(0, 8)) && ContainsSubstring("run the sweep again"));
@@ -59,21 +60,24 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
 
 TEST_CASE("A row is not shown as changed where its configuration says the same in other words") {
     const MeasuredSweep measured;
-    change(measured.file(),
-           fmt::format("UPDATE experiment SET config_json = ' ' || replace(config_json, '/home/me/sweeps', '/elsewhere')"
-                       " WHERE config_hash = '{}'",
-                       hashed_experiment(1, 0.5).config_hash));
+    change(
+        measured.file(),
+        fmt::format("UPDATE experiment SET config_json = ' ' || replace(config_json, '/home/me/sweeps', '/elsewhere')"
+                    " WHERE config_hash = '{}'",
+                    hashed_experiment(1, 0.5).config_hash));
     CHECK(Reader(measured.file()).sweep("quick").trials.size() == 4);
 }
 
-TEST_CASE("Rows that a program before version 6 hashed otherwise are shown, and merged rows as old as these are checked") {
+TEST_CASE(
+    "Rows that a program before version 6 hashed otherwise are shown, and merged rows as old as these are checked") {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder / "results.db";
     {
         const auto old = open_for_writing(file, migrations().first(5));
         old->execute("UPDATE migration SET applied_ms = 100");
-        old->execute("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                     " VALUES ('aaaa', 'v', 1, '{\"eval\":{}}', 'old', 200), ('bbbb', 'v', 1, '{}', 'merged', 50)");
+        old->execute(
+            "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
+            " VALUES ('aaaa', 'v', 1, '{\"eval\":{}}', 'old', 200), ('bbbb', 'v', 1, '{}', 'merged', 50)");
     }
     { const Writer writer(file); }
     const Reader reader(file);

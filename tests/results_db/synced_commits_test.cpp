@@ -61,7 +61,8 @@ TEST_CASE("the end of an attempt is on the disk when it is stored, and no other 
     const auto experiment = writer.add_experiment(test::an_experiment("h"));
     const auto code = writer.add_code(test::a_code()), host = writer.add_host(test::a_host());
     for (int number = 1; number <= 2; ++number) {
-        const auto attempt = writer.begin_attempt(experiment, code, host, test::an_attempt("u" + std::to_string(number), number));
+        const auto attempt =
+            writer.begin_attempt(experiment, code, host, test::an_attempt("u" + std::to_string(number), number));
         writer.set_running(attempt, {}, 1000);
         const int before = syncs_of_log;
         Outcome outcome;

@@ -24,7 +24,8 @@
 
 namespace deft::test {
 
-// Ends what hangs. A busy machine with a slow disk and sanitisers has needed two minutes for what takes seconds elsewhere.
+// Ends what hangs. A busy machine with a slow disk and sanitisers has needed two minutes for what takes seconds
+// elsewhere.
 inline constexpr std::chrono::seconds kDeadline{900};
 
 inline bool wait_until(const std::function<bool()>& condition) {
@@ -193,8 +194,10 @@ class TinySweep {
     }
     // The training attempts.
     std::vector<std::string> attempts() const {
-        return query("SELECT id, experiment_id, number, state, created_ms, ended_ms FROM attempt WHERE kind = 'train'"
-                     " ORDER BY id", 6);
+        return query(
+            "SELECT id, experiment_id, number, state, created_ms, ended_ms FROM attempt WHERE kind = 'train'"
+            " ORDER BY id",
+            6);
     }
     std::string count(const std::string& state) const {
         return value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = '" + state + "'");
@@ -270,8 +273,8 @@ class TinySweep {
         return pid;
     }
 
-    // Starts the sweep and stops its driver by SIGTERM while a trial trains, which ends with a checkpoint. The driver's exit
-    // code; -1 where no trial comes.
+    // Starts the sweep and stops its driver by SIGTERM while a trial trains, which ends with a checkpoint. The driver's
+    // exit code; -1 where no trial comes.
     int stop_while_training() const {
         Process driver = start();
         const pid_t trial = freeze_trial();

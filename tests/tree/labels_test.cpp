@@ -26,7 +26,8 @@ std::string with_helpers(const fs::path& file) {
     return all;
 }
 
-// Whether it has a mark of a test that looks outside the repository's sources, or reads sweeps whose data may be missing.
+// Whether it has a mark of a test that looks outside the repository's sources, or reads sweeps whose data may be
+// missing.
 bool looks_for_surroundings(const std::string& text) {
     const std::string marks[] = {std::string("DEFT_") + "SKIP(", std::string("DEFT_DATA_") + "MIRROR",
                                  std::string("run_") + "python(", std::string("SOURCE_DIR) / \"") + "sweeps\"",
@@ -37,8 +38,9 @@ bool looks_for_surroundings(const std::string& text) {
 
 // Names of test cases without that tag.
 std::vector<std::string> untagged(const std::string& text, const std::string& tag) {
-    static const std::regex kCase("\nTEST_CASE"
-                                  R"re(\(\s*("(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*)(?:,\s*("[^"]*"|\w+))?\))re");
+    static const std::regex kCase(
+        "\nTEST_CASE"
+        R"re(\(\s*("(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*)(?:,\s*("[^"]*"|\w+))?\))re");
     std::vector<std::string> names;
     for (std::sregex_iterator match(text.begin(), text.end(), kCase), end; match != end; ++match)
         if ((*match)[2].str().find(tag) == std::string::npos) names.push_back((*match)[1].str());

@@ -34,7 +34,7 @@ std::regex rejected_phrases() {
 
 // Text that people write and read; records, pictures and measured files keep their own words.
 bool is_written_text(const fs::path& file) {
-    static const std::set<std::string> extensions = {".h",  ".cpp", ".cu", ".cuh", ".toml", ".md",  ".cmake",
+    static const std::set<std::string> extensions = {".h",  ".cpp", ".cu",  ".cuh", ".toml", ".md", ".cmake",
                                                      ".py", ".sh",  ".sql", ".yml", ".yaml", ".in", ""};
     return extensions.contains(file.extension().string()) || file.filename() == "CMakeLists.txt";
 }
@@ -51,12 +51,14 @@ TEST_CASE("no line of the source tree contains a rejected phrase") {
     };
     int files = 0;
     std::map<std::string, int> counts;  // rejected lines per top-level folder
-    for (const char* top : {".ci", ".github", "base", "cmake", "docs", "engine", "evidence", "experiments", "kernels", "packaging",
-                            "reporting", "results_db", "schema", "sweeps", "tests", "CMakeLists.txt", "README.md",
-                            "CONTRIBUTING.md", "CHANGELOG.md", "deft"}) {
+    for (const char* top :
+         {".ci",         ".github",        "base",      "cmake",           "docs",         "engine", "evidence",
+          "experiments", "kernels",        "packaging", "reporting",       "results_db",   "schema", "sweeps",
+          "tests",       "CMakeLists.txt", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deft"}) {
         if (!fs::exists(kRoot / top)) continue;
         std::vector<fs::path> found;
-        if (fs::is_regular_file(kRoot / top)) found.push_back(kRoot / top);
+        if (fs::is_regular_file(kRoot / top))
+            found.push_back(kRoot / top);
         else
             for (const auto& entry : fs::recursive_directory_iterator(kRoot / top))
                 if (entry.is_regular_file()) found.push_back(entry.path());
@@ -83,9 +85,12 @@ TEST_CASE("no line of the source tree contains a rejected phrase") {
 TEST_CASE("the list of phrases rejects what it names and leaves comparatives alone") {
     const std::regex rejected = rejected_phrases();
     const std::string comment = "// ";
-    for (const std::string& line : {comment + "Wh" "at the reader sees.", std::string("the trial is n") + "o winner",
-                                   std::string("it was tol") + "d apart", std::string("8 experts of whic") + "h a row takes one"})
+    for (const std::string& line : {comment + "Wh"
+                                              "at the reader sees.",
+                                    std::string("the trial is n") + "o winner", std::string("it was tol") + "d apart",
+                                    std::string("8 experts of whic") + "h a row takes one"})
         CHECK(std::regex_search(line, rejected));
-    for (const std::string line : {"the recipe is no worse than the baseline", "a recommended amendment", "// Whatever fits."})
+    for (const std::string line :
+         {"the recipe is no worse than the baseline", "a recommended amendment", "// Whatever fits."})
         CHECK(!std::regex_search(line, rejected));
 }

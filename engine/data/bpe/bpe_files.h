@@ -19,8 +19,8 @@ std::vector<std::filesystem::path> bpe_files_in(const std::filesystem::path& fol
 
 // folder/vocab.json: {"token": id, ...}, ids 0 to n-1 without holes. folder/merges.txt: "#version..." and then "left
 // right" a line, lowest rank first. Tokens that no merge makes must be bytes or look like <this>: they are never
-// encoded. Each file may be packed, as .gz or .zst. Where neither of the two is there, folder/tokenizer.json. Errors: io,
-// where a file cannot be read or is truncated; config, with the line, where the two make no vocabulary.
+// encoded. Each file may be packed, as .gz or .zst. Where neither of the two is there, folder/tokenizer.json. Errors:
+// io, where a file cannot be read or is truncated; config, with the line, where the two make no vocabulary.
 BpeVocabulary read_bpe(const std::filesystem::path& folder);
 
 // Writes vocab.json and merges.txt, and the same as tokenizer.json of Hugging Face's `tokenizers`. Makes the folder.

@@ -26,12 +26,15 @@ bool is_byte_level(const Json& rule) {
 }
 
 void require_gpt2_rules(const fs::path& file, const Json& json) {
-    const auto is_set = [&](const Json& object, const char* key) { return object.contains(key) && !object.at(key).is_null(); };
+    const auto is_set = [&](const Json& object, const char* key) {
+        return object.contains(key) && !object.at(key).is_null();
+    };
     if (is_set(json, "normalizer")) refuse(file, "its normalizer changes the text");
     if (!json.contains("pre_tokenizer") || !is_byte_level(json.at("pre_tokenizer")))
         refuse(file, "its pre_tokenizer is not ByteLevel with add_prefix_space = false and use_regex = true");
     const Json& model = json.at("model");
-    if (model.value("type", "BPE") != "BPE") refuse(file, fmt::format("its model is {}, not BPE", model.at("type").dump()));
+    if (model.value("type", "BPE") != "BPE")
+        refuse(file, fmt::format("its model is {}, not BPE", model.at("type").dump()));
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
         if (is_set(model, key) && model.at(key) != "") refuse(file, fmt::format("its model has a {}", key));
 }
@@ -55,8 +58,10 @@ TokenizerJson read_tokenizer_json(const fs::path& file) {
             read.vocab.emplace_back(spelling, id.get<std::int64_t>());
         if (json.contains("added_tokens") && !json.at("model").at("vocab").contains(kEndOfText))
             for (const Json& token : json.at("added_tokens"))
-                if (token.at("content") == kEndOfText) read.vocab.emplace_back(kEndOfText, token.at("id").get<std::int64_t>());
-        std::sort(read.vocab.begin(), read.vocab.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+                if (token.at("content") == kEndOfText)
+                    read.vocab.emplace_back(kEndOfText, token.at("id").get<std::int64_t>());
+        std::sort(read.vocab.begin(), read.vocab.end(),
+                  [](const auto& a, const auto& b) { return a.second < b.second; });
         for (const Json& merge : json.at("model").at("merges")) read.merges += merge_line(merge);
         return read;
     } catch (const Json::exception& error) {

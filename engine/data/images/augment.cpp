@@ -43,7 +43,8 @@ struct StretchedChannel {
         const auto at = [&](std::int64_t y, std::int64_t c) {
             return static_cast<double>(pixels[static_cast<std::size_t>(y * width + c)]);
         };
-        const double low = at(row.low, column.low) + column.share * (at(row.low, column.high) - at(row.low, column.low));
+        const double low =
+            at(row.low, column.low) + column.share * (at(row.low, column.high) - at(row.low, column.low));
         const double high =
             at(row.high, column.low) + column.share * (at(row.high, column.high) - at(row.high, column.low));
         return low + row.share * (high - low);

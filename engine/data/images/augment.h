@@ -42,8 +42,8 @@ struct AugmentationChoice {
 };
 AugmentationChoice augmentation_choice(const Augmentation& augmentation, const AugmentationKey& key);
 
-// Image i for training, of what check_augmentation() lets pass; `out` is (height, width, channels) of shown_size(), as the
-// op patchify reads images. Without padding and flip: for evaluation, whatever the key.
+// Image i for training, of what check_augmentation() lets pass; `out` is (height, width, channels) of shown_size(), as
+// the op patchify reads images. Without padding and flip: for evaluation, whatever the key.
 void write_augmented(const ImageSet& images, std::int64_t i, const Augmentation& augmentation,
                      const AugmentationKey& key, std::span<float> out);
 

@@ -55,8 +55,9 @@ ImageSet read_cifar(const ImageFile& file, CifarFormat format) {
         for (std::size_t l = 0; l < labels.size(); ++l) {
             value = std::to_integer<std::int32_t>(bytes[l]);
             if (value >= labels[l].classes)
-                refuse_images(file, fmt::format("the {} of record {} is {}, and {} has {}", labels[l].name, i, value,
-                                                cifar_name(format), labels[l].classes),
+                refuse_images(file,
+                              fmt::format("the {} of record {} is {}, and {} has {}", labels[l].name, i, value,
+                                          cifar_name(format), labels[l].classes),
                               right_file);
         }
         set.labels.push_back(value);

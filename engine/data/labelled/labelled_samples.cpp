@@ -46,8 +46,9 @@ void LabelledSamples::add_class(const TextPair& texts, std::int32_t label) {
 
 void LabelledSamples::add_value(const TextPair& texts, float value) {
     if (!has_values() || !std::isfinite(value))
-        throw Error(ErrorKind::config, has_values() ? fmt::format("a sample's value is {}", value)
-                                                    : std::string("a value of samples that have classes"),
+        throw Error(ErrorKind::config,
+                    has_values() ? fmt::format("a sample's value is {}", value)
+                                 : std::string("a value of samples that have classes"),
                     "give each sample of values a number");
     add_row(texts);
     values_.push_back(value);
@@ -74,7 +75,8 @@ std::int64_t LabelledSamples::cut(std::int64_t sample) const {
 
 std::span<const std::int32_t> LabelledSamples::row(const std::vector<std::int32_t>& of_all, std::int64_t sample) const {
     const auto i = static_cast<std::size_t>(sample);
-    return std::span(of_all).subspan(static_cast<std::size_t>(start_[i]), static_cast<std::size_t>(start_[i + 1] - start_[i]));
+    return std::span(of_all).subspan(static_cast<std::size_t>(start_[i]),
+                                     static_cast<std::size_t>(start_[i + 1] - start_[i]));
 }
 
 }  // namespace deft::engine

@@ -73,7 +73,8 @@ void require_metrics(std::span<const SampleCurriculum> metrics) {
                         fmt::format("the difficulty {} is of {} samples, and {} of {}", metric.name, index.samples(),
                                     metrics.front().name, metrics.front().index.samples()),
                         "analyse the corpus again");
-        if (metric.percentile && index.samples() > 1 && index.sorted_value(0) == index.sorted_value(index.samples() - 1))
+        if (metric.percentile && index.samples() > 1 &&
+            index.sorted_value(0) == index.sorted_value(index.samples() - 1))
             throw Error(ErrorKind::config,
                         fmt::format("every sample has difficulty {} under {}: a percentile of it orders nothing",
                                     index.sorted_text(0), metric.name),

@@ -17,7 +17,7 @@ struct SampleCurriculum {
     Pacing pacing;           // of the percentage, or of the difficulty; its clock shows step + 1
     bool percentile = true;  // admitted: floor(samples * d / 100) easiest, at least one; else all with value <= d
     DifficultyIndex index;
-    std::string name;        // for messages
+    std::string name;  // for messages
 };
 
 // From `first_step` (0 the first) on, `admitted` samples are drawn from.

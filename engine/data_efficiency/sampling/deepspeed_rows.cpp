@@ -164,10 +164,9 @@ IndexedRows::IndexedRows(const fs::path& prefix) {
                                 elements * type.bytes));
     elements_ = {bin_->bytes().data(), elements, type};
     if (code == kUnsigned32 && read_as_floats_too(elements_.as<std::uint32_t>()))
-        refuse_rows(
-            file,
-            "type code 7 means integers in DeepSpeed and floats elsewhere, and its elements may be either",
-            "write it again with 64-bit integers (code 5)");
+        refuse_rows(file,
+                    "type code 7 means integers in DeepSpeed and floats elsewhere, and its elements may be either",
+                    "write it again with 64-bit integers (code 5)");
     if (type == NumberType{'u', 8}) {
         for (const std::uint64_t value : elements_.as<std::uint64_t>())
             if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

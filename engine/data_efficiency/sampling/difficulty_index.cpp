@@ -36,9 +36,8 @@ bool is_order(std::span<const Value> value, std::span<const Id> order) {
 
 bool is_order(const DifficultyIndex& index) {
     return with_number_type(index.value.type, [&]<class Value>() {
-        return with_number_type(index.order.type, [&]<class Id>() {
-            return is_order(index.value.as<Value>(), index.order.as<Id>());
-        });
+        return with_number_type(index.order.type,
+                                [&]<class Id>() { return is_order(index.value.as<Value>(), index.order.as<Id>()); });
     });
 }
 
@@ -113,13 +112,16 @@ void write_difficulty_index(const DifficultyIndex& index, const fs::path& folder
 }
 
 DifficultyIndex read_difficulty_index(const fs::path& folder, const std::string& name) {
-    const Npy value = read_npy(difficulty_value_file(folder, name)), order = read_npy(difficulty_order_file(folder, name));
+    const Npy value = read_npy(difficulty_value_file(folder, name)),
+              order = read_npy(difficulty_order_file(folder, name));
     const auto files = std::make_shared<const std::pair<Npy, Npy>>(value, order);
     const DifficultyIndex index{{value.data, value.count, value.type}, {order.data, order.count, order.type}, files};
-    if (!is_integer_column(value.type) || !is_integer_column(order.type) || value.count != order.count || !is_order(index))
-        throw Error(ErrorKind::io,
-                    fmt::format("{} and its values do not belong together", difficulty_order_file(folder, name).string()),
-                    "delete both and analyse the corpus again");
+    if (!is_integer_column(value.type) || !is_integer_column(order.type) || value.count != order.count ||
+        !is_order(index))
+        throw Error(
+            ErrorKind::io,
+            fmt::format("{} and its values do not belong together", difficulty_order_file(folder, name).string()),
+            "delete both and analyse the corpus again");
     return index;
 }
 

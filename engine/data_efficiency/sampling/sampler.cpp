@@ -32,7 +32,8 @@ std::vector<std::int64_t> quotas(std::int64_t draws, const std::vector<double>& 
 
 // In (-1/2, 1/2). Layer 1: layer 0 of this purpose keys the permutations of draws.
 double first_lag(std::uint64_t seed, std::size_t cluster) {
-    return kernels::philox_uniform(kernels::philox_u32(seed, kernels::RandomPurpose::draw_order, cluster, 1, 0, 0)) - 0.5;
+    return kernels::philox_uniform(kernels::philox_u32(seed, kernels::RandomPurpose::draw_order, cluster, 1, 0, 0)) -
+           0.5;
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ Sampler::Sampler(std::uint64_t seed, Admission admission, std::int64_t steps,
             draws_before(p + 1 < admitted.size() ? admitted[p + 1].first_step : steps) - first_draw;
         Phase phase{first_draw, draws, mix_of(p, draws, 0), {}, {}};
         for (std::size_t c = 0; c <= p; ++c)
-            lag[c] += static_cast<double>(phase.draws) * static_cast<double>(cluster_start_[c + 1] - cluster_start_[c]) /
+            lag[c] += static_cast<double>(phase.draws) *
+                      static_cast<double>(cluster_start_[c + 1] - cluster_start_[c]) /
                       static_cast<double>(admitted[p].admitted);
         const std::vector<std::int64_t> quota = quotas(phase.draws, lag);
         phase.drawn_before = drawn;
@@ -94,7 +96,8 @@ std::int64_t Sampler::from_cluster(std::size_t cluster, std::int64_t position) c
     const std::int64_t epoch = position < size ? 0 : position / size;
     const auto i = static_cast<std::uint64_t>(position - epoch * size);
     if (epoch >= kEpochsAhead) return start + static_cast<std::int64_t>(order_of(cluster, epoch)(i));
-    return start + static_cast<std::int64_t>(first_orders_[cluster * kEpochsAhead + static_cast<std::size_t>(epoch)](i));
+    return start +
+           static_cast<std::int64_t>(first_orders_[cluster * kEpochsAhead + static_cast<std::size_t>(epoch)](i));
 }
 
 std::size_t Sampler::phase_of(std::int64_t draw) const {

@@ -17,10 +17,10 @@ class Sampler {
     // All samples from the start. Every epoch is a new permutation: no repeats within one.
     Sampler(std::uint64_t seed, std::int64_t samples);
 
-    // A phase's newcomers are a cluster. In each phase every cluster gets its share of the draws by its size (rounded so
-    // that the sum over phases is off by less than one or two), mixed at random; within a cluster, every epoch is a new
-    // permutation. draws_before(step): how many samples the steps before that one draw; `steps`: of the whole run, which
-    // ends the last phase.
+    // A phase's newcomers are a cluster. In each phase every cluster gets its share of the draws by its size (rounded
+    // so that the sum over phases is off by less than one or two), mixed at random; within a cluster, every epoch is a
+    // new permutation. draws_before(step): how many samples the steps before that one draw; `steps`: of the whole run,
+    // which ends the last phase.
     Sampler(std::uint64_t seed, Admission admission, std::int64_t steps,
             const std::function<std::int64_t(std::int64_t step)>& draws_before);
 

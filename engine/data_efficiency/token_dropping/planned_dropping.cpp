@@ -13,9 +13,10 @@ void require_layers(const TokenDropping& dropping, std::int64_t layers) {
     std::int64_t before = -1;
     for (const std::int32_t layer : dropping.layers) {
         if (layer <= before || layer >= layers)
-            throw Error(ErrorKind::config,
-                        fmt::format("layer {}, which drops tokens, after layer {} of a model of {}", layer, before, layers),
-                        "name layers from 0 upwards, each once");
+            throw Error(
+                ErrorKind::config,
+                fmt::format("layer {}, which drops tokens, after layer {} of a model of {}", layer, before, layers),
+                "name layers from 0 upwards, each once");
         before = layer;
     }
     if (dropping.layers.empty()) throw Error(ErrorKind::config, "no layer drops tokens", "name at least one");
@@ -24,7 +25,8 @@ void require_layers(const TokenDropping& dropping, std::int64_t layers) {
 // kept: the real tokens of each sample first, then padding, which packed samples have none of.
 KeptTokens packed(Exec& exec, const PlannedDropping& dropping, const KeptTokens& kept, const MicroBatch& batch) {
     const std::int64_t sets = kept.index.dim(0), B = kept.index.dim(1), rows = batch.kept_start[B];
-    KeptTokens packed{dropping.packed_index.view({sets, 1, rows}), kept.set_of_layer,
+    KeptTokens packed{dropping.packed_index.view({sets, 1, rows}),
+                      kept.set_of_layer,
                       dropping.packed_position.view({sets, 1, rows}),
                       {dropping.kept_start.view({B + 1}), kept.index.dim(2)}};
     write_tensor(exec, packed.packed.start, batch.kept_start);
@@ -38,12 +40,14 @@ PlannedDropping plan_dropping(Arena& arena, const TokenDropping& dropping, const
                               const Backend& backend, std::int64_t max_batch) {
     require_layers(dropping, model.layers());
     if (dropping.dropper->reads_tokens && model.input.patches)
-        throw Error(ErrorKind::config, fmt::format("{} chooses by tokens, and images have none", dropping.dropper->name),
+        throw Error(ErrorKind::config,
+                    fmt::format("{} chooses by tokens, and images have none", dropping.dropper->name),
                     "use random_ltd");
     if (dropping.dropper->reads_tokens && !model.head)
-        throw Error(ErrorKind::config,
-                    fmt::format("{} learns from the losses of tokens, and labelled texts have none", dropping.dropper->name),
-                    "use random_ltd");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("{} learns from the losses of tokens, and labelled texts have none", dropping.dropper->name),
+            "use random_ltd");
     PlannedDropping planned;
     planned.keep_first = dropping.keep_first;
     planned.set_of_layer.assign(static_cast<std::size_t>(model.layers()), KeptTokens::kEveryToken);

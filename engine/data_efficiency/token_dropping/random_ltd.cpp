@@ -20,8 +20,8 @@ TokenChoice plan_random_ltd(Arena& arena, std::span<const std::int32_t> layers, 
     TokenChoice choice;
     choice.start = [=](Exec& exec) { write_tensor(exec, layer_id, ids.data()); };
     choice.select = [=](Exec& exec, Tensor index, std::int64_t keep_first, const MicroBatch& batch) {
-        select_random_tokens(exec, index, batch.seed, batch.step, layer_id, batch.draw, batch.T,
-                             keep_first, batch.length);
+        select_random_tokens(exec, index, batch.seed, batch.step, layer_id, batch.draw, batch.T, keep_first,
+                             batch.length);
     };
     return choice;
 }

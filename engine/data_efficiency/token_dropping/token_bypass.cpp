@@ -33,7 +33,7 @@ TokenChoice plan_token_bypass(Arena& arena, std::span<const std::int32_t>, std::
     const auto add = [&](const char* name, DType type) {
         return arena.add(Region::activations, std::string("token_bypass.") + name, type, {vocab});
     };
-    const Tensor importance = add("importance", DType::f32);                               // (V)
+    const Tensor importance = add("importance", DType::f32);                                // (V)
     const Tensor loss_sum = add("loss_sum", DType::i64), count = add("count", DType::i64);  // (V): of the step so far
     TokenChoice choice;
     choice.start = [=, special = special_tokens](Exec& exec) {
@@ -42,8 +42,7 @@ TokenChoice plan_token_bypass(Arena& arena, std::span<const std::int32_t>, std::
         write_tensor(exec, importance, values.data());
     };
     choice.select = [=](Exec& exec, Tensor index, std::int64_t keep_first, const MicroBatch& batch) {
-        select_important_tokens(exec, index, importance, batch.token, keep_first, batch.length,
-                                batch.packed);
+        select_important_tokens(exec, index, importance, batch.token, keep_first, batch.length, batch.packed);
     };
     choice.observe = [=](Exec& exec, Tensor target, Tensor loss, Accumulate accumulate) {
         add_entry_losses(exec, loss_sum, count, loss, target, accumulate);
@@ -65,9 +64,13 @@ TokenDropper token_bypass_dropper() {
             .default_layers_text = "the middle half",
             .one_set = true,
             .reads_tokens = true,
-            .keys = {{"decay", at<&TokenBypassSettings::decay>, "what a step keeps of the average of an entry's losses",
+            .keys = {{"decay",
+                      at<&TokenBypassSettings::decay>,
+                      "what a step keeps of the average of an entry's losses",
                       {.at_least = 0, .below = 1}},
-                     {"special_tokens", at<&TokenBypassSettings::special_tokens>, "ids of tokens that are kept always",
+                     {"special_tokens",
+                      at<&TokenBypassSettings::special_tokens>,
+                      "ids of tokens that are kept always",
                       {.at_least = 0}}},
             .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<TokenBypassSettings>(); },
             .plan = plan_token_bypass};

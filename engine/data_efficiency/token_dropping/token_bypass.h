@@ -6,10 +6,10 @@
 // it; a position counts as important as the entry of its token. The K most important are kept, the lower position where
 // two are equal; the first positions and special tokens before all others, padding last.
 //
-// As in the authors' code (TensorFlow Model Garden): an entry that was never a target has importance 10, and the average
-// keeps 0.995 of its old value; the new one is the mean loss of the entry's targets in a step. Ours: losses are summed as
-// integers of 2^-24 nats (kernels/entry_loss.h), so that equal losses give equal sums however a step is split; special
-// tokens have infinite importance, so that they compete with each other by position alone.
+// As in the authors' code (TensorFlow Model Garden): an entry that was never a target has importance 10, and the
+// average keeps 0.995 of its old value; the new one is the mean loss of the entry's targets in a step. Ours: losses are
+// summed as integers of 2^-24 nats (kernels/entry_loss.h), so that equal losses give equal sums however a step is
+// split; special tokens have infinite importance, so that they compete with each other by position alone.
 //
 // Caveat for causal models: importance comes from the losses of past steps alone, but which K positions of a sample are
 // the most important depends on all its tokens, so whether an early position is kept reveals a little of what follows

@@ -22,9 +22,9 @@ struct MicroBatch {
     std::int64_t step = 0;  // from 0
     std::int64_t T = 0;     // tokens of a sample
     Tensor draw;            // (B) i64: each sample's number among the run's draws
-    Tensor token;           // (B, T) i32, or (1, M) of packed samples; empty: images, which only a dropper that does not
-                            // read tokens can take
-    Tensor length;          // (B) i32: real tokens; empty: all are
+    Tensor token;   // (B, T) i32, or (1, M) of packed samples; empty: images, which only a dropper that does not
+                    // read tokens can take
+    Tensor length;  // (B) i32: real tokens; empty: all are
     SampleStarts packed = {};
     // (B + 1) on the host, of packed samples: where the rows that are kept of each start.
     const std::int32_t* kept_start = nullptr;

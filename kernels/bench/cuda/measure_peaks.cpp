@@ -85,12 +85,11 @@ CudaPeaks measure_device_peaks() {
     peaks.read = read(large);
     peaks.cached_read = read(small);
     peaks.copy = usual_rate(timer, 2 * static_cast<double>(large),
-                           [&] { copy_on_device(timer.exec(), to.get(), from.get(), large); });
+                            [&] { copy_on_device(timer.exec(), to.get(), from.get(), large); });
     const std::int64_t items = timer.cache_bytes() / 64;
     const DeviceMemory ends(allocate(static_cast<std::size_t>(items) * sizeof(float)));
-    peaks.exponentials = usual_rate(timer, static_cast<double>(items * kExponentialsOfItem), [&] {
-        run_exponentials(timer.exec(), static_cast<float*>(ends.get()), items);
-    });
+    peaks.exponentials = usual_rate(timer, static_cast<double>(items * kExponentialsOfItem),
+                                    [&] { run_exponentials(timer.exec(), static_cast<float*>(ends.get()), items); });
     peaks.launch_seconds = 1 / usual_rate(timer, 1, [&] { launch_nothing(timer.exec()); });
     peaks.nothing_seconds = median_seconds(timer, [] {});
     peaks.empty_kernel_seconds = median_seconds(timer, [&] { launch_nothing(timer.exec()); });

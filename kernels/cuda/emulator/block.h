@@ -23,11 +23,11 @@ enum class Wait : std::uint8_t { nothing, block_barrier, warp_barrier, shuffle, 
 struct Thread {
     Context context;
     Wait wait = Wait::nothing;
-    std::source_location site;  // of the wait
-    unsigned mask = 0;          // the lanes of a warp's operation
-    int source = 0;             // the lane that a shuffle reads
-    std::uint64_t value = 0;    // brought to a shuffle or ballot
-    std::uint64_t result = 0;   // and taken from it
+    std::source_location site;      // of the wait
+    unsigned mask = 0;              // the lanes of a warp's operation
+    int source = 0;                 // the lane that a shuffle reads
+    std::uint64_t value = 0;        // brought to a shuffle or ballot
+    std::uint64_t result = 0;       // and taken from it
     CollectiveWork work = nullptr;  // of a collective, whose operands are at the address `value`
 };
 

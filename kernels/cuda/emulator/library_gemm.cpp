@@ -67,8 +67,8 @@ bool run_planned(Exec& exec, const ProductKey& key, const Compute& compute) {
         compute();
         return true;
     };
-    const LibraryAlgorithm* const ran =
-        exec.products->plans.run(key, [](const ProductKey&) { return algorithms(); }, fits, starts);
+    const LibraryAlgorithm* const ran = exec.products->plans.run(
+        key, [](const ProductKey&) { return algorithms(); }, fits, starts);
     if (ran == nullptr) return false;
     record_product(exec, key.shape, ProductPath::library, ran);
     return true;

@@ -7,7 +7,7 @@ namespace deft::kernels::cuda::emulator {
 
 struct LibraryRules {
     bool takes_products = true;
-    bool takes_epilogues = false;  // bias and activation with the product
+    bool takes_epilogues = false;    // bias and activation with the product
     int algorithms = 2;              // that its heuristics name, 0 the best; all compute the same
     int refused_at_start = 0;        // the first ones of them, which fit but do not run
     std::int64_t rows_of_first = 1;  // the first fits multiples of this number of rows alone

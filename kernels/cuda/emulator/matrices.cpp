@@ -35,7 +35,8 @@ void distribute(void* const* lanes) {
     for (int m = 0; m < 4; ++m) {
         int rows_in[8] = {};
         for (int row = 0; row < 8; ++row)
-            ++rows_in[reinterpret_cast<std::uintptr_t>(static_cast<const MatrixRow*>(lanes[8 * m + row])->place) / 16 % 8];
+            ++rows_in[reinterpret_cast<std::uintptr_t>(static_cast<const MatrixRow*>(lanes[8 * m + row])->place) / 16 %
+                      8];
         conflicts += *std::max_element(std::begin(rows_in), std::end(rows_in)) - 1;
     }
     running_block()->count_matrices(4, conflicts);
@@ -74,9 +75,10 @@ void require_copy_aligned(const void* to, const void* from, bool inside) {
 }
 
 void too_many_copies(std::size_t count) {
-    running_block()->misuse(fmt::format("thread {} has {} asynchronous copies or groups that it did not wait for, more "
-                                        "than the emulator keeps",
-                                        thread_index(), count));
+    running_block()->misuse(
+        fmt::format("thread {} has {} asynchronous copies or groups that it did not wait for, more "
+                    "than the emulator keeps",
+                    thread_index(), count));
 }
 
 void distribute_rows(MatrixRow& mine, Transposed transposed, const std::source_location& site) {

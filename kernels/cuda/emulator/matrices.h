@@ -1,6 +1,6 @@
 #pragma once
-// Operations of a warp's lanes together on a tensor core's matrices (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16" and
-// "ldmatrix"), and mistakes in asynchronous copies that tests plant.
+// Operations of a warp's lanes together on a tensor core's matrices (PTX ISA 8.0, "Matrix fragments for mma.m16n8k16"
+// and "ldmatrix"), and mistakes in asynchronous copies that tests plant.
 
 #include <bit>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// Warp-wide instructions of tensor cores and asynchronous copies on the host. Included by device_words.h alone; what each
-// does is written in the file of the same name for nvcc.
+// Warp-wide instructions of tensor cores and asynchronous copies on the host. Included by device_words.h alone; what
+// each does is written in the file of the same name for nvcc.
 //
 // A copy happens at its wait and no sooner, and its target is NaN until then: a missing wait, commit or barrier shows.
 

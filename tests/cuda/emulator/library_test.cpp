@@ -147,7 +147,8 @@ TEST_CASE("a curriculum searches for algorithms once a bucket of rows") {
     std::set<cuda::ProductShape> buckets, shapes;
     std::int64_t planned = 0, searches = 0;
     for (int step = 0; step < 6; ++step) {
-        for (const cuda::ProductShape& shape : engine::planned_products(config, kGpuBf16, engine::plan_step(config, step))) {
+        for (const cuda::ProductShape& shape :
+             engine::planned_products(config, kGpuBf16, engine::plan_step(config, step))) {
             shapes.insert(shape);
             buckets.insert(cuda::bucket_of({shape}).shape);
             ++planned;
@@ -210,7 +211,8 @@ TEST_CASE("deft doctor names the products that fall back") {
     const WithLibrary library({.takes_products = false});
     CHECK(sweeps::gpu_products(products).state == Finding::State::ok);  // our tensor cores take them
     constexpr cuda::ProductType kBf16 = cuda::ProductType::bf16;
-    const Finding finding = sweeps::gpu_products({{false, true, 32, 72, 20, kBf16, kBf16, kBf16, cuda::Epilogue::none}});
+    const Finding finding =
+        sweeps::gpu_products({{false, true, 32, 72, 20, kBf16, kBf16, kBf16, cuda::Epilogue::none}});
     CHECK(finding.state == Finding::State::note);
     CHECK_THAT(finding.found, ContainsSubstring("fallbacks without tensor cores: ") &&
                                   ContainsSubstring("NT 32x72x20 bf16 bf16 -> bf16"));

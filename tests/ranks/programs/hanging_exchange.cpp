@@ -1,6 +1,6 @@
-// Loaded into a rank before the MPI library: once the file $DEFT_HANG is there, the rank never comes to its next exchange.
-// It computes for ever where the file says "computing", and else waits for ever. The file is gone then, so that the next
-// try does not hang.
+// Loaded into a rank before the MPI library: once the file $DEFT_HANG is there, the rank never comes to its next
+// exchange. It computes for ever where the file says "computing", and else waits for ever. The file is gone then, so
+// that the next try does not hang.
 
 #include <mpi.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// start_ranks torchrun|srun N PROGRAM ARGUMENT...: starts N ranks with the variables of that launcher and waits for them.
-// Like those launchers it takes a free port; it ends with the worst of their exit codes.
+// start_ranks torchrun|srun N PROGRAM ARGUMENT...: starts N ranks with the variables of that launcher and waits for
+// them. Like those launchers it takes a free port; it ends with the worst of their exit codes.
 
 #include <sys/wait.h>
 #include <unistd.h>

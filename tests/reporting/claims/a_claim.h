@@ -55,8 +55,9 @@ inline results_db::SweepResults sweep_with(const std::vector<ClaimedLosses>& row
         std::int64_t seed = 0;
         for (const double loss : row.losses) {
             ++seed;
-            trials.push_back(a_finished_trial(row.row.case_name.c_str(), row.row.budget_fraction == 1 ? kFullBudget : kHalfBudget,
-                                              seed, loss, row.wall_ms + seed));
+            trials.push_back(a_finished_trial(row.row.case_name.c_str(),
+                                              row.row.budget_fraction == 1 ? kFullBudget : kHalfBudget, seed, loss,
+                                              row.wall_ms + seed));
             trials.back().train_seconds = static_cast<double>(row.wall_ms + seed) / 1000;
             trials.back().device_seconds = 1800;
             trials.back().usd = 2.0;
@@ -70,7 +71,8 @@ inline results_db::SweepResults sweep_with(const std::vector<ClaimedLosses>& row
 // Rows of a table whose spread over seeds is known well.
 inline std::vector<ClaimedLosses> quiet_rows(double base, double base_half, double tech, double tech_half) {
     const auto around = [](double mean) { return std::vector<double>{mean - 0.01, mean, mean + 0.01}; };
-    return {{kBase, around(base)}, {kBaseHalf, around(base_half)}, {kTech, around(tech)}, {kTechHalf, around(tech_half)}};
+    return {
+        {kBase, around(base)}, {kBaseHalf, around(base_half)}, {kTech, around(tech)}, {kTechHalf, around(tech_half)}};
 }
 
 inline Claim a_claim_on_time(double fraction) {

@@ -84,7 +84,8 @@ TEST_CASE("rows of another stage lend no variance, and are compared with none of
     for (TrialRow& trial : sweep.trials)
         if (trial.case_key == "tech" && trial.stage == "pretrain") trial.scores.clear();
     CHECK(judged(claim, sweep).outcome == Outcome::missing);
-    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("tech at 50% has it in stage finetune, and base at 100% in stage pretrain"));
+    CHECK_THAT(judged(claim, sweep).text,
+               ContainsSubstring("tech at 50% has it in stage finetune, and base at 100% in stage pretrain"));
 }
 
 TEST_CASE("A row that is stale has no value to judge a claim by, and none of its spread is pooled") {
@@ -139,7 +140,8 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
     claim.proxy.better = "higher";
     score(0.5);
     CHECK(judged(claim, sweep).outcome == Outcome::missing);
-    CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("task:piqa acc of base[budget_fraction=1.0] is not significantly above chance"));
+    CHECK_THAT(judged(claim, sweep).text,
+               ContainsSubstring("task:piqa acc of base[budget_fraction=1.0] is not significantly above chance"));
     score(0.6);
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
@@ -152,12 +154,14 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
     const auto search = [&](const char* case_key, const char* best, const char* other) {
         for (const auto& [rate, loss] : {std::pair{best, 2.0}, {other, 3.0}})
             sweep.searched.push_back(a_finished_trial(
-                case_key, fmt::format(R"({{"train.budget_fraction":1.0,"train.learning_rate":{}}})", rate).c_str(), 7, loss));
+                case_key, fmt::format(R"({{"train.budget_fraction":1.0,"train.learning_rate":{}}})", rate).c_str(), 7,
+                loss));
     };
     search("another", "0.001", "0.002");
     CHECK(text().find("learning rate") == std::string::npos);
     search("tech", "0.002", "0.001");
-    CHECK_THAT(text(), ContainsSubstring(". The best learning rate is at the end of its list for tech[budget_fraction=1.0]"));
+    CHECK_THAT(text(),
+               ContainsSubstring(". The best learning rate is at the end of its list for tech[budget_fraction=1.0]"));
     // The best of a column has all others as rivals.
     PublishedTable best = table_of({a_claim(ClaimKind::best_in_column, kBase, std::nullopt, 0.02)});
     best.rows = {best.rows[0], best.rows[2]};
@@ -179,8 +183,9 @@ TEST_CASE("a claim on time is unclear where contention affected its rows differe
     };
     CHECK(with_share(0.95).outcome == Outcome::holds);
     CHECK(with_share(0.5).outcome == Outcome::unclear);
-    CHECK_THAT(with_share(0.5).text, ContainsSubstring("equal CPU contention; share of their time that computed: "
-                                                       "tech[budget_fraction=0.5] for 99%, base[budget_fraction=1.0] for 50%"));
+    CHECK_THAT(with_share(0.5).text,
+               ContainsSubstring("equal CPU contention; share of their time that computed: "
+                                 "tech[budget_fraction=0.5] for 99%, base[budget_fraction=1.0] for 50%"));
 }
 
 TEST_CASE("a claim on dollars is judged by the rule of the seconds that they follow from") {
@@ -238,7 +243,9 @@ TEST_CASE("claims of a table that is of one stage are judged by the rows of that
         sweep.trials.push_back(trial);
     }
     PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
-    const auto outcome = [&](const SweepResults& of) { return check_claims(table, of, {}).front().judged.finding.outcome; };
+    const auto outcome = [&](const SweepResults& of) {
+        return check_claims(table, of, {}).front().judged.finding.outcome;
+    };
     table.stage = "finetune";
     CHECK(outcome(sweep) == Outcome::fails);
     table.stage = "pretrain";

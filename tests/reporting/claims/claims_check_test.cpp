@@ -19,10 +19,12 @@ using results_db::SweepResults;
 using results_db::TrialRow;
 using Row = ClaimedLosses;
 
-// Four rows of variance 1e-4: pooled 1e-4 with 8 degrees; the standard error of a difference is 0.00816, t(95%, 8) 1.8595,
-// so that a bound is 0.01518 from the difference.
+// Four rows of variance 1e-4: pooled 1e-4 with 8 degrees; the standard error of a difference is 0.00816, t(95%,
+// 8) 1.8595, so that a bound is 0.01518 from the difference.
 TEST_CASE("no worse, better, equal and best: bounds against margins") {
-    const auto outcome = [](const Claim& claim, const std::vector<Row>& rows) { return judged(claim, sweep_with(rows)).outcome; };
+    const auto outcome = [](const Claim& claim, const std::vector<Row>& rows) {
+        return judged(claim, sweep_with(rows)).outcome;
+    };
     const Claim no_worse = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.004)) == Outcome::holds);
     CHECK(outcome(no_worse, quiet_rows(2, 2.5, 1.9, 2.006)) == Outcome::unclear);
@@ -50,11 +52,14 @@ TEST_CASE("no worse, better, equal and best: bounds against margins") {
 }
 
 TEST_CASE("the finding says means, bounds, margin and what would settle it") {
-    const CheckFinding holds = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_with(quiet_rows(2, 2.5, 1.9, 2.004)));
-    CHECK_THAT(holds.text, ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
-                               ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
-    // Told of the claim's own row, whichever side of the margin decides; the bound that refutes is one of two: t(97.5%, 8) is
-    // 2.306, and 2.306 x 0.00816 is 0.0188.
+    const CheckFinding holds =
+        judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_with(quiet_rows(2, 2.5, 1.9, 2.004)));
+    CHECK_THAT(
+        holds.text,
+        ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
+            ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
+    // Told of the claim's own row, whichever side of the margin decides; the bound that refutes is one of two: t(97.5%,
+    // 8) is 2.306, and 2.306 x 0.00816 is 0.0188.
     const Claim equal = a_claim(ClaimKind::equal_within, kTech, kBase, 0.02);
     CHECK_THAT(judged(equal, sweep_with(quiet_rows(2, 2.5, 1.994, 2))).text,
                ContainsSubstring("0.006 better, between 0.013 worse and 0.021 better"));
@@ -66,22 +71,26 @@ TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     CHECK(*holds.effect == Approx(-0.004));
     CHECK(*holds.lower == Approx(-0.004 - 0.0151836).epsilon(1e-4));
     CHECK(*holds.limit == Approx(0.02));
-    const CheckFinding unclear = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_with(quiet_rows(2, 2.5, 1.9, 2.01)));
-    // half < 0.01: t(14) sqrt(2e-4 / 6) = 0.01017 with 6 seeds, t(16) sqrt(2e-4 / 7) = 0.00933 with 7: 4 more of two rows, at
-    // half a device-hour and two dollars each. The smallest effect is 2.75 standard errors (noncentral t of 8 degrees).
-    CHECK_THAT(unclear.text, ContainsSubstring("4 more seeds of each row would settle it, about 4 device-hours or $16.00"));
+    const CheckFinding unclear =
+        judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_with(quiet_rows(2, 2.5, 1.9, 2.01)));
+    // half < 0.01: t(14) sqrt(2e-4 / 6) = 0.01017 with 6 seeds, t(16) sqrt(2e-4 / 7) = 0.00933 with 7: 4 more of two
+    // rows, at half a device-hour and two dollars each. The smallest effect is 2.75 standard errors (noncentral t of 8
+    // degrees).
+    CHECK_THAT(unclear.text,
+               ContainsSubstring("4 more seeds of each row would settle it, about 4 device-hours or $16.00"));
     CHECK_THAT(unclear.text, ContainsSubstring("these seeds show 0.022 beyond the claim with 80% power"));
 }
 
-// A difference of 0.01 beyond the margin against one of three rows: of 8 degrees P(T > 1.2247) is 0.128, and at a third of
-// 5% t is 2.566, so that the bound which refutes is 0.030 - 0.021. The row at the margin would hold after 80,000 seeds; the
-// first to refute does after 8 (3 + 8 of each: 24 degrees, 2.345 standard errors, 0.0138).
+// A difference of 0.01 beyond the margin against one of three rows: of 8 degrees P(T > 1.2247) is 0.128, and at a third
+// of 5% t is 2.566, so that the bound which refutes is 0.030 - 0.021. The row at the margin would hold after 80,000
+// seeds; the first to refute does after 8 (3 + 8 of each: 24 degrees, 2.345 standard errors, 0.0138).
 TEST_CASE("best of a column is refuted by any other row, and its bound is one of as many") {
     const Claim best = a_claim(ClaimKind::best_in_column, kTech, std::nullopt, 0.02);
     const CheckFinding finding = judged(best, sweep_with(quiet_rows(1.97, 2.5, 2.0, 1.9801)));
     CHECK(finding.outcome == Outcome::unclear);
-    CHECK_THAT(finding.text, ContainsSubstring("0.030 worse, between 0.045 worse and 0.009 worse (each bound 95% sure, of "
-                                               "the farthest of 3 others), margin 0.020"));
+    CHECK_THAT(finding.text,
+               ContainsSubstring("0.030 worse, between 0.045 worse and 0.009 worse (each bound 95% sure, of "
+                                 "the farthest of 3 others), margin 0.020"));
     CHECK_THAT(finding.text, ContainsSubstring("; 8 more seeds of each row would settle it"));
     CHECK(*finding.upper == Approx(-0.0090485).epsilon(1e-4));
     // Two ahead of it, of which the nearer takes longer.
@@ -95,7 +104,9 @@ TEST_CASE("best of a column is refuted by any other row, and its bound is one of
 
 TEST_CASE("the chances that are told are those of the verdict, or of the nearer one") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
-    const auto text = [&](double tech_half) { return judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, tech_half))).text; };
+    const auto text = [&](double tech_half) {
+        return judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, tech_half))).text;
+    };
     // Seed by seed the rows of these tables differ by one number, which leaves no doubt.
     CHECK_THAT(text(2.036), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
     CHECK_THAT(text(2.004), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
@@ -126,8 +137,8 @@ TEST_CASE("ratios are judged by logarithms") {
     CHECK(judged(fast, sweep_with(rows)).outcome == Outcome::fails);
 }
 
-// Logarithms of time spread by 0.223 in two of four rows: the pooled variance is 0.0249, of these rows 0.0311, the standard
-// error 0.144, and 2.73 of them 0.393: a third less than "at most", and half as much again as "times as fast".
+// Logarithms of time spread by 0.223 in two of four rows: the pooled variance is 0.0249, of these rows 0.0311, the
+// standard error 0.144, and 2.73 of them 0.393: a third less than "at most", and half as much again as "times as fast".
 TEST_CASE("the effect that seeds would show is told as a part of what is claimed") {
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     for (TrialRow& trial : sweep.trials) {
@@ -147,7 +158,8 @@ TEST_CASE("the share of a gap that is closed has an interval, and none where the
     gap.from = kBaseHalf;
     const CheckFinding closes = judged(gap, sweep_with(quiet_rows(2, 2.5, 1.9, 2.1)));
     CHECK(closes.outcome == Outcome::holds);
-    CHECK_THAT(closes.text, ContainsSubstring("closes 80% of the gap, [7") && ContainsSubstring("claimed at least 50%"));
+    CHECK_THAT(closes.text,
+               ContainsSubstring("closes 80% of the gap, [7") && ContainsSubstring("claimed at least 50%"));
     CHECK(judged(gap, sweep_with(quiet_rows(2, 2.5, 1.9, 2.4))).outcome == Outcome::fails);
     CHECK(judged(gap, sweep_with(quiet_rows(2, 2.5, 1.9, 2.25))).outcome == Outcome::unclear);
     const CheckFinding none = judged(gap, sweep_with(quiet_rows(2, 2.01, 1.9, 2.0)));
@@ -245,8 +257,8 @@ TEST_CASE("exit codes and words of a check of claims") {
     CHECK(counts_text(claims_report(check_claims(table, sweep, {}), "quick", table)) == "1 refuted");
 }
 
-// The truth of every claim is at its margin: of a table none may hold, or fail, with a chance above 5% each. Measured over
-// 4,000 tables of 5 rows with 3 seeds: any of four false "holds" 4.6%, "fails" 4.4%.
+// The truth of every claim is at its margin: of a table none may hold, or fail, with a chance above 5% each. Measured
+// over 4,000 tables of 5 rows with 3 seeds: any of four false "holds" 4.6%, "fails" 4.4%.
 TEST_CASE("tables whose truth is at every margin: the family is wrong as often as was said") {
     const unsigned seed = std::random_device{}();
     std::mt19937_64 random{seed};
@@ -273,8 +285,8 @@ TEST_CASE("tables whose truth is at every margin: the family is wrong as often a
         holds += any_holds;
         fails += any_fails;
     }
-    std::printf("seed %u: of %d tables any false holds %.4f, any false fails %.4f\n", seed, kTables, 1.0 * holds / kTables,
-                1.0 * fails / kTables);
+    std::printf("seed %u: of %d tables any false holds %.4f, any false fails %.4f\n", seed, kTables,
+                1.0 * holds / kTables, 1.0 * fails / kTables);
     CHECK(1.0 * holds / kTables < 0.08);  // 0.05 and three standard errors
     CHECK(1.0 * fails / kTables < 0.08);
     CHECK(holds + fails > 0);
@@ -305,7 +317,9 @@ TEST_CASE("an unclear claim is described from the side of its mean, however many
         claims.back().id += std::to_string(i);
     }
     const auto text = [&](double tech_half) {
-        return check_claims(table_of(claims), sweep_with(quiet_rows(2, 2.5, 1.9, tech_half)), {}).front().judged.finding.text;
+        return check_claims(table_of(claims), sweep_with(quiet_rows(2, 2.5, 1.9, tech_half)), {})
+            .front()
+            .judged.finding.text;
     };
     CHECK_THAT(text(2.021), ContainsSubstring("adjusted p of failing 1"));
     CHECK_THAT(text(2.019), ContainsSubstring("adjusted p of holding 1"));
@@ -317,16 +331,17 @@ TEST_CASE("a claim's line says by which variance it is judged, and each row's ow
                ContainsSubstring("; by the variance pooled over rows (no test of equal variances)"));
     // Two degrees of each of the claim's rows alone make the bound wider.
     CHECK_THAT(judged(claim, sweep_with(quiet_rows(2, 2.5, 1.984, 2))).text,
-               ContainsSubstring("; the verdict rests on pooling alone: adjusted p 0.0") && ContainsSubstring(" by each row's own variance"));
+               ContainsSubstring("; the verdict rests on pooling alone: adjusted p 0.0") &&
+                   ContainsSubstring(" by each row's own variance"));
     CHECK_THAT(judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, 2))).text, !ContainsSubstring("rests on pooling"));
     // The two rows of the claim spread by 0.1, the others by 0.001: pooled, a difference of 0.15 would hold.
     const auto around = [](double mean, double spread) {
         return std::vector<double>{mean - spread, mean + 0.1 * spread, mean + 0.9 * spread};
     };
     const CheckFinding own = judged(claim, sweep_with({{kBase, around(2, 0.1)},
-                                                     {kBaseHalf, around(2.5, 0.001)},
-                                                     {kTech, around(1.85, 0.1)},
-                                                     {kTechHalf, around(2, 0.001)}}));
+                                                       {kBaseHalf, around(2.5, 0.001)},
+                                                       {kTech, around(1.85, 0.1)},
+                                                       {kTechHalf, around(2, 0.001)}}));
     CHECK_THAT(own.text, ContainsSubstring("; by each row's own variance (Welch; Brown-Forsythe p 0.") &&
                              ContainsSubstring(" over 4 rows)"));
     // Variances 0.0091 and 0.0091 over three seeds: 4 degrees, t(95%) 2.1318 times 0.077889 is 0.16604.

@@ -92,8 +92,9 @@ TEST_CASE("what either side pays for the loss with which one ends is read off bo
     CHECK(*itself.of_a->paid_by_other == itself.of_a->paid_by_it);
 }
 
-// Worked out by hand: A ends with 2.9, 3.0 and 3.1. B falls by 1 from 1 to 10 in the logarithm, with 3.9, 4.0 and 4.1 at 1: it has
-// A's mean at 10, and Welch's half width is 0.2267 of 4 degrees, so that the range is 10^0.7733 to beyond 10.
+// Worked out by hand: A ends with 2.9, 3.0 and 3.1. B falls by 1 from 1 to 10 in the logarithm, with 3.9, 4.0 and 4.1
+// at 1: it has A's mean at 10, and Welch's half width is 0.2267 of 4 degrees, so that the range is 10^0.7733 to
+// beyond 10.
 TEST_CASE("the cost of the other's loss has the interval of Welch's test, from three seeds on") {
     const auto side = [](double first, double last, double at) {
         std::vector<LossCurve> curves;

@@ -115,7 +115,8 @@ TEST_CASE("there is no verdict on what could not be told") {
     const std::vector<double> three = {1, 2, 3};
     CHECK_THAT(why(sweep_of({{"a", {1, 2}}, {"b", three}})), ContainsSubstring("a has 2 of the 3 seeds"));
     CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, 5}}})), ContainsSubstring("b has 2 of the 3 seeds"));
-    CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, NAN, 5}}})), ContainsSubstring("b has a score that is not finite"));
+    CHECK_THAT(why(sweep_of({{"a", three}, {"b", {4, NAN, 5}}})),
+               ContainsSubstring("b has a score that is not finite"));
     CHECK_THAT(why(sweep_of({{"a", {1, 1, 1}}, {"b", {2, 2, 2}}})), ContainsSubstring("all seeds have equal scores"));
     const auto changed = [&](auto change) {
         SweepResults sweep = sweep_of({{"a", three}, {"b", {4, 5, 6}}});

@@ -63,7 +63,8 @@ TEST_CASE("of several threads, of ranks, of a GPU and of what was not measured n
     CHECK_FALSE(share_of_one({}));
 }
 
-TEST_CASE("a row that was held up otherwise than its baseline has no ratio of times or dollars, and the note names it") {
+TEST_CASE(
+    "a row that was held up otherwise than its baseline has no ratio of times or dollars, and the note names it") {
     const auto table_of = [](double plain, double cl, double other) {
         SweepResults sweep = a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)}),
                                          having("other", 1, {computing(other)})});
@@ -77,8 +78,8 @@ TEST_CASE("a row that was held up otherwise than its baseline has no ratio of ti
         CHECK(cell(table, 1, "cost") == "$0.50 contention");
         CHECK(cell(table, 2, "train\ntime") == "2.00s 1.00x");
         CHECK(cell(table, 2, "cost") == "$0.50 1.00x");
-        CHECK_THAT(all_notes(table),
-                   ContainsSubstring(plain < cl ? ": cl for 99%, against plain for 50%." : ": cl for 50%, against plain for 99%."));
+        CHECK_THAT(all_notes(table), ContainsSubstring(plain < cl ? ": cl for 99%, against plain for 50%."
+                                                                  : ": cl for 50%, against plain for 99%."));
     }
     // A row that computed less than the most of the others, and as much as its baseline, is not marked, and not named.
     const Table alike = table_of(9.0, 9.0, 9.9);
@@ -86,5 +87,6 @@ TEST_CASE("a row that was held up otherwise than its baseline has no ratio of ti
     CHECK_THAT(all_notes(alike), !ContainsSubstring("Held up"));
     const Table beyond = table_of(8.8, 8.5, 9.9);
     CHECK(cell(beyond, 2, "train\ntime") == "2.00s contention");
-    CHECK_THAT(all_notes(beyond), ContainsSubstring(": other for 99%, against plain for 88%.") && !ContainsSubstring("cl for"));
+    CHECK_THAT(all_notes(beyond),
+               ContainsSubstring(": other for 99%, against plain for 88%.") && !ContainsSubstring("cl for"));
 }

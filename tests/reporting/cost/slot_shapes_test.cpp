@@ -131,7 +131,8 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
     const auto scored_on = [](const char* case_key, std::int64_t seed, const AttemptRow& slot) {
         TrialRow trial = trained_on(case_key, seed, {on_threads(2)});
         const double is_slow = case_key == std::string("plain") ? 1 : 0;
-        trial.scores.push_back(a_score("generation_time", "ms_per_token", 1 + is_slow + 0.01 * static_cast<double>(seed)));
+        trial.scores.push_back(
+            a_score("generation_time", "ms_per_token", 1 + is_slow + 0.01 * static_cast<double>(seed)));
         trial.scores.back().better = "lower";
         trial.scores.back().attempt_uid = "this one";
         trial.scoring_rows = {on_threads(16), slot};
@@ -152,8 +153,9 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
     const SweepResults same = sweep_on(on_threads(1), on_threads(1));
     const SweepResults other = sweep_on(on_threads(1), on_threads(1, "Other CPU"));
     CHECK(slots(same) == "");
-    CHECK_THAT(slots(other),
-               ContainsSubstring("these were scored on 1 thread of Example CPU (8 cores) and on 1 thread of Other CPU"));
+    CHECK_THAT(
+        slots(other),
+        ContainsSubstring("these were scored on 1 thread of Example CPU (8 cores) and on 1 thread of Other CPU"));
     const auto time_of = [](const Table& table) {
         std::size_t at = 0;
         while (table.columns[at].title.find("generation time") == std::string::npos) ++at;
@@ -164,9 +166,10 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
     CHECK(one_slot.columns[time_of(one_slot)].caveat.empty());
     CHECK_FALSE(two_slots.rows[1][time_of(two_slots)].is_best);
     CHECK(two_slots.columns[time_of(two_slots)].caveat == "several slots");
-    CHECK_THAT(all_notes(two_slots), ContainsSubstring("Several slots: read off a clock on slots of several shapes: generation "
-                                                       "time ms/token") &&
-                                         !ContainsSubstring("At chance:"));
+    CHECK_THAT(all_notes(two_slots),
+               ContainsSubstring("Several slots: read off a clock on slots of several shapes: generation "
+                                 "time ms/token") &&
+                   !ContainsSubstring("At chance:"));
 }
 
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {

@@ -24,9 +24,12 @@ ExpertLoad at(std::int64_t step, std::int64_t layer, std::vector<double> load, d
 
 // Layer 1 of two experts and layer 3 of four, at three logged steps.
 std::vector<ExpertLoad> three_steps() {
-    return {at(10, 1, {0.5, 0.5}),   at(10, 3, {1, 0, 0, 0}),
-            at(20, 1, {0.25, 0.75}), at(20, 3, {0.5, 0.25, 0.25, 0}),
-            at(30, 1, {0.9, 0.1}, 0.125, 0.5), at(30, 3, {0.25, 0.25, 0.125, 0.375}, 0, 1.25)};
+    return {at(10, 1, {0.5, 0.5}),
+            at(10, 3, {1, 0, 0, 0}),
+            at(20, 1, {0.25, 0.75}),
+            at(20, 3, {0.5, 0.25, 0.25, 0}),
+            at(30, 1, {0.9, 0.1}, 0.125, 0.5),
+            at(30, 3, {0.25, 0.25, 0.125, 0.375}, 0, 1.25)};
 }
 
 std::size_t parts_in(const std::string& text, const std::string& part) {
@@ -83,7 +86,8 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     CHECK(darkness(maps[0], 9) == 1);
     CHECK(darkness(maps[0], 0.5) == 0);
     CHECK(description(maps[0]) ==
-          "The busiest expert's load, as a multiple of an equal share, goes from 1.00x (layer 1) to 4.00x (layer 3), over "
+          "The busiest expert's load, as a multiple of an equal share, goes from 1.00x (layer 1) to 4.00x (layer 3), "
+          "over "
           "2 layers.");
     CHECK(maps[1].title == "Choices dropped: moe/1");
     CHECK(maps[1].rows[0].cells == std::vector<double>{0, 0, 0.125});
@@ -98,9 +102,10 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     CHECK(maps[2].to == 2);  // 1.8 at most: noise about an even load stays pale
     CHECK(maps[2].columns == std::vector<std::string>{"0", "1", "2", "3"});
     const std::string svg = render_svg(maps[2]);
-    CHECK(parts_in(svg, "<rect") == 2 + 4 + 8);  // and the legend's
+    CHECK(parts_in(svg, "<rect") == 2 + 4 + 8);                   // and the legend's
     CHECK_THAT(svg, ContainsSubstring("fill-opacity=\"0.91\""));  // 0.07 + 0.93 x 1.8 / 2
-    CHECK_THAT(svg, ContainsSubstring(">layer</text>") && ContainsSubstring(">expert</text>") && ContainsSubstring(">2.00x "));
+    CHECK_THAT(
+        svg, ContainsSubstring(">layer</text>") && ContainsSubstring(">expert</text>") && ContainsSubstring(">2.00x "));
     HeatMap gap = maps[0];
     gap.rows[0].cells[1] = kUnknown;
     CHECK(parts_in(render_svg(gap), "<rect") == 5 + 8);
@@ -114,7 +119,7 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
     CHECK(routing_maps("moe/1", {}).empty());
     const std::vector<HeatMap> little = routing_maps("moe/1", {at(1, 0, {0.5, 0.5}, 0.03), at(2, 0, {0.5, 0.5}, 0.01)});
     REQUIRE(little.size() == 3);
-    CHECK(little[1].to == 0.1);  // a few percent stay pale
+    CHECK(little[1].to == 0.1);                                        // a few percent stay pale
     CHECK(routing_maps("moe/1", {at(1, 0, {0.5, 0.5})}).size() == 2);  // none was dropped
 }
 
@@ -122,7 +127,8 @@ TEST_CASE("a trial's text draws the loads of its experts in blocks, and has no s
     const results_db::TrialRow trial = a_finished_trial("moe", "{}", 1, 3);
     const std::string text = render_trial(trial, three_steps());
     CHECK_THAT(text, ContainsSubstring("\nExperts\n"));
-    CHECK_THAT(text, ContainsSubstring("steps 10 to 30, ▁ 1.00x to █ 4.00x of an equal share; after it the load at step 30"));
+    CHECK_THAT(text,
+               ContainsSubstring("steps 10 to 30, ▁ 1.00x to █ 4.00x of an equal share; after it the load at step 30"));
     // Of 1, 1.5 and 1.8 the sevenths of the way to 4: 0, 1.2, 1.9.
     CHECK_THAT(text, ContainsSubstring("layer 1                 ▁▂▃  12.5% dropped, gate entropy 0.50 of 0.69 nats\n"));
     CHECK_THAT(text, ContainsSubstring("layer 3                 █▃▂  0.0% dropped"));

@@ -201,13 +201,15 @@ TEST_CASE("a rate that counts and is the lowest or the highest of those tried is
     // A rate without a value is not tried yet: of these, one at the end of those with a value.
     std::vector<TrialRow> trials = {one};
     for (const double rate : {2e-5, 3e-5, 4e-5}) trials.push_back(tuned(one, "glue_rte", "acc", 1 - 1e4 * rate, rate));
-    const auto notes_now = [&] { return fmt::format("{}", fmt::join(glue_notes(glue_scores(a_sweep_of(trials))), "\n")); };
+    const auto notes_now = [&] {
+        return fmt::format("{}", fmt::join(glue_notes(glue_scores(a_sweep_of(trials))), "\n"));
+    };
     CHECK_THAT(notes_now(), ContainsSubstring("for 1 of 1 model"));
     trials.back().scores.clear();
     CHECK_THAT(notes_now(), !ContainsSubstring("at the end of"));
     // One rate is no choice.
-    const std::string alone =
-        fmt::format("{}", fmt::join(glue_notes(glue_scores(a_sweep_of({one, tuned(one, "glue_rte", "acc", 0.7)}))), "\n"));
+    const std::string alone = fmt::format(
+        "{}", fmt::join(glue_notes(glue_scores(a_sweep_of({one, tuned(one, "glue_rte", "acc", 0.7)}))), "\n"));
     CHECK_THAT(alone, !ContainsSubstring("at the end of"));
 }
 

@@ -126,8 +126,7 @@ TEST_CASE("the page of a history stands alone, escapes every name and is the sam
     past.launches = 1;
     const std::vector<SeriesHistory> histories = histories_of(past);
     const std::string page = render_history_page(histories);
-    for (const char* hostile :
-         {"<script", "<img", "onerror=alert(1)>", "\x1b", "href=\"http", "src=\"http"}) {
+    for (const char* hostile : {"<script", "<img", "onerror=alert(1)>", "\x1b", "href=\"http", "src=\"http"}) {
         INFO(hostile);
         CHECK(page.find(hostile) == std::string::npos);
     }

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/json.h"
+#include "reporting/origins.h"
 #include "reporting/page/curves.h"
 #include "reporting/render/figure.h"
-#include "reporting/origins.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 
@@ -277,7 +277,8 @@ TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and 
     const std::size_t strip = html.find("<section class=\"verdicts\"");
     REQUIRE(strip != std::string::npos);
     CHECK(strip < html.find("<h2 id=\"comparison"));
-    CHECK_THAT(html, ContainsSubstring("<li class=\"missing\"><strong><span aria-hidden=\"true\">–</span> not evaluated</strong>"));
+    CHECK_THAT(html, ContainsSubstring(
+                         "<li class=\"missing\"><strong><span aria-hidden=\"true\">–</span> not evaluated</strong>"));
     const Json json = Json::parse(render_report_json(data));
     REQUIRE(json["claims"].size() == data.about.published->claims.size());
     for (const Json& claim : json["claims"]) {

@@ -98,7 +98,8 @@ TEST_CASE("published tables are read strictly", "[surroundings]") {
 TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap has its reason", "[surroundings]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
     const std::string column =
-        "[[column]]\nkey = 'a'\ntitle = 't'\nunit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\nseeds = 5\naggregate = 'median'\n";
+        "[[column]]\nkey = 'a'\ntitle = 't'\nunit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\nseeds = "
+        "5\naggregate = 'median'\n";
     const std::string spread = "spread_kind = 'standard deviation'\n";
     const std::string row = "[[row]]\ncase = 'x'\nbudget_fraction = 1.0\n";
     const auto with = [&](const std::string& rest, const std::string& more = "") {
@@ -131,7 +132,8 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
     CHECK_THAT(with("values = { a = { spread = '1' } }\n"), ContainsSubstring("row.values.a.printed is missing"));
     CHECK_THAT(with("values = { a = { printed = '1', seeds = 0 } }\n"), ContainsSubstring("at least 1"));
     CHECK_THAT(with("values = { a = { printed = '1', verified = false } }\n"), ContainsSubstring("reason is missing"));
-    CHECK_THAT(with("values = { a = { printed = '1', verified = false, reason = '' } }\n"), ContainsSubstring("is empty"));
+    CHECK_THAT(with("values = { a = { printed = '1', verified = false, reason = '' } }\n"),
+               ContainsSubstring("is empty"));
     CHECK_THAT(with("values = { a = { printed = '1', reason = 'r' } }\n"), ContainsSubstring("not verified"));
     CHECK_THAT(with("values = { a = { printed = '1', verified = true, reason = 'r' } }\n"),
                ContainsSubstring("not verified"));
@@ -143,7 +145,8 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
 }
 
 TEST_CASE("a column says what measures it, or why nothing does", "[surroundings]") {
-    const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n[[column]]\nkey = 'h'\ntitle = 't'\n";
+    const std::string head =
+        "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n[[column]]\nkey = 'h'\ntitle = 't'\n";
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
     const auto with = [&](const std::string& rest) { return wrong_table(head + rest + row); };
     CHECK(with("unit = 'h'\nbetter = 'lower'\nnot_measured = 'why'\n") == "accepted");
@@ -208,10 +211,10 @@ TEST_CASE("every format marks what is not verified", "[surroundings]") {
                                               ContainsSubstring("§ Not verified"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("88.17 § |") && ContainsSubstring("- § Not verified"));
     CHECK_THAT(render_latex(table), ContainsSubstring("88.17 \\S{}") && ContainsSubstring("\\S{} Not verified"));
-    CHECK_THAT(render_html(table),
-               ContainsSubstring(std::string("<td class=\"pub doubt\" title=\"not verified: ") + kWhy +
-                                 "\">88.17 §</td>") &&
-                   ContainsSubstring("<td class=\"pub\">87.29</td>") && ContainsSubstring("<li>§ Not verified"));
+    CHECK_THAT(
+        render_html(table),
+        ContainsSubstring(std::string("<td class=\"pub doubt\" title=\"not verified: ") + kWhy + "\">88.17 §</td>") &&
+            ContainsSubstring("<td class=\"pub\">87.29</td>") && ContainsSubstring("<li>§ Not verified"));
     const std::string csv = render_csv(table);
     CHECK_THAT(csv, ContainsSubstring(",unverified\r\n"));
     CHECK_THAT(csv, ContainsSubstring(std::string("\"train time (published) 64 V100 (h): ") + kWhy +
@@ -258,7 +261,9 @@ TEST_CASE("published and measured columns side by side", "[surroundings]") {
             CHECK(table.columns[i + 1].title == "train time\n(published)\n64 V100");
     std::string notes;
     for (const std::string& note : table.notes) notes += note + "\n";
-    CHECK_THAT(notes, ContainsSubstring("Not comparable: measured values (smoke: proxy scale) with published ones (GPT-3 1.3B, 300B"));
+    CHECK_THAT(notes,
+               ContainsSubstring(
+                   "Not comparable: measured values (smoke: proxy scale) with published ones (GPT-3 1.3B, 300B"));
     CHECK_THAT(notes, ContainsSubstring("unweighted mean of 2 tasks x 100: a, b."));
     CHECK_THAT(notes, ContainsSubstring("not measured here: average 10-shot."));
     CHECK_THAT(notes, ContainsSubstring("Published rows without a case here: CL at 100%, random-LTD at 100%"));
@@ -297,13 +302,15 @@ TEST_CASE("a column of one task stands in its own unit, with the spread that the
     trials.push_back(a_finished_trial("CL", kFullBudget, 1, 2));
     trials.back().scores.push_back(a_score("lambada", "acc", 0.8));
     const Table table = beside(
-        column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc seeds=median'\n"
-                         "spread_kind = 'standard deviation'\n") +
+        column_text("a",
+                    "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc seeds=median'\n"
+                    "spread_kind = 'standard deviation'\n") +
             column_text("b", "unit = 'fraction'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
             column_text("c", "unit = 'perplexity'\nbetter = 'lower'\nmeasures = 'task:validation perplexity'\n") +
             column_text("d", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:boolq acc'\n") +
             column_text("e", "unit = 'x'\nbetter = 'higher'\nnot_measured = 'it is a ratio'\n"),
-        "values = { a = { printed = '63.7', spread = '0.4' }, b = '0.6365', c = '16.11', d = '60', e = '5' }\n", trials);
+        "values = { a = { printed = '63.7', spread = '0.4' }, b = '0.6365', c = '16.11', d = '60', e = '5' }\n",
+        trials);
     CHECK(cell(table, 0, "a\nmeasured\n% ↑") == "60.0 ± 20.8");
     CHECK(cell(table, 0, "a\n(published)\n% ↑") == "63.7 ± 0.4");
     CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, points") == "+20.0");
@@ -319,19 +326,19 @@ TEST_CASE("a column of one task stands in its own unit, with the spread that the
 }
 
 TEST_CASE("a difference of what no row prints has three decimals", "[surroundings]") {
-    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 2)};
+    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
+                                    a_finished_trial("CL", kFullBudget, 1, 2)};
     trials[0].scores.push_back(a_score("generation_time", "ms_per_token", 0.1));
     trials[1].scores.push_back(a_score("generation_time", "ms_per_token", 0.1114));
-    const Table table =
-        beside(column_text("a", "unit = 'ms/token'\nbetter = 'lower'\nmeasures = 'task:generation_time ms_per_token'\n"),
-               "missing = { a = 'its digits could not be read' }\n", trials);
+    const Table table = beside(
+        column_text("a", "unit = 'ms/token'\nbetter = 'lower'\nmeasures = 'task:generation_time ms_per_token'\n"),
+        "missing = { a = 'its digits could not be read' }\n", trials);
     CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, ms/token") == "+0.011");
 }
 
 TEST_CASE("at paper scale each score has a verdict against the printed one", "[surroundings]") {
-    const std::string columns =
-        column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
-        column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
+    const std::string columns = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
+                                column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
     std::vector<TrialRow> trials;
     for (const double accuracy : {0.60, 0.61, 0.62}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
@@ -342,8 +349,8 @@ TEST_CASE("at paper scale each score has a verdict against the printed one", "[s
         const test::TemporaryFolder folder;
         const std::filesystem::path file = folder.path() / "t.toml";
         write_file_atomically(file, "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n" + columns +
-                                        "[[row]]\ncase = 'baseline'\nbudget_fraction = 1.0\nvalues = { a = '" + printed +
-                                        "', s = '61' }\n");
+                                        "[[row]]\ncase = 'baseline'\nbudget_fraction = 1.0\nvalues = { a = '" +
+                                        printed + "', s = '61' }\n");
         SweepAbout about{"baseline", scale, "", ""};
         about.published = read_published_table(file);
         return comparison_table(a_sweep_of(trials), about);
@@ -363,7 +370,8 @@ TEST_CASE("at paper scale each score has a verdict against the printed one", "[s
 
 TEST_CASE("nothing is measured against a baseline that does not count", "[surroundings]") {
     const std::string one_column = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n");
-    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3), a_finished_trial("CL", kFullBudget, 1, 3)};
+    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
+                                    a_finished_trial("CL", kFullBudget, 1, 3)};
     for (TrialRow& trial : trials) trial.scores.push_back(a_score("lambada", "acc", 0.5));
     const char* title = "a\nagainst 100% baseline\nmeasured, points";
     CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "0.0");
@@ -374,10 +382,10 @@ TEST_CASE("nothing is measured against a baseline that does not count", "[surrou
 TEST_CASE("a column of a resource stands beside it", "[surroundings]") {
     TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;
-    const Table table = beside(
-        column_text("speed", "unit = 'samples/s'\nbetter = 'higher'\nmeasures = 'throughput samples/s'\n") +
-            column_text("price", "unit = 'K USD'\nbetter = 'lower'\nmeasures = 'cost usd'\n"),
-        "values = { speed = '70', price = '46.3' }\n", {trial});
+    const Table table =
+        beside(column_text("speed", "unit = 'samples/s'\nbetter = 'higher'\nmeasures = 'throughput samples/s'\n") +
+                   column_text("price", "unit = 'K USD'\nbetter = 'lower'\nmeasures = 'cost usd'\n"),
+               "values = { speed = '70', price = '46.3' }\n", {trial});
     CHECK(cell(table, 0, "speed\n(published)") == "70 samples/s 1.00x");
     CHECK(cell(table, 0, "price\n(published)") == "46.3 K USD 1.00x");
     CHECK(column(table, "speed\n(published)") == column(table, "tokens\nper s") + 1);
@@ -471,6 +479,7 @@ TEST_CASE("A table names the hardware of its times, or is refused with the place
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'c'\n[hardware]\n";
     CHECK_THAT(wrong_table(head + "any_of = ['V100']\n"), ContainsSubstring("hardware.devices is missing"));
     CHECK_THAT(wrong_table(head + "devices = 0\nany_of = ['V100']\n"), ContainsSubstring("t.toml:6:11"));
-    CHECK_THAT(wrong_table(head + "devices = 8\nany_of = []\n"), ContainsSubstring("t.toml:7:10") && ContainsSubstring("names no device"));
+    CHECK_THAT(wrong_table(head + "devices = 8\nany_of = []\n"),
+               ContainsSubstring("t.toml:7:10") && ContainsSubstring("names no device"));
     CHECK_THAT(wrong_table(head + "devices = 8\nany_of = ['V100']\ndevice = 'V100'\n"), ContainsSubstring("t.toml:8:"));
 }

@@ -81,9 +81,9 @@ TEST_CASE("a loss that is surely within the limit is the same") {
     CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("at most 0.022 worse, 95% sure"));
 }
 
-// 0.025 apart: 0.0174 either way reaches over the limit of 0.0301. half < 0.0051 needs, at variance 1e-4 and the 4 degrees of
-// the pooled variance with two for each more seed on both sides: t(42) sqrt(2e-4 / 22) = 1.681952 * 0.00301511 = 0.00507 with
-// 22 seeds, t(40) sqrt(2e-4 / 21) = 0.00520 with 21: 19 more than 3.
+// 0.025 apart: 0.0174 either way reaches over the limit of 0.0301. half < 0.0051 needs, at variance 1e-4 and the 4
+// degrees of the pooled variance with two for each more seed on both sides: t(42) sqrt(2e-4 / 22) = 1.681952 *
+// 0.00301511 = 0.00507 with 22 seeds, t(40) sqrt(2e-4 / 21) = 0.00520 with 21: 19 more than 3.
 TEST_CASE("between the two it is unclear, with the seeds that would settle it") {
     const auto findings = check(with_loss(1, {3.00, 3.01, 3.02}), with_loss(4, {3.025, 3.035, 3.045}));
     CHECK(findings[0].judged.finding.outcome == Outcome::unclear);
@@ -368,8 +368,8 @@ TEST_CASE("what is stale is no value of its case") {
     for (const results_db::TrialRow& trial : sweep.trials) curves[trial.config_hash] = curve;
     const auto cases = measured_cases(sweep, curves);
     REQUIRE(cases.size() == 1);
-    CHECK(cases[0].stale ==
-          std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed", "seed 2: code: result epoch 3, now 4"});
+    CHECK(cases[0].stale == std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed",
+                                                     "seed 2: code: result epoch 3, now 4"});
     CHECK(cases[0].crashed.empty());
     CHECK(cases[0].unfinished.empty());
     REQUIRE(cases[0].values.size() == 2);  // of lambada and piqa nothing
@@ -411,7 +411,8 @@ TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and 
         }
         return measured_cases(a_sweep_of(trials), {});
     };
-    const auto base = sweep_of("a", {3.00, 3.02, 3.10, 3.14, 3.20, 3.24}), head = sweep_of("b", {2.0, 2.5, 3.0, 4.0, 5.0, 5.5});
+    const auto base = sweep_of("a", {3.00, 3.02, 3.10, 3.14, 3.20, 3.24}),
+               head = sweep_of("b", {2.0, 2.5, 3.0, 4.0, 5.0, 5.5});
     REQUIRE(base.size() == 1);
     CHECK(base[0].seeds == 6);
     const auto findings = check_quality(base, head, "main", {});

@@ -86,7 +86,8 @@ TEST_CASE("LaTeX escapes what it would obey") {
     const std::string tex = render_latex(a_table());
     CHECK_THAT(tex, ContainsSubstring("\\begin{tabular}{lrrr}\n\\toprule\ncase & "
                                       "\\shortstack[r]{loss $\\downarrow$\\\\(nats)} & average & acc \\\\\n\\midrule"));
-    CHECK_THAT(tex, ContainsSubstring("cl & {-} & {-} & \\textcolor{gray}{0.5 $\\dagger$} \\\\\n\\bottomrule\n\\end{tabular}"));
+    CHECK_THAT(tex, ContainsSubstring(
+                        "cl & {-} & {-} & \\textcolor{gray}{0.5 $\\dagger$} \\\\\n\\bottomrule\n\\end{tabular}"));
     CHECK(tex.ends_with("\\end{table}\n{\\footnotesize\\raggedright\na note\\par\n}\n"));
 }
 

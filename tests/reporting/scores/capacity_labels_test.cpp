@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "base/score_key.h"
 #include "reporting/comparison.h"
-#include "reporting/scores/lm_eval.h"
 #include "reporting/page/page.h"
 #include "reporting/per_seed.h"
+#include "reporting/scores/lm_eval.h"
 #include "reporting/scores/scoring_notes.h"
 #include "reporting/status.h"
 #include "tests/catch.h"
@@ -73,6 +73,7 @@ TEST_CASE("what was read off a clock is named under the table") {
     trial.scores.front().task = "generation_time";
     trial.scores.front().measure = "ms_per_token";
     CHECK(scoring_notes(variants_of(a_sweep_of({trial}))) ==
-          std::vector<std::string>{"Read off a clock: generation_time. It compares where all rows were scored on one kind of "
-                                   "slot that nothing else used."});
+          std::vector<std::string>{
+              "Read off a clock: generation_time. It compares where all rows were scored on one kind of "
+              "slot that nothing else used."});
 }

@@ -32,7 +32,8 @@ results_db::ScoreRow an_accuracy(double value) {
     return row;
 }
 
-results_db::SweepResults a_sweep_with_accuracies(const std::vector<double>& baseline, const std::vector<double>& technique) {
+results_db::SweepResults a_sweep_with_accuracies(const std::vector<double>& baseline,
+                                                 const std::vector<double>& technique) {
     std::vector<results_db::TrialRow> trials;
     for (const auto* values : {&baseline, &technique})
         for (std::size_t seed = 0; seed < values->size(); ++seed) {
@@ -45,7 +46,8 @@ results_db::SweepResults a_sweep_with_accuracies(const std::vector<double>& base
 
 }  // namespace
 
-// By hand: without a spread over seeds the test set's error alone counts, 0.025 of 400 documents: 1.645 of it are 0.0411.
+// By hand: without a spread over seeds the test set's error alone counts, 0.025 of 400 documents: 1.645 of it are
+// 0.0411.
 TEST_CASE("a score is above chance where seeds and documents together say so") {
     using Scores = std::vector<GuessedScore>;
     CHECK(is_at_chance(Scores{{0.54, 0.5, 0.025}}));
@@ -115,8 +117,9 @@ TEST_CASE("a column whose baseline guesses is marked, and none of its rows is th
     const std::size_t accuracy = column(table, "piqa\nacc ↑\n(chance 0.5)");
     CHECK(table.columns[accuracy].caveat == "at chance");
     CHECK(!table.rows[1][accuracy].is_best);
-    CHECK_THAT(all_notes(table), ContainsSubstring("At chance: the baseline's score is not significantly above guessing") &&
-                                     ContainsSubstring("piqa acc ↑ (chance 0.5). Nothing"));
+    CHECK_THAT(all_notes(table),
+               ContainsSubstring("At chance: the baseline's score is not significantly above guessing") &&
+                   ContainsSubstring("piqa acc ↑ (chance 0.5). Nothing"));
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("at chance"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("(chance 0.5) at chance"));
     CHECK_THAT(render_latex(table), ContainsSubstring("at chance"));
@@ -128,7 +131,8 @@ TEST_CASE("a column whose baseline guesses is marked, and none of its rows is th
 TEST_CASE("rows that may be the best of a column are bold in every format") {
     const auto sweep = a_sweep_with_accuracies({0.71, 0.7, 0.72}, {0.81, 0.8, 0.82});
     const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
-    const std::size_t accuracy = column(table, "piqa\nacc ↑\n(chance 0.5)"), loss = column(table, "validation\nloss ↓\n(nats/token)");
+    const std::size_t accuracy = column(table, "piqa\nacc ↑\n(chance 0.5)"),
+                      loss = column(table, "validation\nloss ↓\n(nats/token)");
     CHECK(table.columns[accuracy].caveat.empty());
     CHECK(!table.rows[0][accuracy].is_best);
     CHECK(table.rows[1][accuracy].is_best);
@@ -136,9 +140,11 @@ TEST_CASE("rows that may be the best of a column are bold in every format") {
     CHECK(table.rows[1][loss].is_best);
     CHECK(!table.rows[1][column(table, "steps")].is_best);
     CHECK_THAT(all_notes(table), ContainsSubstring("Bold (* in plain text): rows that seeds cannot distinguish"));
-    CHECK_THAT(render_terminal(table, 0), ContainsSubstring("0.810 ± 0.010 *\n") && !ContainsSubstring("0.710 ± 0.010 *"));
+    CHECK_THAT(render_terminal(table, 0),
+               ContainsSubstring("0.810 ± 0.010 *\n") && !ContainsSubstring("0.710 ± 0.010 *"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("**0.810 ± 0.010**") && !ContainsSubstring("**0.710"));
-    CHECK_THAT(render_latex(table), ContainsSubstring("\\textbf{0.810 $\\pm$ 0.010}") && !ContainsSubstring("\\textbf{0.710"));
+    CHECK_THAT(render_latex(table),
+               ContainsSubstring("\\textbf{0.810 $\\pm$ 0.010}") && !ContainsSubstring("\\textbf{0.710"));
     CHECK_THAT(render_html(table), ContainsSubstring("<td class=\"best\">") && ContainsSubstring(".810"));
     CHECK_THAT(render_json(table), ContainsSubstring("\"best\": true"));
     CHECK_THAT(render_csv(table), ContainsSubstring(",best\r\n") &&

@@ -78,7 +78,8 @@ TEST_CASE("what is no quantity is refused at its place, with the nearest word") 
     CHECK_THAT(wrong("task:lambada acc shots"), ContainsSubstring("shots has no value"));
     CHECK_THAT(wrong("task:lambada acc shots=1 shots=2"), ContainsSubstring("twice"));
     for (const char* shots : {"-1", "1.5", "", "ten", "1001", "99999999999999999999"})
-        CHECK_THAT(wrong(std::string("task:lambada acc shots=") + shots), ContainsSubstring("is not a number of shots"));
+        CHECK_THAT(wrong(std::string("task:lambada acc shots=") + shots),
+                   ContainsSubstring("is not a number of shots"));
     CHECK_THAT(wrong("task:glue_mnli acc split=mached"), ContainsSubstring("did you mean matched?"));
     CHECK_THAT(wrong("suite:moe average split=test"), ContainsSubstring("no option"));
     CHECK_THAT(wrong("task:lambada acc seeds=best"), ContainsSubstring("known: mean, median"));

@@ -79,9 +79,11 @@ TEST_CASE("a row of the first screen has its difference to the baseline, the int
     CHECK(rows.rows[3].verdict == RowVerdict::inconclusive);
 
     const std::string text = screen_text(data_of(sweep));
-    CHECK_THAT(text, ContainsSubstring("quick: 12 of 12 trials done\n") && ContainsSubstring("-0.100 [-0.123, -0.077]  better"));
-    CHECK_THAT(text, ContainsSubstring("Answer   at equal tokens, better than the baseline: lower (-0.100); worse: higher (+0.100); "
-                                       "inconclusive: equal (+0.010).\n"));
+    CHECK_THAT(text, ContainsSubstring("quick: 12 of 12 trials done\n") &&
+                         ContainsSubstring("-0.100 [-0.123, -0.077]  better"));
+    CHECK_THAT(text, ContainsSubstring(
+                         "Answer   at equal tokens, better than the baseline: lower (-0.100); worse: higher (+0.100); "
+                         "inconclusive: equal (+0.010).\n"));
     CHECK_THAT(text, ContainsSubstring("Page     page.html\nMore     deft report quick --full\n"));
 }
 
@@ -89,7 +91,8 @@ TEST_CASE("below three seeds the first screen says how many trials a verdict nee
     const std::string text = screen_text(data_of(four_recipes(2)));
     CHECK_THAT(text, ContainsSubstring("Answer   inconclusive: 2 seeds per recipe, a test needs 3. Add 4 trials: "
                                        "deft run quick.toml --seeds 3\n"));
-    CHECK_THAT(text, ContainsSubstring("So far   lowest validation bits per byte at equal tokens: lower.") && !ContainsSubstring("better\n"));
+    CHECK_THAT(text, ContainsSubstring("So far   lowest validation bits per byte at equal tokens: lower.") &&
+                         !ContainsSubstring("better\n"));
 }
 
 TEST_CASE("the first screen names rows at fewer tokens, and what reaches the baseline there") {
@@ -98,7 +101,8 @@ TEST_CASE("the first screen names rows at fewer tokens, and what reaches the bas
     add_row(trials, "baseline", kHalfBudget, 1.30, 2, 500);
     add_row(trials, "both", kHalfBudget, 0.95, 2, 500);
     const SweepResults sweep = a_sweep_of(trials);
-    CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("both at 50% reaches the baseline on all tokens, by its mean."));
+    CHECK_THAT(screen_text(data_of(sweep)),
+               ContainsSubstring("both at 50% reaches the baseline on all tokens, by its mean."));
     // The difference at half of the tokens is to the baseline there: 0.95 - 1.30.
     CHECK(screen_rows(sweep, {}).rows[2].difference->value == Approx(-0.35));
 
@@ -115,15 +119,18 @@ TEST_CASE("failed trials and trials that have not run are on the first screen wi
     sweep.trials[3].fail_class = "nan";
     sweep.trials[4].state = "pending";
     const std::string text = screen_text(data_of(sweep));
-    CHECK_THAT(text, ContainsSubstring("quick: 10 of 12 trials done, 1 failed\n") && ContainsSubstring("Missing  lower") &&
+    CHECK_THAT(text, ContainsSubstring("quick: 10 of 12 trials done, 1 failed\n") &&
+                         ContainsSubstring("Missing  lower") &&
                          ContainsSubstring("(nan) failed; 1 trial has not run. To continue: deft run quick.toml\n") &&
-                         ContainsSubstring("worse: higher (+0.100); inconclusive: equal (+0.010); too few seeds: lower (-0.090).\n"));
+                         ContainsSubstring(
+                             "worse: higher (+0.100); inconclusive: equal (+0.010); too few seeds: lower (-0.090).\n"));
 }
 
 TEST_CASE("a first screen has at most 24 lines, none wider than the terminal, however many rows there are") {
     std::vector<TrialRow> trials;
     add_row(trials, "baseline", kFullBudget, 1.0);
-    for (int i = 0; i < 40; ++i) add_row(trials, fmt::format("recipe {} with a long name", i).c_str(), kFullBudget, 0.9 + 0.01 * i);
+    for (int i = 0; i < 40; ++i)
+        add_row(trials, fmt::format("recipe {} with a long name", i).c_str(), kFullBudget, 0.9 + 0.01 * i);
     const ReportData data = data_of(a_sweep_of(trials));
     for (const int width : {80, 100, 120}) {
         const std::string text = screen_text(data, width);

@@ -18,8 +18,9 @@ std::vector<double> around(double mean) {
 
 }  // namespace
 
-// By hand: every row has a variance of 1, so the pooled one is 1 with 6 degrees; a difference of two means has the standard
-// error sqrt(2 / 3) = 0.8165. Two others share 5%: t(1 - 0.025, 6) = 2.4469, so that rows within 1.998 of the best stay.
+// By hand: every row has a variance of 1, so the pooled one is 1 with 6 degrees; a difference of two means has the
+// standard error sqrt(2 / 3) = 0.8165. Two others share 5%: t(1 - 0.025, 6) = 2.4469, so that rows within 1.998 of the
+// best stay.
 TEST_CASE("rows that the best mean is not surely better than may be the best") {
     CHECK(best_rows(Rows{around(10), around(8.01), around(7.99)}, Improves::upwards) ==
           std::vector<bool>{true, true, false});
@@ -62,7 +63,10 @@ TEST_CASE("the truly best row is marked in 95% of tables or more, and rows far f
         Rows rows(kRows);
         for (int row = 0; row < kRows; ++row)
             for (int seed = 0; seed < 3; ++seed)
-                rows[static_cast<std::size_t>(row)].push_back((row == 0 ? 0.1 : row == kRows - 1 ? -6 : 0) + normal(random));
+                rows[static_cast<std::size_t>(row)].push_back((row == 0           ? 0.1
+                                                               : row == kRows - 1 ? -6
+                                                                                  : 0) +
+                                                              normal(random));
         const std::vector<bool> marked = best_rows(rows, Improves::upwards);
         best_marked += marked.front();
         far_marked += marked.back();
@@ -74,9 +78,11 @@ TEST_CASE("the truly best row is marked in 95% of tables or more, and rows far f
 }
 
 TEST_CASE("Where a row of too few seeds is better than the best, none is marked, for it may be the one") {
-    CHECK(best_rows(Rows{around(8), around(10), {11, 11.5}}, Improves::upwards) == std::vector<bool>{false, false, false});
+    CHECK(best_rows(Rows{around(8), around(10), {11, 11.5}}, Improves::upwards) ==
+          std::vector<bool>{false, false, false});
     CHECK(best_rows(Rows{around(8), around(10), {9, 9.5}}, Improves::upwards) == std::vector<bool>{false, true, false});
     CHECK(best_rows(Rows{around(8), around(10), {7}}, Improves::downwards) == std::vector<bool>{false, false, false});
     CHECK(best_rows(Rows{around(8), around(10), {9}}, Improves::downwards) == std::vector<bool>{true, false, false});
-    CHECK(best_rows(Rows{around(8), around(10), {NAN, 12}}, Improves::upwards) == std::vector<bool>{false, true, false});
+    CHECK(best_rows(Rows{around(8), around(10), {NAN, 12}}, Improves::upwards) ==
+          std::vector<bool>{false, true, false});
 }

@@ -41,8 +41,8 @@ struct World {
 
 }  // namespace
 
-// By hand: variances 1 and 4, pooled 2.5 with 4 degrees; drawn towards it 2.125 and 2.875; the squared standard error is
-// their sum over 3, 5/3. Of the 10 degrees that the prior would give, 4 are there. t = 2 / sqrt(5/3) = 1.549193, and
+// By hand: variances 1 and 4, pooled 2.5 with 4 degrees; drawn towards it 2.125 and 2.875; the squared standard error
+// is their sum over 3, 5/3. Of the 10 degrees that the prior would give, 4 are there. t = 2 / sqrt(5/3) = 1.549193, and
 // P(T > t) = 1/2 - 3/8 sqrt(1.5) (1 - 1.5/12) = 0.098131. t(95%, 4) = 2.131847.
 TEST_CASE("variances are drawn towards the table's, whose degrees of freedom are the most that there are") {
     const std::vector<double> base = {1, 2, 3}, head = {2, 4, 6};
@@ -97,11 +97,13 @@ TEST_CASE("a test set's own size is the least standard error, and a recipe's own
     CHECK(contrast(difference({1, 2, 3}, {2, 4, 6}), rule).standard_error == Approx(std::sqrt(5.0 / 3)));
     // (5/3)^2 / ((1/3)^2 / 2 + (4/3)^2 / 2)
     CHECK(contrast(difference({1, 2, 3}, {2, 4, 6}), rule).degrees == Approx(50.0 / 17));
-    CHECK(more_seeds(difference({1, 2, 3}, {2, 4, 6}), {ContrastMethod::welch, std::nullopt, 3}, 0, 0.05) == std::nullopt);
+    CHECK(more_seeds(difference({1, 2, 3}, {2, 4, 6}), {ContrastMethod::welch, std::nullopt, 3}, 0, 0.05) ==
+          std::nullopt);
 }
 
 TEST_CASE("without a spread a contrast is what it is, and rounding is none") {
-    const Contrast same = contrast(difference({0.3, 0.3, 0.3}, {0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2}), {ContrastMethod::paired});
+    const Contrast same =
+        contrast(difference({0.3, 0.3, 0.3}, {0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2}), {ContrastMethod::paired});
     CHECK(same.standard_error == 0);
     const Contrast above = contrast(difference({1, 1, 1}, {2, 2, 2}), {ContrastMethod::welch});
     CHECK(above.standard_error == 0);
@@ -115,9 +117,11 @@ TEST_CASE("without a spread a contrast is what it is, and rounding is none") {
 
 TEST_CASE("what makes no comparison is refused") {
     CHECK_THROWS_WITH(contrast({}, {ContrastMethod::welch}), ContainsSubstring("no recipe"));
-    CHECK_THROWS_WITH(contrast(difference({1}, {2}), {ContrastMethod::welch}), ContainsSubstring("one seed has no spread"));
+    CHECK_THROWS_WITH(contrast(difference({1}, {2}), {ContrastMethod::welch}),
+                      ContainsSubstring("one seed has no spread"));
     CHECK_THROWS_WITH(contrast(difference({}, {2}), {ContrastMethod::welch}), ContainsSubstring("no seed"));
-    CHECK_THROWS_WITH(contrast(difference({1, NAN}, {2, 3}), {ContrastMethod::welch}), ContainsSubstring("seed 2 has the value nan"));
+    CHECK_THROWS_WITH(contrast(difference({1, NAN}, {2, 3}), {ContrastMethod::welch}),
+                      ContainsSubstring("seed 2 has the value nan"));
     std::vector<ContrastTerm> twice = difference({1, 2}, {3, 4});
     twice[0].values[1].seed = 1;
     CHECK_THROWS_WITH(contrast(difference({1, 2}, {2, 3}), {}), ContainsSubstring("the table's variance without one"));
@@ -164,8 +168,8 @@ TEST_CASE("p-values are adjusted so that the family is wrong at most as often as
     CHECK_THROWS_WITH(holm(std::vector<double>{1.5}), ContainsSubstring("not a p-value"));
 }
 
-// 8 recipes of 3 seeds, measured over 20,000 tables: false at the threshold 4.9% where spreads are equal, 5.3% where each
-// recipe's differs by up to a factor of two; the power at smallest_effect() is 80%.
+// 8 recipes of 3 seeds, measured over 20,000 tables: false at the threshold 4.9% where spreads are equal, 5.3% where
+// each recipe's differs by up to a factor of two; the power at smallest_effect() is 80%.
 TEST_CASE("tables of known truth: false calls, power and intervals at their levels") {
     const unsigned seed = std::random_device{}();
     World world{std::mt19937_64{seed}};
@@ -190,8 +194,9 @@ TEST_CASE("tables of known truth: false calls, power and intervals at their leve
             shifted.estimate += smallest_effect(truth, kLevel);
             seen += chance_above(shifted, 0) <= kLevel;
         }
-        std::printf("seed %u, %s spreads: false %.4f, covered %.4f, power %.4f\n", seed, equal_spreads ? "equal" : "unequal",
-                    1.0 * false_calls / kTables, 1.0 * covered / kTables, 1.0 * seen / kTables);
+        std::printf("seed %u, %s spreads: false %.4f, covered %.4f, power %.4f\n", seed,
+                    equal_spreads ? "equal" : "unequal", 1.0 * false_calls / kTables, 1.0 * covered / kTables,
+                    1.0 * seen / kTables);
         // Three standard errors of a rate of 5% over 4,000 tables are 1%, of 80% 2%.
         CHECK(1.0 * false_calls / kTables < kLevel + (equal_spreads ? 0.011 : 0.03));
         CHECK(1.0 * covered / kTables > 0.9 - (equal_spreads ? 0.015 : 0.05));

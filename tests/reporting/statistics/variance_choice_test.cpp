@@ -83,8 +83,9 @@ TEST_CASE("each row's own variance is used where equal ones are rejected, and fr
     CHECK_FALSE(choose_variance(alike, 5).rule.pooled);
     CHECK(choose_variance(unlike, 3).rule.method == ContrastMethod::welch);
     CHECK(choose_variance(Rows{}, 3).rule.method == ContrastMethod::welch);
-    CHECK_THAT(to_text(choose_variance(alike, 4)),
-               ContainsSubstring("the variance pooled over rows (Brown-Forsythe p ") && ContainsSubstring(" over 3 rows)"));
+    CHECK_THAT(
+        to_text(choose_variance(alike, 4)),
+        ContainsSubstring("the variance pooled over rows (Brown-Forsythe p ") && ContainsSubstring(" over 3 rows)"));
     CHECK_THAT(to_text(choose_variance(unlike, 3)),
                ContainsSubstring("each row's own variance (Welch; Brown-Forsythe p "));
 }

@@ -8,9 +8,9 @@
 #include <limits>
 #include <tuple>
 
-#include "reporting/render/html.h"
 #include "reporting/page/page.h"
 #include "reporting/published/published.h"
+#include "reporting/render/html.h"
 #include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"
 #include "reporting/tradeoff/tradeoff_svg.h"
@@ -116,15 +116,18 @@ TEST_CASE("the sentence names the cheapest row that is shown to keep enough, and
     REQUIRE(tradeoff);
     const std::vector<std::string> sentences = tradeoff_sentences(*tradeoff);
     REQUIRE(sentences.size() == 3);
-    CHECK(sentences[0] ==
-          "both, validation bits per byte above the baseline at the same budget (less is better; 95% intervals): -0.200 "
-          "[-0.223, -0.177] at 10%, -0.080 [-0.103, -0.057] at 50%, -0.010 [-0.033, +0.013] at 100%. both at 50% keeps "
-          "98.9% [97.6%, 100.1%] of the baseline's gain over a unigram model at 1/2 of its tokens, 1/2 of its FLOPs and "
-          "1/4 of its training time; the baseline alone keeps 94.4% [93.1%, 95.6%] there: the cheapest of its 3 rows "
-          "whose 95% interval begins at 95% or above.");
+    CHECK(
+        sentences[0] ==
+        "both, validation bits per byte above the baseline at the same budget (less is better; 95% intervals): -0.200 "
+        "[-0.223, -0.177] at 10%, -0.080 [-0.103, -0.057] at 50%, -0.010 [-0.033, +0.013] at 100%. both at 50% keeps "
+        "98.9% [97.6%, 100.1%] of the baseline's gain over a unigram model at 1/2 of its tokens, 1/2 of its FLOPs and "
+        "1/4 of its training time; the baseline alone keeps 94.4% [93.1%, 95.6%] there: the cheapest of its 3 rows "
+        "whose 95% interval begins at 95% or above.");
     CHECK(sentences[1] ==
-          "A row's share is its gain over a unigram model, which knows only how often each token occurs in the validation "
-          "text, divided by the baseline's gain on all of the data: a unigram model scores 2.773 validation bits per byte "
+          "A row's share is its gain over a unigram model, which knows only how often each token occurs in the "
+          "validation "
+          "text, divided by the baseline's gain on all of the data: a unigram model scores 2.773 validation bits per "
+          "byte "
           "(0%), that baseline 1.000 (100%).");
     CHECK_THAT(sentences[2],
                ContainsSubstring("Published (arXiv:2212.03597, abstract; GPT-3 1.3B") &&
@@ -139,8 +142,9 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
         sentence,
         ContainsSubstring("(less is better; no interval below three seeds): -0.200 [-0.223, -0.177] at 10%, -0.080 "
                           "[-0.103, -0.057] at 50%") &&
-            ContainsSubstring("No row is shown to keep 95% of the baseline's gain: 0 of its 3 rows have an interval. By "
-                              "its mean alone, both at 50% keeps") &&
+            ContainsSubstring(
+                "No row is shown to keep 95% of the baseline's gain: 0 of its 3 rows have an interval. By "
+                "its mean alone, both at 50% keeps") &&
             ContainsSubstring("(no interval below three seeds). Its cheapest row: both at 10% keeps 82.8% of the "
                               "baseline's gain over a unigram model at 1/10 of its tokens") &&
             ContainsSubstring("1/12.5 of its training time"));
@@ -268,7 +272,8 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
     const std::string svg = render_svg(*tradeoff, "x");
     CHECK(count_of(svg, "<g class=\"flag\">") == 3);
     CHECK_THAT(svg, ContainsSubstring(">†</text></g>"));
-    CHECK_THAT(description(*tradeoff), ContainsSubstring("Grey points with a dagger do not count as measured: both at 10%."));
+    CHECK_THAT(description(*tradeoff),
+               ContainsSubstring("Grey points with a dagger do not count as measured: both at 10%."));
     CHECK_THAT(tradeoff_sentences(*tradeoff)[0],
                ContainsSubstring("the 2 of its 3 rows that can be compared") && !ContainsSubstring("both at 10%"));
     const Table table = tradeoff_table(*tradeoff);
@@ -276,15 +281,17 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
     CHECK(table.rows[3][2].flag.empty());
     REQUIRE(tradeoff->notes.size() == 3);
     CHECK(tradeoff->notes[0] == "Not drawn, for a seed diverged: baseline at 10%.");
-    CHECK(tradeoff->notes[1] == "† In grey, and in no sentence, for they do not count as measured: both at 10%: it ran 100 "
-                                "steps, fewer than 200 (seeds 1, 2, 3).");
+    CHECK(tradeoff->notes[1] ==
+          "† In grey, and in no sentence, for they do not count as measured: both at 10%: it ran 100 "
+          "steps, fewer than 200 (seeds 1, 2, 3).");
 }
 
 TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps nothing") {
     const auto with = [](const char* case_key, const char* budget, const auto& change) {
         SweepResults sweep = six_rows();
         for (TrialRow& row : sweep.trials)
-            if (row.case_key == case_key && row.axes_json.find(budget) != std::string::npos && row.seed == 2) change(row);
+            if (row.case_key == case_key && row.axes_json.find(budget) != std::string::npos && row.seed == 2)
+                change(row);
         return tradeoff_of(sweep, {});
     };
     const auto diverged = [](TrialRow& row) {
@@ -295,7 +302,8 @@ TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps
     REQUIRE(half);
     CHECK(half->notes.front() == "Not drawn, for a seed diverged: both at 50%.");
     CHECK(half->lines[1].at_budget(0.5) == nullptr);
-    CHECK_THAT(tradeoff_sentences(*half)[0], ContainsSubstring("the cheapest of the 2 of its 3 rows that can be compared whose"));
+    CHECK_THAT(tradeoff_sentences(*half)[0],
+               ContainsSubstring("the cheapest of the 2 of its 3 rows that can be compared whose"));
     const auto alone = with("baseline", "0.5", diverged);
     REQUIRE(alone);
     CHECK_THAT(tradeoff_sentences(*alone)[0], ContainsSubstring("both at 50% keeps") &&
@@ -331,8 +339,9 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
         CHECK(other->lines[1].at_budget(1)->cost[3]);
         CHECK(other->lines[1].at_budget(0.5)->cost[1]);
         CHECK(other->lines[1].at_budget(1)->cost[2]);
-        CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") && !ContainsSubstring("training time") &&
-                                                       !ContainsSubstring("dollars"));
+        CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") &&
+                                                      !ContainsSubstring("training time") &&
+                                                      !ContainsSubstring("dollars"));
         CHECK(other->notes.front() ==
               "No time and no dollars, for slots of another shape than the baseline's or for trials that were trained "
               "under different CPU contention: both at 50%.");
@@ -373,8 +382,9 @@ TEST_CASE("the page has the section, and the picture is a file of its own that n
     data.sweep = six_rows();
     data.about = low_budget();
     const std::string page = render_page(data);
-    CHECK_THAT(page, ContainsSubstring("<h2 id=\"tradeoff\">Quality against cost</h2>\n<p>both, validation bits per byte above the "
-                                           "baseline at the same budget") &&
+    CHECK_THAT(page, ContainsSubstring(
+                         "<h2 id=\"tradeoff\">Quality against cost</h2>\n<p>both, validation bits per byte above the "
+                         "baseline at the same budget") &&
                          ContainsSubstring("a unigram model scores 2.773 validation bits per byte (0%)"));
     const auto file = result_picture(data.sweep, data.about);
     REQUIRE(file);
@@ -395,7 +405,8 @@ TEST_CASE("without the unigram model's loss there are differences and no shares"
     CHECK(tradeoff->definition.empty());
     const std::vector<std::string> sentences = tradeoff_sentences(*tradeoff);
     CHECK_THAT(sentences[0], ContainsSubstring("-0.080 [-0.103, -0.057] at 50%") &&
-                                 ContainsSubstring("both at 10% takes 1/10 of its tokens") && !ContainsSubstring("keeps"));
+                                 ContainsSubstring("both at 10% takes 1/10 of its tokens") &&
+                                 !ContainsSubstring("keeps"));
     const std::string svg = render_svg(*tradeoff, "x");
     CHECK_THAT(svg, !ContainsSubstring("baseline's gain") && !ContainsSubstring("class=\"published\""));
     CHECK(tradeoff_table(*tradeoff).columns.size() == 7);
@@ -404,8 +415,7 @@ TEST_CASE("without the unigram model's loss there are differences and no shares"
 TEST_CASE("rows that go on from other models have no place, for they did not pay for all of their quality") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials)
-        if (row.case_key == "both")
-            row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
+        if (row.case_key == "both") row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
     CHECK_FALSE(tradeoff_of(sweep, {}));
     for (TrialRow& row : sweep.trials)
         if (row.case_key == "both" && row.axes_json.find("0.1") == std::string::npos)

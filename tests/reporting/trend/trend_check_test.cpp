@@ -169,9 +169,9 @@ LookRates look_rates(int looks, double white, double ratio, int ago, unsigned se
 
 }  // namespace
 
-// Measured over 60 looks, with spikes: at a noise of 1% a session, steps of 5% were told in 35, 39, 67 and 76% of the series after 2, 3, 5 and 8
-// sessions, steps of 10% in 91 to 93%. With the Welch's p that finds the places instead, 38% of the looks at 3% raised
-// an alarm.
+// Measured over 60 looks, with spikes: at a noise of 1% a session, steps of 5% were told in 35, 39, 67 and 76% of the
+// series after 2, 3, 5 and 8 sessions, steps of 10% in 91 to 93%. With the Welch's p that finds the places instead, 38%
+// of the looks at 3% raised an alarm.
 TEST_CASE("over a hundred series false alarms are rare and changes are told", "[long]") {
     // The note of each report says how often chance tells something: here with three standard errors.
     const int enough = 200;
@@ -180,7 +180,8 @@ TEST_CASE("over a hundred series false alarms are rare and changes are told", "[
     std::printf("noise 5%%: of %d looks %.3f raised an alarm\n", enough, at_its_worst);
     CHECK(at_its_worst <= most);
     CHECK(at_its_worst >= kLeastChanceNews / 2);
-    CHECK_THAT(trend_table({}, {}, false).notes.back(), ContainsSubstring("reported in 4 to 12% of looks at a hundred"));
+    CHECK_THAT(trend_table({}, {}, false).notes.back(),
+               ContainsSubstring("reported in 4 to 12% of looks at a hundred"));
 
     const int looks = 12;
     for (const double white : {0.01, 0.03}) {

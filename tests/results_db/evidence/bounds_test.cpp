@@ -186,7 +186,10 @@ TEST_CASE("the first line is of the sweep that follows") {
     CHECK_THAT(offered.with("evidence", [](Json& one) { one["curve_points"] = "many"; }),
                ContainsSubstring("'curve_points' is not a count"));
     for (const auto& [part, parts] : {std::pair(0, 2), {3, 2}, {1, 10'000}})
-        CHECK_THAT(offered.with("evidence", [n = part, of = parts](Json& one) { one.update({{"part", n}, {"parts", of}}); }),
+        CHECK_THAT(offered.with("evidence",
+                                [n = part, of = parts](Json& one) {
+                                    one.update({{"part", n}, {"parts", of}});
+                                }),
                    ContainsSubstring("its 'part' is none of its 'parts'"));
     CHECK_THAT(offered.with("evidence", [](Json& one) { one["part"] = 1; }),
                ContainsSubstring("its 'part' is none of its 'parts'"));

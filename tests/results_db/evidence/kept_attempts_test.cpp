@@ -205,7 +205,8 @@ TEST_CASE("a verdict is on the text's own sweep, and a check gives one on a clai
     CHECK_THAT(says([](Json& one) { one["subject_json"] = Json::array(); }), ContainsSubstring("'subject_json'"));
     CHECK_THAT(says([](Json& one) { one["subject_json"]["sweep"] = "nope"; }),
                ContainsSubstring("is not of the sweep quick"));
-    CHECK_THAT(says([](Json& one) { one["subject_json"]["spec_sha256"] = "abc"; }), ContainsSubstring("is not a SHA-256 hash"));
+    CHECK_THAT(says([](Json& one) { one["subject_json"]["spec_sha256"] = "abc"; }),
+               ContainsSubstring("is not a SHA-256 hash"));
     CHECK_THAT(says([](Json& one) { one["result"] = "fails"; }),
                ContainsSubstring("the check c0ffee has another verdict on this claim already: \"holds\""));
     CHECK(says([](Json& one) { one["check_uid"] = "another"; }) == "accepted");

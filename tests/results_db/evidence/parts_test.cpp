@@ -44,7 +44,8 @@ TEST_CASE("The parts of a sweep give what one text gives, in any order") {
         REQUIRE(parts.size() == of);
         std::int64_t trials = 0, attempts = 0;
         for (std::size_t i = 0; i < of; ++i) {
-            if (of > 1) CHECK_THAT(evidence_note(parts[i].text), ContainsSubstring(fmt::format("part {} of {}, ", i + 1, of)));
+            if (of > 1)
+                CHECK_THAT(evidence_note(parts[i].text), ContainsSubstring(fmt::format("part {} of {}, ", i + 1, of)));
             CHECK(std::abs(static_cast<double>(parts[i].trials) - 8.0 / static_cast<double>(of)) < 1);
             trials += parts[i].trials;
             attempts += parts[i].attempts;
@@ -58,10 +59,12 @@ TEST_CASE("The parts of a sweep give what one text gives, in any order") {
         CHECK(Reader(texts).evidence("quick", 0).text == whole.text);
         texts.pop_back();
         CHECK(lacking_parts(texts).empty() == (of == 1));
-        if (of == 3) CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, of which these are not here: 1"));
+        if (of == 3)
+            CHECK_THAT(lacking_parts(texts).front(), ContainsSubstring("3 parts, of which these are not here: 1"));
     }
     const std::vector<Evidence> two = reader.evidence_parts("quick", 2, 0);
-    CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0), ContainsSubstring("2 parts, of which these are not here: 2"));
+    CHECK_THAT(lacking_parts(texts_of({two.front()})).at(0),
+               ContainsSubstring("2 parts, of which these are not here: 2"));
 }
 
 TEST_CASE("Parts of many rows give the table again, merged at once in any order or one after the other") {
@@ -137,8 +140,10 @@ TEST_CASE("A sweep has as many parts as it needs, up to one for each trial") {
                    ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 5); }, "4 trials cannot be 5 parts"),
                ContainsSubstring("ask for 4 parts at most"));
     CHECK(reader.evidence_parts("quick", 4).size() == 4);
-    CHECK_THAT(refusal(ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 2, 2'000); }, "merge the database itself"),
-               !ContainsSubstring("write it as several"));
+    CHECK_THAT(
+        refusal(
+            ErrorKind::usage, [&] { (void)reader.evidence_parts("quick", 2, 2'000); }, "merge the database itself"),
+        !ContainsSubstring("write it as several"));
 }
 
 TEST_CASE("What is too long for one text names a number of parts that can be written", "[long]") {
@@ -171,6 +176,7 @@ TEST_CASE("parts that do not go together are refused, naming the one that does n
     std::vector<Evidence> parts = Reader(one.file()).evidence_parts("quick", 2, 0);
     CHECK_NOTHROW(require_mergeable(parts));
     parts.push_back(Reader(other.file()).evidence_parts("quick", 2, 0).front());
-    CHECK_THAT(refusal(ErrorKind::database, [&] { require_mergeable(parts); }, "could not be merged again"),
+    CHECK_THAT(refusal(
+                   ErrorKind::database, [&] { require_mergeable(parts); }, "could not be merged again"),
                ContainsSubstring("part 3 of 3:"));
 }

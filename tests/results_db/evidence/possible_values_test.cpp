@@ -16,7 +16,10 @@ using namespace deft::test;
 namespace {
 
 void refuses(const std::string& text, const std::string& says) {
-    CHECK_THAT(refusal(ErrorKind::database, [&] { const Reader merged(std::vector<NamedEvidence>{{"x.jsonl", text}}); }),
+    CHECK_THAT(refusal(ErrorKind::database,
+                       [&] {
+                           const Reader merged(std::vector<NamedEvidence>{{"x.jsonl", text}});
+                       }),
                ContainsSubstring("x.jsonl:") && ContainsSubstring(says));
 }
 
@@ -40,7 +43,8 @@ bool is_possible(const char* metric, const char* unit, const char* better, doubl
 }  // namespace
 
 TEST_CASE("A score lies within the range of its metric") {
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN(),
+                     kInfinity = std::numeric_limits<double>::infinity();
     CHECK(is_possible("acc", "", "higher", 1));
     CHECK(is_possible("acc", "", "higher", 0, kNan));
     CHECK_FALSE(is_possible("acc_norm", "", "higher", 7));
@@ -67,7 +71,11 @@ TEST_CASE("Evidence with values that no measurement has is refused with its line
     refuses(changed("sweep", [](Json& one) { one["baseline"] = "nosuch"; }), "its 'baseline' is nosuch");
     refuses(changed("attempt", [](Json& one) { one["started_ms"] = 10'000'000, one["ended_ms"] = 1; }),
             "before its 'started_ms'");
-    refuses(changed("curve", [](Json& one) { for (Json& flops : one["train"]["flops"]) flops = -1.0; }), "its 'flops'");
+    refuses(changed("curve",
+                    [](Json& one) {
+                        for (Json& flops : one["train"]["flops"]) flops = -1.0;
+                    }),
+            "its 'flops'");
     Records setups(text);
     setups.change_shared([](const Json& value) { return value.is_object() && value.contains("host"); },
                          [](Json& value) { value["devices"] = 1'000'000'000; });

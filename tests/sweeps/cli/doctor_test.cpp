@@ -34,7 +34,8 @@ TEST_CASE("the doctor names what was found, and says what is missing", "[surroun
     CHECK(to_json(findings).size() == findings.size());
 }
 
-TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal", "[surroundings]") {
+TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal",
+          "[surroundings]") {
     const test::WithVariable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
     const auto findings = examine(".");
     CHECK(finding(findings, "data").state == Finding::State::missing);

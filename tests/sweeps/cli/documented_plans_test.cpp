@@ -61,8 +61,8 @@ TEST_CASE("the plans that pages show are printed so") {
     const TinySweep sweep(kPlain);
     const fs::path source = DEFT_SOURCE_DIR;
     const auto plan = [&](const std::string& name, const std::vector<std::string>& more) {
-        std::vector<std::string> command = {DEFT_PROGRAM, "plan", (source / "sweeps" / (name + ".toml")).string(), "--scale",
-                                            "paper"};
+        std::vector<std::string> command = {DEFT_PROGRAM, "plan", (source / "sweeps" / (name + ".toml")).string(),
+                                            "--scale", "paper"};
         command.insert(command.end(), more.begin(), more.end());
         Process process(command, sweep.out(), sweep.err());
         const int code = process.wait();
@@ -85,7 +85,8 @@ TEST_CASE("the plans that pages show are printed so") {
     CHECK_FALSE(is_printed({"MoE", "1.7 GiB", "4"}, ranks));
 
     const auto fitted = rows_of(plan("gpt_combined", {}));
-    const auto shown = rows_of(shown_by(read_file(source / "docs/paper-tables.md"), "baseline         100%    260.0 h"));
+    const auto shown =
+        rows_of(shown_by(read_file(source / "docs/paper-tables.md"), "baseline         100%    260.0 h"));
     CHECK(shown.size() == 8);
     for (const auto& row : shown) {
         INFO(fmt::format("{}", fmt::join(row, " | ")));

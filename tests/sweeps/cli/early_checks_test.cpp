@@ -36,7 +36,8 @@ void ask_task(const TinySweep& sweep, const std::string& record) {
 }  // namespace
 
 TEST_CASE("A task whose first record has a mistake is refused by plan and run, before anything is trained") {
-    const std::string no_field = R"({"query": "Is it?", "answer": 0})", no_choice = R"({"question": "Is it?", "answer": 2})";
+    const std::string no_field = R"({"query": "Is it?", "answer": 0})",
+                      no_choice = R"({"question": "Is it?", "answer": 2})";
     const std::string search = "[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n";
     for (const auto& [record, says] : {std::pair{no_field, "question"}, {no_choice, "names choice 2 of 2"}})
         for (const std::string& more : {std::string(), search}) {
@@ -58,7 +59,8 @@ TEST_CASE("A task whose first record has a mistake is refused by plan and run, b
 
 TEST_CASE("check bench resolves both revisions before it builds one") {
     const TinySweep sweep(test::kPlain);
-    const std::string checkout = (sweep.folder.path / "checkout").string(), cache = (sweep.folder.path / "cache").string();
+    const std::string checkout = (sweep.folder.path / "checkout").string(),
+                      cache = (sweep.folder.path / "cache").string();
     const std::string git = "git -C '" + checkout + "' -c user.name=a -c user.email=a@b ";
     REQUIRE(std::system(("mkdir '" + checkout + "' && " + git + "init -q && " + git +
                          "commit -q --allow-empty -m first && " + git + "branch -M main")

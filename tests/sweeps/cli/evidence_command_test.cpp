@@ -47,7 +47,8 @@ std::string report(const TinySweep& sweep, const std::string& option, const std:
 
 }  // namespace
 
-TEST_CASE("seeds of two databases that are merged through text make the table of one database with both", "[long][surroundings]") {
+TEST_CASE("seeds of two databases that are merged through text make the table of one database with both",
+          "[long][surroundings]") {
     const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1, 2]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, merged = folder / "merged root";
@@ -173,7 +174,8 @@ TEST_CASE("the verdicts of docs/results.md are those of the files that it names"
             std::size_t from = row;
             for (int i = 0; i < column; ++i) from = page.find('|', from) + 1;
             const std::string cell = page.substr(from, page.find('|', from) - from);
-            CHECK_THAT(cell, Catch::Matchers::StartsWith(" " + verdict_of(finding->at("outcome").get<std::string>()) + ": "));
+            CHECK_THAT(cell,
+                       Catch::Matchers::StartsWith(" " + verdict_of(finding->at("outcome").get<std::string>()) + ": "));
             const std::regex number("-?[0-9]+(\\.[0-9]+)?%?");
             std::size_t numbers = 0;
             for (std::sregex_iterator it(cell.begin(), cell.end(), number), end; it != end; ++it, ++numbers)
@@ -185,7 +187,8 @@ TEST_CASE("the verdicts of docs/results.md are those of the files that it names"
 }
 
 TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from", "[long][surroundings]") {
-    std::map<std::string, std::vector<std::string>> kept;  // by sweep and scale, of one file or of parts: bert.1of6.jsonl
+    std::map<std::string, std::vector<std::string>>
+        kept;  // by sweep and scale, of one file or of parts: bert.1of6.jsonl
     const TinySweep sweep(test::kPlain);
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
         INFO(entry.path().string());
@@ -215,9 +218,11 @@ TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and repor
         const Ran first = sweep.deft("report", from);
         CHECK(first.exit_code == kExitOk);
         CHECK(std::count(first.out.begin(), first.out.end(), '\n') <= std::ptrdiff_t(reporting::kScreenLines));
-        CHECK_THAT(first.out, ContainsSubstring("Answer   ") && ContainsSubstring("More     deft report --full --from"));
+        CHECK_THAT(first.out,
+                   ContainsSubstring("Answer   ") && ContainsSubstring("More     deft report --full --from"));
         for (const std::string_view line : reporting::lines_of(first.out))
-            if (line.find('/') == std::string_view::npos) CHECK(reporting::display_width(line) <= 80);  // a path is one word
+            if (line.find('/') == std::string_view::npos)
+                CHECK(reporting::display_width(line) <= 80);  // a path is one word
         from.push_back("--full");
         const Ran ran = sweep.deft("report", from);
         CHECK(ran.exit_code == kExitOk);

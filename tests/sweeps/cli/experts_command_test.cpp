@@ -8,18 +8,21 @@ using namespace deft::test;
 
 namespace {
 
-const std::vector<std::string> kTinyLayers = {"experts", "--rows", "37",       "--width",   "16", "--hidden",
-                                              "24",      "--experts", "3",     "--top",     "2",  "--rounds",
-                                              "2",       "--threads", "1",     "--segment", "0.01"};
+const std::vector<std::string> kTinyLayers = {"experts", "--rows",    "37", "--width",   "16",  "--hidden",
+                                              "24",      "--experts", "3",  "--top",     "2",   "--rounds",
+                                              "2",       "--threads", "1",  "--segment", "0.01"};
 
 }  // namespace
 
-TEST_CASE("deft bench experts tells what a layer of experts costs beside the dense one, and refuses sizes that are none", "[surroundings]") {
+TEST_CASE(
+    "deft bench experts tells what a layer of experts costs beside the dense one, and refuses sizes that are none",
+    "[surroundings]") {
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyLayers);
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("37 rows, width 16, 3 experts of 24 hidden values, top-2 routing, 1 thread"));
-    CHECK_THAT(ran.out, ContainsSubstring("dense") && ContainsSubstring("experts") && ContainsSubstring("% of our experts"));
+    CHECK_THAT(ran.out,
+               ContainsSubstring("dense") && ContainsSubstring("experts") && ContainsSubstring("% of our experts"));
     const Ran many = sweep.deft("bench", {"experts", "--experts", "2", "--top", "3"});
     CHECK(many.exit_code != kExitOk);
     CHECK_THAT(many.err, ContainsSubstring("a row cannot take 3 of 2 experts"));
@@ -34,7 +37,8 @@ TEST_CASE("deft bench experts tells what a layer of experts costs beside the den
 }
 
 TEST_CASE("deft bench experts times PyTorch's layers in the same rounds", "[surroundings]") {
-    if (run_python({"-c", "import torch"}, "/usr/bin/python3").exit_code != 0) DEFT_SKIP("/usr/bin/python3 has no torch");
+    if (run_python({"-c", "import torch"}, "/usr/bin/python3").exit_code != 0)
+        DEFT_SKIP("/usr/bin/python3 has no torch");
     const TinySweep sweep(kPlain);
     std::vector<std::string> with = kTinyLayers;
     with.insert(with.end(), {"--pytorch", "/usr/bin/python3"});

@@ -113,7 +113,8 @@ TEST_CASE("deft generate refuses what it cannot continue, with what to mend") {
     CHECK_THAT(refused({"--prompt-file", (sweep.folder.path / "nowhere.txt").string()}, kExitFailed),
                ContainsSubstring("nowhere.txt"));
     CHECK(refused({"--prompt", "a", "--prompt-file", sweep.file.string()}, kExitUsage) != "");
-    CHECK_THAT(refused({"--samples", "2", "--temperature", "0"}, kExitUsage), ContainsSubstring("all samples are alike"));
+    CHECK_THAT(refused({"--samples", "2", "--temperature", "0"}, kExitUsage),
+               ContainsSubstring("all samples are alike"));
     CHECK_THAT(refused({"--temperature", "-1"}, kExitUsage), ContainsSubstring("temperature"));
     CHECK_THAT(refused({"--top-p", "0"}, kExitUsage), ContainsSubstring("top"));
     CHECK_THAT(refused({"--top-k", "-2"}, kExitUsage), ContainsSubstring("--top-k"));
@@ -156,13 +157,14 @@ budget_tokens = 384
 
 TEST_CASE("deft bench generate measures ours beside the memory, and refuses sizes that are none") {
     const TinySweep sweep(kPlain);
-    const std::vector<std::string> tiny = {"generate", "--layers", "1",        "--width",   "16", "--heads",  "2",
-                                           "--vocab",  "30",       "--prompt", "3",         "--tokens", "4",
-                                           "--samples", "2",       "--rounds", "2",         "--threads", "1"};
+    const std::vector<std::string> tiny = {"generate", "--layers",  "1", "--width",  "16", "--heads",   "2", "--vocab",
+                                           "30",       "--prompt",  "3", "--tokens", "4",  "--samples", "2", "--rounds",
+                                           "2",        "--threads", "1"};
     const Ran ran = sweep.deft("bench", tiny);
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("2 sample(s) of 4 tokens after 3, 1 layers, width 16, vocabulary 30, 1 thread") &&
-                            ContainsSubstring("weights read"));
+    CHECK_THAT(ran.out,
+               ContainsSubstring("2 sample(s) of 4 tokens after 3, 1 layers, width 16, vocabulary 30, 1 thread") &&
+                   ContainsSubstring("weights read"));
     const auto refused = [&](const std::string& option, const std::string& value) {
         const Ran one = sweep.deft("bench", {"generate", option, value});
         CHECK(one.exit_code == kExitUsage);

@@ -1,5 +1,5 @@
-// A sweep of labelled texts whose records are not here: its epochs cannot be counted. The plan says so, and every command
-// that trains says what to get.
+// A sweep of labelled texts whose records are not here: its epochs cannot be counted. The plan says so, and every
+// command that trains says what to get.
 
 #include <cstdlib>
 
@@ -8,7 +8,8 @@
 using namespace deft;
 using namespace deft::test;
 
-TEST_CASE("Without a task's records the plan has no steps, and what trains says what to get and leaves nothing", "[surroundings]") {
+TEST_CASE("Without a task's records the plan has no steps, and what trains says what to get and leaves nothing",
+          "[surroundings]") {
     TinySweep sweep("");
     sweep.folder.write("words.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
     sweep.file = sweep.folder.write("glue.toml", R"toml(name = "glue"
@@ -41,7 +42,8 @@ random_ltd = { min = 16, duration = 0.7 }
     };
     const Ran planned = sweep.deft("plan", {}, without_data);
     CHECK(planned.exit_code == kExitOk);
-    CHECK_THAT(planned.out, ContainsSubstring("unknown") && ContainsSubstring("The number of steps of 2 trials is unknown") &&
+    CHECK_THAT(planned.out, ContainsSubstring("unknown") &&
+                                ContainsSubstring("The number of steps of 2 trials is unknown") &&
                                 ContainsSubstring("2 of them not counted") && ContainsSubstring("glue_sst2"));
     const Json rows = Json::parse(sweep.deft("plan", {"--json"}, without_data).out).at("rows");
     for (const Json& row : rows) {
@@ -50,8 +52,8 @@ random_ltd = { min = 16, duration = 0.7 }
     }
     CHECK(rows.at(0).at("variant_hash") != rows.at(1).at("variant_hash"));
     const std::string run = said("run", {});
-    CHECK_THAT(run, ContainsSubstring("data file glue/SST-2/") && ContainsSubstring("is missing") && ContainsSubstring("help: deft data get sst2 (") &&
-                        ContainsSubstring("DEFT_DATA_MIRROR"));
+    CHECK_THAT(run, ContainsSubstring("data file glue/SST-2/") && ContainsSubstring("is missing") &&
+                        ContainsSubstring("help: deft data get sst2 (") && ContainsSubstring("DEFT_DATA_MIRROR"));
     CHECK(said("run", {"--dry-run"}) == run);
     CHECK(said("tune", {file, "ltd"}) == run);
     CHECK(!std::filesystem::exists(sweep.root));

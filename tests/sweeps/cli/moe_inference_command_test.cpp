@@ -7,10 +7,12 @@ using namespace deft::test;
 
 TEST_CASE("deft bench moe-inference tells what a token of each model reads, and refuses sizes that are none") {
     const TinySweep sweep(kPlain);
+    // clang-format off
     const std::vector<std::string> tiny = {"moe-inference", "--layers", "2",         "--width",    "16", "--heads",
                                            "2",             "--vocab",  "30",        "--experts",  "3",  "--prompt",
                                            "3",             "--tokens", "4",         "--samples",  "1,5", "--rounds",
                                            "2",             "--threads", "1",        "--segment",  "0.01"};
+    // clang-format on
     const Ran ran = sweep.deft("bench", tiny);
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("3 experts in every second layer, top-1 routing, 1 thread") &&

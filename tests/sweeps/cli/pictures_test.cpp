@@ -47,7 +47,9 @@ TEST_CASE("the terminal says what rows keep of the quality for how much, as the 
     const std::string kept = " of the baseline's gain over a unigram model at ";
     const std::string defined = "A row's share is its gain over a unigram model";
     for (const char* format : {"term", "md"})
-        CHECK_THAT(sweep.deft("report", {"--from", evidence, "--format", format, "--full"}).out, ContainsSubstring(kept) && ContainsSubstring(defined));
+        CHECK_THAT(sweep.deft("report", {"--from", evidence, "--format", format, "--full"}).out,
+                   ContainsSubstring(kept) && ContainsSubstring(defined));
     for (const char* format : {"csv", "tex"})
-        CHECK_THAT(sweep.deft("report", {"--from", evidence, "--format", format}).out, !ContainsSubstring("of the baseline's gain"));
+        CHECK_THAT(sweep.deft("report", {"--from", evidence, "--format", format}).out,
+                   !ContainsSubstring("of the baseline's gain"));
 }

@@ -108,7 +108,8 @@ TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") 
     for (const char* tokens : {"0", "-5", "1.5", "nan", "1e16", "many", "3 "})
         CHECK_THAT(wrong({"--preset", "bert_large", "--tokens", tokens}), ContainsSubstring("not a number of tokens"));
     for (const char* share : {"0", "-0.1", "1.01", "nan"})
-        CHECK_THAT(wrong({"--preset", "bert_large", "--utilisation", share}), ContainsSubstring("not a share of a peak"));
+        CHECK_THAT(wrong({"--preset", "bert_large", "--utilisation", share}),
+                   ContainsSubstring("not a share of a peak"));
     for (const char* price : {"-1", "nan", "inf"})
         CHECK_THAT(wrong({"--preset", "bert_large", "--hardware", "V100", "--usd-per-hour", price}),
                    ContainsSubstring("is not a price"));

@@ -1,7 +1,7 @@
 // Paths of products as deft profile prints and stores them.
 
-#include "base/json.h"
 #include "sweeps/cli/product_paths.h"
+#include "base/json.h"
 #include "tests/catch.h"
 
 namespace deft::cli {
@@ -11,9 +11,15 @@ using kernels::cuda::Epilogue, kernels::cuda::ProductPath, kernels::cuda::Produc
 
 constexpr ProductType kBf16 = ProductType::bf16;
 const ProductRecord kLogits{{false, true, 1280, 50257, 768, kBf16, kBf16, ProductType::f32, Epilogue::none},
-                            ProductPath::tiles, {}, 13, 13 * 9.88e10};
+                            ProductPath::tiles,
+                            {},
+                            13,
+                            13 * 9.88e10};
 const ProductRecord kForward{{false, true, 16384, 2304, 768, kBf16, kBf16, kBf16, Epilogue::bias},
-                             ProductPath::library, {{}, 66, 20, 5, 4, 2}, 12, 12 * 5.8e10};
+                             ProductPath::library,
+                             {{}, 66, 20, 5, 4, 2},
+                             12,
+                             12 * 5.8e10};
 
 }  // namespace
 

@@ -166,9 +166,8 @@ TEST_CASE("the table of a search that was stopped waits for it") {
 }
 
 TEST_CASE("a rate that diverges is out, is not tried again for the table, and no case is searched alone") {
-    const TinySweep sweep(
-        "[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
-        "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
+                          "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
     const Ran ran = sweep.run({"--only", "plain", "--full"});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
@@ -178,7 +177,8 @@ TEST_CASE("a rate that diverges is out, is not tried again for the table, and no
     CHECK(sweep.run().exit_code == kExitOk);  // nor when the other case is trained
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
     CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
-                      " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") == "0.001");
+                      " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") ==
+          "0.001");
 }
 
 TEST_CASE("a row whose every rate diverges has none, and its table is not trained") {
@@ -190,7 +190,8 @@ TEST_CASE("a row whose every rate diverges has none, and its table is not traine
 }
 
 TEST_CASE("Ctrl-C at the last trial of a search lets it finish, and the table is left for later") {
-    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain + test::long_budget(200'000));
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
+                          test::long_budget(200'000));
     test::Process process = sweep.start();
     const pid_t last = sweep.freeze_trial(2);  // the first rate is trained and scored
     REQUIRE(last > 0);

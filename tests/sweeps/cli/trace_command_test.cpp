@@ -47,7 +47,8 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
         kPlain + test::kBothTechniques + kTwoBudgets + "[report]\npaper = \"data_efficiency_gpt_combined\"\n",
         "[1, 2]");
     // Long enough that every row counts as measured.
-    REQUIRE(sweep.run({"--set", "train.learning_rate=0.01", "--set", "train.budget_tokens=40960"}).exit_code == kExitOk);
+    REQUIRE(sweep.run({"--set", "train.learning_rate=0.01", "--set", "train.budget_tokens=40960"}).exit_code ==
+            kExitOk);
     const std::string root = sweep.root.string();
     // What its table's claims were when it ran is kept with it.
     CHECK_THAT(results_db::Reader(sweep.root / "results.db").sweep("tiny").claims_json,
@@ -178,7 +179,8 @@ TEST_CASE("the runs that a table waits for are named, and run by the commands th
     CHECK(sweep.count("ok") == "4");
     for (const Json& run : missing(sweep).at("runs")) CHECK(run.at("to_do") == "seeds");
     // One command runs the seeds that all rows lack.
-    CHECK_THAT(missing(sweep).at("command").get<std::string>(), ContainsSubstring("run --for-table tiny@") && ContainsSubstring(" --seeds 1,2,3"));
+    CHECK_THAT(missing(sweep).at("command").get<std::string>(),
+               ContainsSubstring("run --for-table tiny@") && ContainsSubstring(" --seeds 1,2,3"));
     // More seeds make a table of their own, which keeps what there is.
     CHECK(for_table({"--only", "plain[budget_fraction=0.5]", "--seeds", "1,2,3"}).exit_code == kExitOk);
     CHECK(sweep.count("ok") == "6");
@@ -239,7 +241,8 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
 }
 
-TEST_CASE("deft run --for-table takes a table whose seeds were joined, and refuses it where a trial or a score is another") {
+TEST_CASE(
+    "deft run --for-table takes a table whose seeds were joined, and refuses it where a trial or a score is another") {
     const TinySweep sweep(kPlain, "[1]"), other(kPlain, "[1]");
     REQUIRE(sweep.run({"--seeds", "1,2"}).exit_code == kExitOk);
     REQUIRE(other.run({"--seeds", "3,4"}).exit_code == kExitOk);
@@ -248,7 +251,8 @@ TEST_CASE("deft run --for-table takes a table whose seeds were joined, and refus
     REQUIRE(sweep.deft("db", {"merge", more, "--root", sweep.root.string()}).exit_code == kExitOk);
     REQUIRE(sweep.value("SELECT count(*) FROM sweep") == "1");
     const auto for_table = [&] {
-        test::Process process({DEFT_PROGRAM, "run", "--for-table", "tiny", "--root", sweep.root.string()}, sweep.out(), sweep.err());
+        test::Process process({DEFT_PROGRAM, "run", "--for-table", "tiny", "--root", sweep.root.string()}, sweep.out(),
+                              sweep.err());
         const int code = process.wait();
         UNSCOPED_INFO(read_file(sweep.err()));
         return Ran{code, read_file(sweep.out()), read_file(sweep.err())};
@@ -259,8 +263,9 @@ TEST_CASE("deft run --for-table takes a table whose seeds were joined, and refus
     CHECK_THAT(same.err, ContainsSubstring("everything was finished already"));
     CHECK(sweep.attempts() == attempts);
     const std::string text = read_file(sweep.file);
-    for (const auto& [before, after] : {std::pair("layers = 3", "layers = 4"), std::pair("documents = 20", "documents = 10"),
-                                        std::pair("[[case]]", "[[case]]\nname = \"more\"\ntrain.learning_rate = 0.1\n[[case]]")}) {
+    for (const auto& [before, after] :
+         {std::pair("layers = 3", "layers = 4"), std::pair("documents = 20", "documents = 10"),
+          std::pair("[[case]]", "[[case]]\nname = \"more\"\ntrain.learning_rate = 0.1\n[[case]]")}) {
         std::string changed = text;
         changed.replace(changed.find(before), std::string(before).size(), after);
         sweep.folder.write("tiny.toml", changed);

@@ -98,7 +98,8 @@ TEST_CASE("every deft command in the workflow files is one that the program has"
     CHECK(calls_in(".github/workflows/deft-check.yml").size() >= 3);
 }
 
-TEST_CASE("no text of a pull request reaches a shell of the workflow, and nothing may be written", "[workflow][surroundings]") {
+TEST_CASE("no text of a pull request reaches a shell of the workflow, and nothing may be written",
+          "[workflow][surroundings]") {
     std::istringstream in(read_file(in_source(".github/workflows/deft-check.yml")));
     std::size_t expressions = 0;
     for (std::string line; std::getline(in, line);) {

@@ -170,7 +170,8 @@ TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[surroundin
     }
 }
 
-TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said", "[surroundings]") {
+TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said",
+          "[surroundings]") {
     FakeSweep sweep({"answers"});
     sweep.points[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
@@ -218,7 +219,9 @@ TEST_CASE("A trial that breaks its promise is ended, and tried again", "[surroun
     CHECK(sweep.row(0).state == "ok");
 }
 
-TEST_CASE("A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were", "[surroundings]") {
+TEST_CASE(
+    "A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were",
+    "[surroundings]") {
     FakeSweep sweep({"cards"});
     Slot slot;
     slot.device = engine::Device::cuda;
@@ -327,7 +330,8 @@ TEST_CASE("A trial that ended well after its driver was killed is not repeated",
     CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
-TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape", "[surroundings]") {
+TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape",
+          "[surroundings]") {
     FakeSweep sweep({"stopped"});
     sweep.folder.write("stopped.jsonl", sweep.journal_of(0, 2.12, "stopped"));
     sweep.folder.write("ok.jsonl", sweep.journal_of(2.12, 3.18, "ok"));
@@ -418,7 +422,8 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK_THAT(sweep.said, !ContainsSubstring("taken in"));
 }
 
-TEST_CASE("A folder of another configuration is not taken in, and one whose journal is damaged as failed", "[surroundings]") {
+TEST_CASE("A folder of another configuration is not taken in, and one whose journal is damaged as failed",
+          "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     CHECK(sweep.run().ok == 2);
     const auto folder = [&](std::size_t i) { return sweep.options.root / sweep.row(i).workdir; };

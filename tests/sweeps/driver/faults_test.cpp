@@ -39,8 +39,10 @@ std::filesystem::path kill_driver_at_work(const TinySweep& sweep, std::size_t fi
 }
 
 std::vector<std::string> finished_attempts(const TinySweep& sweep) {
-    return sweep.query("SELECT id, created_ms, ended_ms FROM attempt WHERE kind = 'train' AND state = 'ok'"
-                       " ORDER BY id", 3);
+    return sweep.query(
+        "SELECT id, created_ms, ended_ms FROM attempt WHERE kind = 'train' AND state = 'ok'"
+        " ORDER BY id",
+        3);
 }
 
 }  // namespace

@@ -33,10 +33,13 @@ struct TrainedElsewhere {
 const char* const kStated = ", tokens = 9e9, flops = 2e18, hours = 30, usd = 44_000, source = \"its card\"";
 
 std::vector<std::string> scores_of(const TinySweep& sweep, const std::string& case_key) {
-    return sweep.query("SELECT v.task, n.name, printf('%.17g', v.value) FROM evaluation v"
-                       " JOIN metric n ON n.id = v.metric_id JOIN attempt a ON a.id = v.attempt_id"
-                       " WHERE a.kind = 'score' AND a.experiment_id = (SELECT experiment_id FROM sweep_member"
-                       "  WHERE case_key = '" + case_key + "' ORDER BY ordinal LIMIT 1) ORDER BY 1, 2", 3);
+    return sweep.query(
+        "SELECT v.task, n.name, printf('%.17g', v.value) FROM evaluation v"
+        " JOIN metric n ON n.id = v.metric_id JOIN attempt a ON a.id = v.attempt_id"
+        " WHERE a.kind = 'score' AND a.experiment_id = (SELECT experiment_id FROM sweep_member"
+        "  WHERE case_key = '" +
+            case_key + "' ORDER BY ordinal LIMIT 1) ORDER BY 1, 2",
+        3);
 }
 
 std::string refused_plan(const std::string& cases, const std::vector<std::string>& more = {}) {
@@ -59,7 +62,8 @@ sweeps::Point first_point_of(const std::string& cases, const sweeps::SpecOptions
 
 }  // namespace
 
-TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from", "[surroundings]") {
+TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from",
+          "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_case("", kStated) + kPlain + kBothTechniques, "[1, 2]");
     const Ran planned = sweep.deft("plan");
@@ -109,7 +113,8 @@ TEST_CASE("An imported row is imported by one process and scored by the ranks of
     CHECK(with_ranks == std::vector<std::string>{"score"});
 }
 
-TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length", "[surroundings]") {
+TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length",
+          "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const sweeps::Point plain = first_point_of(elsewhere.imported_case());
     CHECK(plain.config.model.layers == 4);
@@ -158,8 +163,9 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
     CHECK_THAT(refused("data.tokenizer = \"bpe\"\ndata.vocab = 300\n"), ContainsSubstring("has a vocabulary of"));
     CHECK_THAT(refused_plan("[[case]]\nname = \"a\"\nstart = { from = \"" + model + "\", tokens = 5 }\n"),
                ContainsSubstring("start.tokens is of a model that is not trained"));
-    CHECK_THAT(refused_plan("[[case]]\nname = \"a\"\nstart = { from = \"no_such\" }\ntrain.budget_tokens = 0\n"),
-               !ContainsSubstring("terminate") && ContainsSubstring("tiny.toml:") && ContainsSubstring("does not exist"));
+    CHECK_THAT(
+        refused_plan("[[case]]\nname = \"a\"\nstart = { from = \"no_such\" }\ntrain.budget_tokens = 0\n"),
+        !ContainsSubstring("terminate") && ContainsSubstring("tiny.toml:") && ContainsSubstring("does not exist"));
     CHECK_THAT(refused_plan("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.train]\nbudget_tokens = 0\n" + kPlain),
                ContainsSubstring("stage b would train nothing from stage a"));
 }
@@ -181,7 +187,9 @@ TEST_CASE("What starts from an imported row trains with each seed of the sweep",
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(fmt::format("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.model]\nlayers = 4\nwidth = 24\n"
                                       "seqlen = 24\n[[case]]\nname = \"gpt\"\n[case.a]\nstart = {{ from = \"{}\" }}\n"
-                                      "train.budget_tokens = 0\n", elsewhere.model.string()), "[1, 2]");
+                                      "train.budget_tokens = 0\n",
+                                      elsewhere.model.string()),
+                          "[1, 2]");
     CHECK(names_of(sweeps::expand(sweeps::load_spec(sweep.file))) ==
           std::vector<std::string>{"gpt:a/1", "gpt:b/1", "gpt:b/2"});
     REQUIRE(sweep.run().exit_code == kExitOk);

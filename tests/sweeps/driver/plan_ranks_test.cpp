@@ -112,9 +112,12 @@ TEST_CASE("deft plan --ranks prints memory and bytes of a rank, and with one ran
     by_option.insert(by_option.end(), {"--expert-ranks", "1"});
     CHECK(sweep.deft("plan", by_option).exit_code == kExitOk);
 
-    for (const std::vector<std::string>& wrong :
-         {std::vector<std::string>{"--ranks", "0"}, {"--ranks", "1025"}, {"--ranks", "3"}, {"--expert-ranks", "2"},
-          {"--ranks", "4", "--expert-ranks", "8"}, {"--preset", "bert_large", "--ranks", "2"}}) {
+    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--ranks", "0"},
+                                                  {"--ranks", "1025"},
+                                                  {"--ranks", "3"},
+                                                  {"--expert-ranks", "2"},
+                                                  {"--ranks", "4", "--expert-ranks", "8"},
+                                                  {"--preset", "bert_large", "--ranks", "2"}}) {
         const test::Ran refused = sweep.deft("plan", wrong);
         CHECK(refused.exit_code == kExitUsage);
         CHECK(refused.out.empty());

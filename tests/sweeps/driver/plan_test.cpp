@@ -51,8 +51,9 @@ TEST_CASE("A plan names the cases whose micro-batches do not divide their batche
         for (const std::string& note : small_plan(more).notes) all += note + "\n";
         return all;
     };
-    CHECK_THAT(notes("[[case]]\nname = \"uneven\"\ntrain = { batch_size = 8, micro_batch_size = 3 }\n"),
-               ContainsSubstring("The last micro-batch of a step is smaller") && ContainsSubstring("uneven (2 of 3 samples)"));
+    CHECK_THAT(
+        notes("[[case]]\nname = \"uneven\"\ntrain = { batch_size = 8, micro_batch_size = 3 }\n"),
+        ContainsSubstring("The last micro-batch of a step is smaller") && ContainsSubstring("uneven (2 of 3 samples)"));
     CHECK_THAT(notes("[[case]]\nname = \"even\"\ntrain = { batch_size = 8, micro_batch_size = 4 }\n"),
                !ContainsSubstring("micro-batch"));
 }
@@ -68,15 +69,17 @@ TEST_CASE("A plan tells its baseline's regime beside the published one, and warn
     };
     // 300e9 tokens over 24 x 50,358,272 + 102,930,432 + 2048 x 2048 for the positions = 1,315,723,264 parameters.
     CHECK(notes(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper") ==
-          std::vector<std::string>{"Regime: baseline[budget_fraction=1.0]: 228 tokens a parameter, 286k steps, repeats of the "
-                                   "text unknown; published: 231 tokens a parameter, 286k steps, text seen once."});
+          std::vector<std::string>{
+              "Regime: baseline[budget_fraction=1.0]: 228 tokens a parameter, 286k steps, repeats of the "
+              "text unknown; published: 231 tokens a parameter, 286k steps, text seen once."});
     const auto small = notes(folder.write("s.toml", kPlannedSpec), kDefaultScale);
     REQUIRE(small.size() == 2);
     CHECK_THAT(small[0], ContainsSubstring("Regime: baseline: ") && !ContainsSubstring("published"));
     CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens a parameter"));
 }
 
-TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour", "[surroundings]") {
+TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour",
+          "[surroundings]") {
     const Plan plan = plan_of(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper");
     struct Expected {
         std::string name;
@@ -119,7 +122,8 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     for (std::size_t i = 1; i < plan.rows.size(); ++i) CHECK_FALSE(plan.rows[i].is_fitted_on);
     std::string notes;
     for (const std::string& note : plan.notes) notes += note + "\n";
-    CHECK_THAT(notes, ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
+    CHECK_THAT(notes,
+               ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
     CHECK_THAT(notes, ContainsSubstring("Predicted: 7 published numbers, -0.1% to +0.6% off."));
     CHECK(to_json(plan).at("rows").at(0).at("hours_fitted_on_this") == true);
     CHECK(to_json(plan).at("rows").at(2).at("hours_error_percent").get<double>() == Approx(-0.09).margin(0.01));
@@ -127,8 +131,9 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
 }
 
 TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[long][surroundings]") {
-    const std::string more = "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
-                             "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
+    const std::string more =
+        "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
+        "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
     const auto notes_of = [](const Plan& plan) {
         std::string notes;
         for (const std::string& note : plan.notes) notes += note + "\n";
@@ -156,7 +161,8 @@ TEST_CASE("A plan whose hours are fitted has none without the row that they are 
     CHECK_FALSE(without.rows[0].hours);
     CHECK_FALSE(without.hours);
     CHECK_THAT(notes_of(without), ContainsSubstring("No hours: they are fitted on the published ones of baseline"));
-    CHECK_THAT(wrong_slots("device = \"V100\"\nfitted_on = \"basline\"\n"), ContainsSubstring("did you mean baseline?"));
+    CHECK_THAT(wrong_slots("device = \"V100\"\nfitted_on = \"basline\"\n"),
+               ContainsSubstring("did you mean baseline?"));
     CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("means nothing without resources.device"));
 }
 
@@ -173,7 +179,8 @@ TEST_CASE("A plan marks published hours that nobody could verify", "[surrounding
     CHECK_THAT(compared.at("doubt").get<std::string>(), ContainsSubstring("version 3"));
     std::string notes;
     for (const std::string& note : plan.notes) notes += note + "\n";
-    CHECK_THAT(notes, ContainsSubstring("§ Not verified: train time of baseline at 100%, train time of random-LTD at 100%: "));
+    CHECK_THAT(notes,
+               ContainsSubstring("§ Not verified: train time of baseline at 100%, train time of random-LTD at 100%: "));
     CHECK_THAT(reporting::render_terminal(cli::comparison_table(plan), 0), ContainsSubstring("302 h §"));
 }
 
@@ -272,8 +279,7 @@ TEST_CASE("A plan that exceeds the machine says by what", "[surroundings]") {
     const auto points = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
     const std::int64_t memory = points.front().projection.memory_bytes;
     const std::int64_t checkpoint = points.front().projection.parameters * 12;
-    const auto lines = [&](const Machine& machine, std::size_t at_once = 2,
-                           const Slot& slot = {}) {
+    const auto lines = [&](const Machine& machine, std::size_t at_once = 2, const Slot& slot = {}) {
         return exceeded_limits(points, slot, at_once, machine, "somewhere");
     };
     // Two trials leave a checkpoint each, and one under way has two.

@@ -133,8 +133,8 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     const double row_bytes = 2.0 * 4 * 2048 * (12 * 3 - 1) * 2048 * 2 * 127 / 128;
     CHECK(moe.beside->rows == Approx(row_bytes / 25e9).epsilon(1e-9));
     CHECK(dense.beside->rows == 0);
-    // Sums of float32 gradients in two halves, each 127 of 128 parts of the weights that are not an expert's. A device's table
-    // of 50257 tokens has 50304 rows.
+    // Sums of float32 gradients in two halves, each 127 of 128 parts of the weights that are not an expert's. A
+    // device's table of 50257 tokens has 50304 rows.
     const double dense_weights = 32 * (12.0 * 4096 * 4096 + 13 * 4096) + 50257.0 * 4096 + 2 * 4096 + 2048.0 * 4096;
     CHECK(static_cast<double>(dense.point.projection.parameters) == dense_weights);
     const double dense_summed = dense_weights + (50304 - 50257) * 4096.0;
@@ -172,7 +172,8 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     CHECK(to_json(plan).at("device").at("machine").at("name") == "DGX A100");
 }
 
-TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied", "[long][surroundings]") {
+TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied",
+          "[long][surroundings]") {
     const Spec spec = paper_spec("low_budget");
     const Plan plan = plan_of(spec);
     REQUIRE(plan.price);

@@ -36,7 +36,8 @@ TEST_CASE("Uncommitted changes are kept without secrets, and only where that is 
 
 TEST_CASE("What a repository configures does not run when its changes are looked at") {
     const test::Folder folder;
-    const std::string program = folder.write("program", "#!/bin/sh\ntouch '" + folder.path.string() + "/it_ran'\ncat\n");
+    const std::string program =
+        folder.write("program", "#!/bin/sh\ntouch '" + folder.path.string() + "/it_ran'\ncat\n");
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     const auto git = [&](std::vector<std::string> words) {
         words.insert(words.begin(),

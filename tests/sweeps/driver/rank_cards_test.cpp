@@ -1,6 +1,5 @@
 #include "sweeps/driver/rank_cards.h"
 
-
 #include "tests/catch.h"
 
 using namespace deft::sweeps;

@@ -24,10 +24,11 @@ namespace {
 const std::string kValidatedOften = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
-)toml" + std::string(kBothTechniques) + "[case.eval]\nevery = \"3 times\"\n";
+)toml" + std::string(kBothTechniques) +
+                                    "[case.eval]\nevery = \"3 times\"\n";
 const std::vector<std::string> kTwoRanks = {"--ranks", "2"};
 const std::vector<std::string> kLongOnRanks = {"--ranks", "2", "--set",
-                                        fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
+                                               fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
 
 // Of the trial whose rank 0 that is.
 std::vector<pid_t> ranks_beside(pid_t rank) {
@@ -58,9 +59,10 @@ Ranks frozen_ranks(const TinySweep& sweep) {
 std::string path_with_rank_1(const TinySweep& sweep, const std::string& line) {
     const std::filesystem::path first = sweep.folder.write(
         "bin/rank", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || " + line + "\nexec \"$@\"\n");
-    const std::filesystem::path mpirun =
-        sweep.folder.write("bin/mpirun", "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
-                                         "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/rank\" \"${@:6}\"\n");
+    const std::filesystem::path mpirun = sweep.folder.write(
+        "bin/mpirun",
+        "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
+        "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/rank\" \"${@:6}\"\n");
     for (const std::filesystem::path& script : {first, mpirun})
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     return mpirun.parent_path().string() + ":" + std::getenv("PATH");
@@ -90,7 +92,8 @@ std::vector<Listener> listeners_of(pid_t pid, const std::string& file) {
         words >> number >> own >> peer >> state >> skipped >> skipped >> skipped >> skipped >> skipped >> inode;
         const std::size_t colon = own.find(':');
         if (state == "0A" && sockets.contains("socket:[" + inode + "]"))
-            found.push_back({own.substr(0, colon), static_cast<std::uint16_t>(std::stoi(own.substr(colon + 1), nullptr, 16))});
+            found.push_back(
+                {own.substr(0, colon), static_cast<std::uint16_t>(std::stoi(own.substr(colon + 1), nullptr, 16))});
     }
     return found;
 }
@@ -108,7 +111,8 @@ Descriptor stranger_at(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial", "[surroundings]") {
+TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial",
+          "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -137,16 +141,19 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
     CHECK(two.says("1 slot of 2 ranks of 1 thread"));
     REQUIRE(one.run().exit_code == kExitOk);
-    for (const char* sql : {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
+    for (const char* sql :
+         {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
         const std::vector<double> of_two = values(two, sql), of_one = values(one, sql);
         REQUIRE(of_two.size() == of_one.size());
         REQUIRE(!of_two.empty());
-        for (std::size_t i = 0; i < of_one.size(); ++i) CHECK(of_two[i] == Approx(of_one[i]).epsilon(0.01).margin(0.06));
+        for (std::size_t i = 0; i < of_one.size(); ++i)
+            CHECK(of_two[i] == Approx(of_one[i]).epsilon(0.01).margin(0.06));
     }
     CHECK(two.query("SELECT DISTINCT ranks, devices FROM attempt", 2) == std::vector<std::string>{"2 2"});
     CHECK(one.query("SELECT DISTINCT ranks, devices FROM attempt", 2) == std::vector<std::string>{"1 1"});
     CHECK(two.value("SELECT config_hash FROM experiment") == one.value("SELECT config_hash FROM experiment"));
-    CHECK_THAT(two.deft("show", {"both", "--root", two.root.string()}).out, ContainsSubstring("on 2 ranks on 2 threads"));
+    CHECK_THAT(two.deft("show", {"both", "--root", two.root.string()}).out,
+               ContainsSubstring("on 2 ranks on 2 threads"));
     // Trained on two ranks, scored by one: the scores have no share in the ranks.
     REQUIRE(two.run({"--ranks", "1", "--set", "eval.documents=10"}).exit_code == kExitOk);
     REQUIRE(two.run({"--ranks", "2", "--set", "eval.documents=11"}).exit_code == kExitOk);
@@ -157,7 +164,8 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
 
 TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    const WithVariable no_leaks("ASAN_OPTIONS", "detect_leaks=0");  // MPI keeps what it allocates, which would be no good end
+    const WithVariable no_leaks("ASAN_OPTIONS",
+                                "detect_leaks=0");  // MPI keeps what it allocates, which would be no good end
     const TinySweep undisturbed(kValidatedOften);
     REQUIRE(undisturbed.run(kLongOnRanks).exit_code == kExitOk);
 
@@ -210,7 +218,8 @@ TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the t
     CHECK(wait_until([&] { return sweep.processes().empty(); }));
 }
 
-TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out", "[long][surroundings]") {
+TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out",
+          "[long][surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -257,11 +266,13 @@ TEST_CASE("A rank that computes for ever ends the trial as timed out within a mi
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "computing");
     CHECK(hung.seconds < 60);
-    CHECK_THAT(hung.error, ContainsSubstring("nothing came of the ranks for 3") && ContainsSubstring("rank 1 for ") && !ContainsSubstring("rank 1 for 0%") &&
-                               ContainsSubstring("--ranks 1"));
+    CHECK_THAT(hung.error, ContainsSubstring("nothing came of the ranks for 3") && ContainsSubstring("rank 1 for ") &&
+                               !ContainsSubstring("rank 1 for 0%") && ContainsSubstring("--ranks 1"));
 }
 
-TEST_CASE("A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing", "[surroundings]") {
+TEST_CASE(
+    "A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing",
+    "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "waiting");
@@ -272,16 +283,19 @@ TEST_CASE("A rank that waits for ever ends the trial as timed out within a minut
 
 TEST_CASE("A rank that has no memory fails the trial with its own words", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
-    if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("sanitised code needs more address space than a rank is left here");
+    if (std::getenv("DEFT_SANITIZED") != nullptr)
+        DEFT_SKIP("sanitised code needs more address space than a rank is left here");
     const TinySweep sweep(kValidatedOften);
     const std::string path = path_with_rank_1(sweep, "ulimit -v 300000");
-    const Ran ran = sweep.run({"--ranks", "2", "--set", "model.width=1024"}, [&] { ::setenv("PATH", path.c_str(), 1); });
+    const Ran ran =
+        sweep.run({"--ranks", "2", "--set", "model.width=1024"}, [&] { ::setenv("PATH", path.c_str(), 1); });
     CHECK(ran.exit_code == kExitFailed);
     CHECK_THAT(ran.err, ContainsSubstring("(oom_host): rank 1: cannot allocate"));
     CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt") == "failed oom_host");
 }
 
-TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send", "[surroundings]") {
+TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send",
+          "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const std::string experts = kValidatedOften + R"toml([case.model.experts]
 count = 4
@@ -295,7 +309,8 @@ aux_weight = 0
     REQUIRE(run(divided, "train.expert_ranks=2") == kExitOk);
     REQUIRE(run(whole, "train.expert_ranks=1") == kExitOk);
     CHECK(divided.value("SELECT config_hash FROM experiment") == whole.value("SELECT config_hash FROM experiment"));
-    for (const char* sql : {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
+    for (const char* sql :
+         {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
         const std::vector<double> a = values(divided, sql), b = values(whole, sql);
         REQUIRE(a.size() == b.size());
         REQUIRE(!a.empty());
@@ -305,7 +320,8 @@ aux_weight = 0
     CHECK(divided.value("SELECT count(*) FROM train_point WHERE expert_bytes = 0 OR expert_bytes % (4 * 16 * 4) != 0"
                         " OR sent_bytes <= expert_bytes") == "0");
     CHECK(whole.value("SELECT count(*) FROM train_point WHERE expert_bytes != 0 OR sent_bytes = 0") == "0");
-    const Ran refused = whole.run({"--ranks", "2", "--set", "train.expert_ranks=3", "--set", "train.budget_tokens=5000"});
+    const Ran refused =
+        whole.run({"--ranks", "2", "--set", "train.expert_ranks=3", "--set", "train.budget_tokens=5000"});
     CHECK(refused.exit_code == kExitUsage);
     CHECK_THAT(refused.err, ContainsSubstring("train.expert_ranks = 3 does not divide 2 ranks"));
 }

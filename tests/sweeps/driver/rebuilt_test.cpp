@@ -10,20 +10,23 @@ using test::TinySweep;
 namespace {
 
 std::vector<std::string> costs(const TinySweep& sweep) {
-    return sweep.query("SELECT uid, state, own_seconds, held_seconds, waited_seconds, cpu_seconds, peak_rss_bytes, ended_ms,"
-                       " exit_code, usd_per_hour FROM attempt ORDER BY uid",
-                       10);
+    return sweep.query(
+        "SELECT uid, state, own_seconds, held_seconds, waited_seconds, cpu_seconds, peak_rss_bytes, ended_ms,"
+        " exit_code, usd_per_hour FROM attempt ORDER BY uid",
+        10);
 }
 
 void lose_database(const TinySweep& sweep) {
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(sweep.root / (std::string("results.db") + suffix));
+    for (const char* suffix : {"", "-wal", "-shm"})
+        std::filesystem::remove(sweep.root / (std::string("results.db") + suffix));
 }
 
 }  // namespace
 
 TEST_CASE("A database that is made again from the run folders has the costs of the one that was lost") {
-    const TinySweep sweep("[price]\nsku = \"cpu\"\nusd_per_device_hour = 0.5\nsource = \"me\"\ndate = \"2025-01-31\"\n" +
-                          test::kPlain + test::kBothTechniques);
+    const TinySweep sweep(
+        "[price]\nsku = \"cpu\"\nusd_per_device_hour = 0.5\nsource = \"me\"\ndate = \"2025-01-31\"\n" + test::kPlain +
+        test::kBothTechniques);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::vector<std::string> before = costs(sweep);
     const std::string report = sweep.deft("report", {"--root", sweep.root.string(), "--format", "csv"}).out;

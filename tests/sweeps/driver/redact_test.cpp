@@ -101,15 +101,21 @@ TEST_CASE("Short values, quotes and dollars inside of values, and logins of URLs
 }
 
 TEST_CASE("Variables, numbers, types and short words of programs stay") {
+    // clang-format off
     for (const char* text :
-         {"PASS=\"$TOKEN\"", "PASS=${TOKEN}", "PASS='${TOKEN:-x}'", "password = \"${db_password}\"", "PGPASSWORD=\"$password\" ./run",
+         {"PASS=\"$TOKEN\"", "PASS=${TOKEN}", "PASS='${TOKEN:-x}'", "password = \"${db_password}\"",
+          "PGPASSWORD=\"$password\" ./run",
           "PASS=$1", "PASS=\"$(cat file)\"", "password=\"$db_pass\"", "{\"Authorization\": \"Bearer $TOKEN\"}",
           "{\"Authorization\": f\"Bearer {token}\"}", "sshpass -p \"$PW\" ssh -p 22 host", "sshpass -e ssh -p 22 host",
-          "mkdir -p a/mysql -p b", "https://$TOKEN@host/x.git", "https://${USER}:${PW}@host", "ssh://git@github.com/a/b.git",
-          "https://git@github.com/a/b.git", "https://example.org/@me", "curl -u me:$PW host", "int pass = 0;", "n_pass = 12",
-          "PASS=3 FAIL=0", "bool pass = ok;", "pass = a && b;", "password_length = 8", "passwords = 5", "secret_count=12",
+          "mkdir -p a/mysql -p b", "https://$TOKEN@host/x.git", "https://${USER}:${PW}@host",
+          "ssh://git@github.com/a/b.git",
+          "https://git@github.com/a/b.git", "https://example.org/@me", "curl -u me:$PW host", "int pass = 0;",
+          "n_pass = 12",
+          "PASS=3 FAIL=0", "bool pass = ok;", "pass = a && b;", "password_length = 8", "passwords = 5",
+          "secret_count=12",
           "f(user=u, password=p)", "password = p;", "def f(password: str = \"\"):", "password: int", "password = \"\"",
           "if password == x:", "key = \"abc\"", "passed=yes", "password: a b c", "password |= x"})
+        // clang-format on
         CHECK(without_secrets(text) == text);
 }
 
@@ -126,7 +132,8 @@ TEST_CASE("A line of a megabyte is looked through at once") {
     std::string line;
     while (line.size() < (1u << 20)) line += "a/b+c=";
     CHECK(without_secrets(line) == line);
-    for (const char* part : {"password=", "key=", "key=\"'", "PASS='", "mysql ", "https://a@", "password: a ", "login password ", "--password ", "token\n", "curl -u ", "//a"}) {
+    for (const char* part : {"password=", "key=", "key=\"'", "PASS='", "mysql ", "https://a@", "password: a ",
+                             "login password ", "--password ", "token\n", "curl -u ", "//a"}) {
         std::string text;
         while (text.size() < (1u << 18)) text += part;
         CHECK(!without_secrets(text).empty());

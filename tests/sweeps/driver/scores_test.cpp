@@ -13,8 +13,7 @@ using namespace deft::test;
 
 namespace {
 
-const std::vector<std::string> kMoreTasks = {"--set",
-                                             "eval.tasks=[\"embedded_questions\", \"embedded_last_words\"]"};
+const std::vector<std::string> kMoreTasks = {"--set", "eval.tasks=[\"embedded_questions\", \"embedded_last_words\"]"};
 
 std::string trainings(const TinySweep& sweep) {
     return sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train'");
@@ -115,14 +114,14 @@ TEST_CASE("A trained model whose checkpoint is gone is trained again when asked 
     const TinySweep sweep(kPlain + kBothTechniques);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::vector<std::string> before = sweep.measured();
-    const std::string gone =
-        sweep.value("SELECT path FROM artifact a JOIN attempt_artifact r ON r.artifact_id = a.id JOIN attempt t"
-                    " ON t.id = r.attempt_id JOIN experiment e ON e.id = t.experiment_id WHERE e.label = 'plain'");
+    const std::string gone = sweep.value(
+        "SELECT path FROM artifact a JOIN attempt_artifact r ON r.artifact_id = a.id JOIN attempt t"
+        " ON t.id = r.attempt_id JOIN experiment e ON e.id = t.experiment_id WHERE e.label = 'plain'");
     std::filesystem::remove_all((sweep.root / gone).parent_path());
     const Ran ran = sweep.run(kMoreTasks);
     CHECK(ran.exit_code == kExitFailed);
-    CHECK_THAT(ran.err, ContainsSubstring("plain/1: trained, but the checkpoint is gone") &&
-                            ContainsSubstring("--retrain"));
+    CHECK_THAT(ran.err,
+               ContainsSubstring("plain/1: trained, but the checkpoint is gone") && ContainsSubstring("--retrain"));
     CHECK(trainings(sweep) == "2");
     CHECK(scored_tasks(sweep) == "5");  // that of the other model
     std::vector<std::string> retrain = kMoreTasks;
@@ -138,8 +137,8 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string root = sweep.root.string();
-    const std::vector<std::string> words = {"plain/1", "--root", root, "--tasks", "embedded_last_words", "--documents",
-                                            "20"};
+    const std::vector<std::string> words = {"plain/1",     "--root", root, "--tasks", "embedded_last_words",
+                                            "--documents", "20"};
     REQUIRE(sweep.deft("eval", words).exit_code == kExitOk);
     CHECK(scored_tasks(sweep) == "2");  // nothing is stored without being asked to
     std::vector<std::string> store = words;
@@ -158,7 +157,8 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
     CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
                ContainsSubstring("embedded_last_words") && ContainsSubstring("by commit"));
     // Each document's result is kept, in the file's order.
-    const Ran items = sweep.deft("show", {"plain/1", "--root", root, "--items", "embedded_questions", "--format", "csv"});
+    const Ran items =
+        sweep.deft("show", {"plain/1", "--root", root, "--items", "embedded_questions", "--format", "csv"});
     CHECK(items.exit_code == kExitOk);
     std::istringstream lines(items.out);
     std::size_t documents = 0, right = 0;
@@ -198,14 +198,15 @@ TEST_CASE("deft eval --store refuses what is half trained, and puts in order wha
     {
         // As a driver leaves it that was killed while it scored.
         results_db::Connection connection(sweep.root / "results.db", results_db::Connection::Mode::write);
-        connection.execute("INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json,"
-                           " workdir, created_ms, kind) SELECT 'left', experiment_id, 90, 'running', code_id, host_id, 'w',"
-                           " '[]', 'runs/left.90', 1, 'score' FROM attempt LIMIT 1");
+        connection.execute(
+            "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json,"
+            " workdir, created_ms, kind) SELECT 'left', experiment_id, 90, 'running', code_id, host_id, 'w',"
+            " '[]', 'runs/left.90', 1, 'score' FROM attempt LIMIT 1");
     }
     const Ran stored = sweep.deft("eval", store);
     CHECK(stored.exit_code == kExitOk);
-    CHECK_THAT(stored.err, ContainsSubstring("left by a driver that was killed") &&
-                               ContainsSubstring("1 scored and stored"));
+    CHECK_THAT(stored.err,
+               ContainsSubstring("left by a driver that was killed") && ContainsSubstring("1 scored and stored"));
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
     // A folder is no trial, and what is printed is the trial.
     CHECK(sweep.deft("eval", {root, "--root", root, "--store"}).exit_code == kExitUsage);
@@ -229,7 +230,10 @@ TEST_CASE("A damaged checkpoint fails its scoring, and --retrain trains it again
 TEST_CASE("A task that changes after it was scored is another task") {
     const TinySweep sweep(kPlain);
     const auto task = [&](const char* text) {
-        sweep.folder.write("mine.jsonl", R"({"q": "The sky is", "w": "blue"})" "\n" R"({"q": "Snow is", "w": "white"})" "\n");
+        sweep.folder.write("mine.jsonl", R"({"q": "The sky is", "w": "blue"})"
+                                         "\n"
+                                         R"({"q": "Snow is", "w": "white"})"
+                                         "\n");
         sweep.folder.write("mine.toml", std::string("name = \"mine\"\nversion = \"1\"\nkind = \"last_word\"\n"
                                                     "split = \"test\"\nmetrics = [\"acc\"]\n[records]\n"
                                                     "file = \"mine.jsonl\"\nformat = \"jsonl\"\n[prompt]\ntext = \"") +
@@ -276,8 +280,7 @@ TEST_CASE("Run folders of an older program, named by hashes of what was scored t
 }
 
 TEST_CASE("A run that drains scores what it has trained, and starts nothing else") {
-    const TinySweep sweep(kPlain + long_budget(200'000) + kBothTechniques +
-                          long_budget(200'000));
+    const TinySweep sweep(kPlain + long_budget(200'000) + kBothTechniques + long_budget(200'000));
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
@@ -293,8 +296,8 @@ TEST_CASE("A run that drains scores what it has trained, and starts nothing else
 TEST_CASE("The best validated weights are what a sweep scores, shows and evaluates again") {
     // At so high a constant rate the validation loss does not fall to the end.
     const TinySweep sweep(kPlain);
-    const std::vector<std::string> best = {"--set", "eval.every=\"1 steps\"", "--set", "eval.select=\"best\"",
-                                           "--set", "train.learning_rate=0.3",  "--set", "train.decay=\"constant\""};
+    const std::vector<std::string> best = {"--set", "eval.every=\"1 steps\"",  "--set", "eval.select=\"best\"",
+                                           "--set", "train.learning_rate=0.3", "--set", "train.decay=\"constant\""};
     std::vector<std::string> in_full = best;
     in_full.push_back("--full");
     const Ran ran = sweep.run(in_full);
@@ -302,12 +305,14 @@ TEST_CASE("The best validated weights are what a sweep scores, shows and evaluat
     CHECK_THAT(ran.out, ContainsSubstring("Scored weights: the best validated ones of 1 trial") &&
                             ContainsSubstring(", 1 of them from before the end"));
     const std::string step = sweep.value("SELECT step FROM attempt_artifact WHERE role = 'best'");
-    CHECK(step == sweep.value("SELECT v.step FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE m.name = 'loss'"
-                              " AND v.score_key = 'while training' ORDER BY v.value, v.step LIMIT 1"));
+    CHECK(step ==
+          sweep.value("SELECT v.step FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE m.name = 'loss'"
+                      " AND v.score_key = 'while training' ORDER BY v.value, v.step LIMIT 1"));
     CHECK(sweep.query("SELECT DISTINCT step FROM score", 1) == std::vector<std::string>{step});
     // Scored by itself, the model has the loss that it was chosen by.
     CHECK(sweep.value("SELECT count(DISTINCT v.value) FROM evaluation v JOIN metric m ON m.id = v.metric_id"
-                      " WHERE m.name = 'loss' AND v.step = " + step) == "1");
+                      " WHERE m.name = 'loss' AND v.step = " +
+                      step) == "1");
     const std::string root = sweep.root.string();
     CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
                ContainsSubstring("its best validated weights, those of step " + step));

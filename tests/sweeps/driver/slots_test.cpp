@@ -174,8 +174,9 @@ TEST_CASE("too few cards for the ranks of a trial are refused with what to do") 
     };
     CHECK_THAT(refused("auto", 2, 1), ContainsSubstring("2 ranks of a trial need a GPU each, and slots auto find 1") &&
                                           ContainsSubstring("use ranks = 1, or train on the CPU: slots = \"cpu:1\""));
-    CHECK_THAT(refused("gpu:2", 3, 4), ContainsSubstring("3 ranks of a trial need a GPU each, and slots gpu:2 name 2") &&
-                                           ContainsSubstring("use ranks = 2, more GPUs, or train on the CPU"));
+    CHECK_THAT(refused("gpu:2", 3, 4),
+               ContainsSubstring("3 ranks of a trial need a GPU each, and slots gpu:2 name 2") &&
+                   ContainsSubstring("use ranks = 2, more GPUs, or train on the CPU"));
     CHECK_THAT(refused("gpu:3", 3, 2), ContainsSubstring("need 3 GPUs, and 2 can be used here"));
 }
 
@@ -195,7 +196,8 @@ TEST_CASE("of several ranks each has to fit its card") {
     on_cpu.ranks = 3;
     CHECK(planned_in(on_cpu, plain).all == 3 * experiments::planned_bytes(plain.config, engine::Device::cpu).all);
     plain.config.train.expert_ranks = 2;
-    CHECK_THROWS_WITH(planned_in(on_cpu, plain), ContainsSubstring("case baseline: train.expert_ranks = 2 does not divide 3 ranks"));
+    CHECK_THROWS_WITH(planned_in(on_cpu, plain),
+                      ContainsSubstring("case baseline: train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
 TEST_CASE("ranks share the cores that a trial would have") {

@@ -25,9 +25,13 @@ learning_rate = 2e-4
 
 // Of those that train.
 std::vector<std::string> trainings_of(const TinySweep& sweep, const std::string& stage) {
-    return sweep.query("SELECT a.state, a.uid, a.ended_ms FROM attempt a JOIN sweep_member m ON"
-                       " m.experiment_id = a.experiment_id WHERE a.kind = 'train' AND m.stage = '" + stage + "'"
-                       " ORDER BY a.id", 3);
+    return sweep.query(
+        "SELECT a.state, a.uid, a.ended_ms FROM attempt a JOIN sweep_member m ON"
+        " m.experiment_id = a.experiment_id WHERE a.kind = 'train' AND m.stage = '" +
+            stage +
+            "'"
+            " ORDER BY a.id",
+        3);
 }
 
 void damage(const fs::path& checkpoints) {
@@ -81,7 +85,8 @@ TEST_CASE("Nothing starts from a checkpoint that is about to be trained again", 
     }
 }
 
-TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what waits for that; the rest is done", "[surroundings]") {
+TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what waits for that; the rest is done",
+          "[surroundings]") {
     // Trained, with no checkpoint: the fake trial leaves none.
     FakeSweep sweep({"ok-a", "ok-b", "ok-c", "ok-x", "ok-same-as-x", "ok-child-of-x"});
     const std::vector<sweeps::Point> all = sweep.points;
@@ -99,15 +104,17 @@ TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what
     CHECK(summary.ok == 2);
     CHECK(summary.left == 0);
     CHECK(summary.exit_code == kExitFailed);
-    CHECK_THAT(sweep.said, ContainsSubstring("ok-a/1: trained, but the checkpoint is gone, so nothing can start from it; "
-                                             "to train again: deft run fake.toml --retrain"));
+    CHECK_THAT(sweep.said,
+               ContainsSubstring("ok-a/1: trained, but the checkpoint is gone, so nothing can start from it; "
+                                 "to train again: deft run fake.toml --retrain"));
     CHECK(sweep.row(2).state == "pending");
     CHECK(sweep.row(5).state == "ok");
 }
 
-TEST_CASE("A disk that is full between two stages keeps the first, says what to mend, and the next run goes on", "[surroundings]") {
-    const std::string long_first = kTwoStages + "[case.pretrain.train]\nbudget_tokens = " +
-                                   std::to_string(long_tokens(40'000)) + "\n";
+TEST_CASE("A disk that is full between two stages keeps the first, says what to mend, and the next run goes on",
+          "[surroundings]") {
+    const std::string long_first =
+        kTwoStages + "[case.pretrain.train]\nbudget_tokens = " + std::to_string(long_tokens(40'000)) + "\n";
     std::vector<std::string> calm_results;
     // Room for nothing at all, for the records of a run alone, and for the next stage's corpus but not its checkpoint.
     for (const int free_kilobytes : {0, 60, 200, 400}) {

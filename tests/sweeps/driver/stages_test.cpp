@@ -76,7 +76,8 @@ TEST_CASE("What starts from a trial that failed is blocked, directly or not, and
     CHECK(summary.ok == 1);
     CHECK(summary.left == 0);
     CHECK(summary.exit_code == kExitFailed);
-    CHECK_THAT(sweep.said, ContainsSubstring("blocked ok-child/1, ok-grandchild/1: they start from nan/1, which failed"));
+    CHECK_THAT(sweep.said,
+               ContainsSubstring("blocked ok-child/1, ok-grandchild/1: they start from nan/1, which failed"));
     CHECK_THAT(sweep.said, ContainsSubstring("1 ok, 1 failed, 2 blocked"));
     CHECK(sweep.row(1).state == "pending");
     CHECK(sweep.row(3).state == "ok");
@@ -180,7 +181,8 @@ name = "plain"
     CHECK_THAT(csv, ContainsSubstring("\npretrain,plain,") && ContainsSubstring("\nfinetune,plain,"));
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
     const std::string page = read_file(sweep.root / "reports" / "tiny.html");
-    CHECK_THAT(page, ContainsSubstring("<h2 id=\"stage-pretrain\">") && ContainsSubstring("id=\"comparison-finetune\""));
+    CHECK_THAT(page,
+               ContainsSubstring("<h2 id=\"stage-pretrain\">") && ContainsSubstring("id=\"comparison-finetune\""));
 }
 
 TEST_CASE("A start whose checkpoint is gone blocks what needs it, until it is trained again") {
@@ -218,7 +220,8 @@ TEST_CASE("Stages whose models or tokens differ end with what to mend, and what 
         CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'ok' AND kind = 'train'") == "1");
         return ran.err;
     };
-    CHECK_THAT(refused("[stage.b.model]\nwidth = 32\n"), ContainsSubstring("does not fit the model") && ContainsSubstring("width"));
+    CHECK_THAT(refused("[stage.b.model]\nwidth = 32\n"),
+               ContainsSubstring("does not fit the model") && ContainsSubstring("width"));
     CHECK_THAT(refused("[stage.b.data]\ntokenizer = \"bpe\"\nvocab = 258\n"),
                ContainsSubstring("does not fit the model") && ContainsSubstring("tokenizer"));
 }

@@ -72,8 +72,8 @@ struct StaleSweep : TinySweep {
         for (auto& [id, config] : configs) {
             config["result_epoch"] = config.at("result_epoch").get<std::int64_t>() - 1;
             const results_db::ConfigHashes hashes = results_db::hashes_of_config(config);
-            results_db::Statement(connection,
-                                  "UPDATE experiment SET config_hash = ?2, variant_hash = ?3, config_json = ?4 WHERE id = ?1")
+            results_db::Statement(
+                connection, "UPDATE experiment SET config_hash = ?2, variant_hash = ?3, config_json = ?4 WHERE id = ?1")
                 .bind(id, hashes.config, hashes.variant, canonical_json(config))
                 .run();
         }
@@ -160,8 +160,9 @@ TEST_CASE("A task file edited by one byte: exactly its cells become stale, in si
     CHECK(sweep.attempts() == "2 2");
     CHECK_THAT(sweep.run({"--rerun-if", "never"}).err,
                ContainsSubstring("2 already done") && ContainsSubstring("is kept"));
-    test::Process of_table({DEFT_PROGRAM, "run", "--for-table", "tiny", "--rerun-if", "never", "--root", sweep.root.string()},
-                           sweep.out(), sweep.err());
+    test::Process of_table(
+        {DEFT_PROGRAM, "run", "--for-table", "tiny", "--rerun-if", "never", "--root", sweep.root.string()}, sweep.out(),
+        sweep.err());
     CHECK(of_table.wait() == kExitOk);
     CHECK(sweep.attempts() == "2 2");
     CHECK_THAT(sweep.run({"--rerun-if", "code,data"}).err, ContainsSubstring("2 already done"));

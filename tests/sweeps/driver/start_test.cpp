@@ -24,8 +24,9 @@ std::string start_from(const fs::path& model) {
 }
 
 std::string validation_loss(const TinySweep& sweep) {
-    return sweep.value("SELECT printf('%.4f', v.value) FROM evaluation v JOIN metric n ON n.id = v.metric_id"
-                       " WHERE v.task = 'validation' AND n.name = 'loss' AND v.score_key <> 'while training'");
+    return sweep.value(
+        "SELECT printf('%.4f', v.value) FROM evaluation v JOIN metric n ON n.id = v.metric_id"
+        " WHERE v.task = 'validation' AND n.name = 'loss' AND v.score_key <> 'while training'");
 }
 
 sweeps::Point point_of(const TinySweep& sweep) {
@@ -81,8 +82,9 @@ TEST_CASE("A start that does not fit is refused, and nothing is trained") {
     CHECK_THAT(refused(start_from(model) + kPlain + "[case.model]\nwidth = 32\n"),
                ContainsSubstring("does not fit the model") && ContainsSubstring("width"));
     CHECK_THAT(refused(start_from(model) + kPlain + "[case.model]\nseqlen = 32\n"), ContainsSubstring("position"));
-    CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.start]\nfrom = \"" + model.string() + "\"\n" + kPlain),
-               ContainsSubstring("starts from another stage, and [start] from a model"));
+    CHECK_THAT(
+        refused("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.start]\nfrom = \"" + model.string() + "\"\n" + kPlain),
+        ContainsSubstring("starts from another stage, and [start] from a model"));
 }
 
 TEST_CASE("A model that is cut or changed between the plan and the training is refused") {

@@ -23,7 +23,8 @@ std::vector<std::string> closed_to_group(const std::filesystem::path& root) {
         struct stat status {};
         if (::lstat(entry.path().c_str(), &status) != 0 || S_ISLNK(status.st_mode)) continue;
         if ((status.st_mode & S_IWGRP) == 0)
-            closed.push_back(fmt::format("{} {:o}", entry.path().lexically_relative(root).string(), status.st_mode & 0777));
+            closed.push_back(
+                fmt::format("{} {:o}", entry.path().lexically_relative(root).string(), status.st_mode & 0777));
     }
     return closed;
 }
@@ -68,7 +69,8 @@ TEST_CASE("The recorded commit is that of the named checkout, also in a hook of 
     const Folder ours, theirs;
     const auto commit = [](const std::filesystem::path& folder, const std::string& message) {
         const auto git = [&](const std::vector<std::string>& words) {
-            std::vector<std::string> argv = {"git", "-C", folder.string(), "-c", "user.name=x", "-c", "user.email=x@example.org"};
+            std::vector<std::string> argv = {"git",         "-C", folder.string(),           "-c",
+                                             "user.name=x", "-c", "user.email=x@example.org"};
             argv.insert(argv.end(), words.begin(), words.end());
             REQUIRE(run_process(argv).exit_code == 0);
         };

@@ -140,9 +140,10 @@ TEST_CASE("steps of presets are compared where they are named", "[paired_bench]"
     CHECK_THAT(plain.out, ContainsSubstring("tiny/1") && !ContainsSubstring("step/"));
     const Ran preset = compare(sweep, script, script, {"--preset", "llama_mini"});
     CHECK(preset.exit_code == kExitOk);
-    CHECK_THAT(preset.out, ContainsSubstring("step/llama_mini") && !ContainsSubstring("tiny/1") &&
-                               !ContainsSubstring("bert_mini"));
-    const Ran both = compare(sweep, script, script, {"-k", "tiny/*", "--preset", "llama_mini", "--preset", "bert_mini"});
+    CHECK_THAT(preset.out,
+               ContainsSubstring("step/llama_mini") && !ContainsSubstring("tiny/1") && !ContainsSubstring("bert_mini"));
+    const Ran both =
+        compare(sweep, script, script, {"-k", "tiny/*", "--preset", "llama_mini", "--preset", "bert_mini"});
     CHECK_THAT(both.out, ContainsSubstring("step/llama_mini") && ContainsSubstring("tiny/1") &&
                              ContainsSubstring("step/bert_mini"));
     const Ran newer = compare(sweep, {}, script, {"--preset", "llama_mini"});
@@ -174,7 +175,8 @@ TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that
     CHECK_THAT(unconfirmed.out, ContainsSubstring("a second one did not confirm it"));
 }
 
-TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run", "[paired_bench]") {
+TEST_CASE("a comparison as JSON, with its verdicts stored beside their limits unless it is a dry run",
+          "[paired_bench]") {
     const TinySweep sweep("");
     Script slow;
     slow.seconds = "0.0022";
@@ -269,8 +271,7 @@ TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
     CHECK_THAT(version.err, ContainsSubstring("version 2 of the benchmark protocol, this program version 1"));
     const Ran silent = sweep.deft("bench", {"ab", "/bin/false", DEFT_PROGRAM, "--root", root_of(sweep)});
     CHECK(silent.exit_code == kExitUsage);
-    CHECK_THAT(silent.err,
-               ContainsSubstring("/bin/false cannot be compared") && ContainsSubstring("exit code 1"));
+    CHECK_THAT(silent.err, ContainsSubstring("/bin/false cannot be compared") && ContainsSubstring("exit code 1"));
     for (const char* garbage :
          {"Segmentation fault", "[1, 2", "{\"seconds\":-1}", "{\"seconds\":\"x\"}", "{}", "\x1b[2J"}) {
         Script chatty;
@@ -314,7 +315,8 @@ TEST_CASE("deft check bench builds two commits once and compares them", "[paired
     CHECK_THAT(unknown.err, ContainsSubstring("no-such-branch names no commit"));
 }
 
-TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository", "[paired_bench][long]") {
+TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository",
+          "[paired_bench][long]") {
     const Repository repository;
     const Ran mistyped = repository.check("fast", "slow", {"-k", "gather_row/*"});
     CHECK(mistyped.exit_code == kExitNothing);

@@ -99,7 +99,8 @@ TEST_CASE("every row of the published BERT tables has its trials, and no other h
     }
 }
 
-TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining", "[surroundings]") {
+TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining",
+          "[surroundings]") {
     if (!has_glue()) return;
     const std::vector<Point> points = points_of("bert_random_ltd", "paper");
     std::set<double> rates;

@@ -17,7 +17,8 @@ namespace {
 std::vector<std::string> measured_tasks(const reporting::PublishedTable& table) {
     std::vector<std::string> names;
     for (const reporting::PublishedColumn& column : table.columns)
-        if (column.measures && column.measures->kind == reporting::Quantity::Kind::task && column.measures->name != kValidationTask)
+        if (column.measures && column.measures->kind == reporting::Quantity::Kind::task &&
+            column.measures->name != kValidationTask)
             names.push_back(column.measures->name);
     return names;
 }
@@ -30,7 +31,8 @@ Spec spec_at(const std::string& sweep, const std::string& scale) {
 
 bool is_trained(const std::vector<Point>& points, const std::string& case_name, double budget_fraction) {
     return std::any_of(points.begin(), points.end(), [&](const Point& point) {
-        return point.case_name == case_name && reporting::same_budget(point.config.train.budget_fraction, budget_fraction);
+        return point.case_name == case_name &&
+               reporting::same_budget(point.config.train.budget_fraction, budget_fraction);
     });
 }
 
@@ -44,11 +46,12 @@ std::vector<reporting::ClaimedRow> rows_of(const reporting::Claim& claim) {
 }  // namespace
 
 // A claim on 77.7% of the data is none on a row that was trained on all of it.
-TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed", "[long][surroundings]") {
+TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed",
+          "[long][surroundings]") {
     std::size_t judged = 0;
-    for (const char* name : {"bert_combined", "bert_curriculum", "bert_random_ltd", "gpt2_ptb", "gpt_combined", "gpt_curriculum",
-                             "gpt_random_ltd", "low_budget", "moe_data_efficiency", "moe_quality", "moe_throughput",
-                             "vit_finetune"})
+    for (const char* name :
+         {"bert_combined", "bert_curriculum", "bert_random_ltd", "gpt2_ptb", "gpt_combined", "gpt_curriculum",
+          "gpt_random_ltd", "low_budget", "moe_data_efficiency", "moe_quality", "moe_throughput", "vit_finetune"})
         for (const char* scale : {"proxy", "paper"}) {
             const Spec spec = spec_at(name, scale);
             const auto table = published_table(spec.paper);

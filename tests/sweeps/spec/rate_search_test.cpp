@@ -136,11 +136,11 @@ TEST_CASE("A search shares no seed with its table, and nothing else sets its rat
     CHECK_THAT(wrong_search(kThreeRates, {kDefaultScale, {"train.learning_rate=1e-3"}, {}}),
                ContainsSubstring("is what [search] finds"));
     // Switched off, it is none.
-    const Spec off =
-        load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" + kSearchedCases);
+    const Spec off = load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" +
+                                   kSearchedCases);
     CHECK(!off.search);
-    const std::string scaled =
-        kSearchedHead + kThreeRates + kSearchedCases + "[scale.smoke.search]\nenabled = false\n[scale.proxy]\nseeds = [3]\n";
+    const std::string scaled = kSearchedHead + kThreeRates + kSearchedCases +
+                               "[scale.smoke.search]\nenabled = false\n[scale.proxy]\nseeds = [3]\n";
     CHECK(!load_searched(scaled).search);
     CHECK(load_searched(scaled, {"proxy", {}, {}}).search);
 }

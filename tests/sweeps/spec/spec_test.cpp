@@ -130,8 +130,9 @@ TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
 
 TEST_CASE("A [[case]] of a file that extends another edits the case of its name or is added, and the baseline stays") {
     const test::Folder folder;
-    folder.write("base.toml", "name = \"base\"\nseeds = [1]\n[[case]]\nname = \"plain\"\n[[case]]\nname = \"ltd\"\n"
-                              "label = \"LTD\"\nrandom_ltd = { min = 8, duration = 0.7 }\ntrain.budget_tokens = 4096\n");
+    folder.write("base.toml",
+                 "name = \"base\"\nseeds = [1]\n[[case]]\nname = \"plain\"\n[[case]]\nname = \"ltd\"\n"
+                 "label = \"LTD\"\nrandom_ltd = { min = 8, duration = 0.7 }\ntrain.budget_tokens = 4096\n");
     const auto load_child = [&](const std::string& text) {
         return load_spec(folder.write("child.toml", "extends = [\"base.toml\"]\nname = \"child\"\n" + text));
     };
@@ -150,10 +151,11 @@ TEST_CASE("A [[case]] of a file that extends another edits the case of its name 
     const Spec fewer = load_child("[[case]]\nname = \"plain\"\nenabled = false\n");
     CHECK(case_names(fewer.cases) == std::vector<std::string>{"ltd"});
     CHECK(fewer.baseline == "ltd");
-    CHECK_THAT(test::refusal([&] {
-                   load_child("[[case]]\nname = \"plain\"\nenabled = false\n[[case]]\nname = \"ltd\"\nenabled = false\n");
-               }),
-               ContainsSubstring("no case of this sweep is enabled"));
+    CHECK_THAT(
+        test::refusal([&] {
+            load_child("[[case]]\nname = \"plain\"\nenabled = false\n[[case]]\nname = \"ltd\"\nenabled = false\n");
+        }),
+        ContainsSubstring("no case of this sweep is enabled"));
     CHECK_THAT(test::refusal([&] { load_child("[[case]]\nname = \"ltd\"\n[[case]]\nname = \"ltd\"\n"); }),
                ContainsSubstring("case ltd is there twice"));
     CHECK(load_child("").notes.empty());
@@ -163,15 +165,18 @@ TEST_CASE("A list of tables that replaces an inherited one, or leaves out a case
     const test::Folder folder;
     const std::string axis = "[axes.grid]\n\"train.batch_size\" = [4, 8]\n";
     folder.write("base.toml", kSmallSpec + axis + "[[exclude]]\n\"train.batch_size\" = 4\n");
-    const Spec spec = load_spec(folder.write("child.toml", "extends = \"base.toml\"\n[[exclude]]\n\"train.batch_size\" = 8\n"));
+    const Spec spec =
+        load_spec(folder.write("child.toml", "extends = \"base.toml\"\n[[exclude]]\n\"train.batch_size\" = 8\n"));
     REQUIRE(spec.exclusions.size() == 1);
     REQUIRE(spec.notes.size() == 1);
     CHECK(spec.notes[0] == "The list exclude of child.toml replaces that of base.toml, which has 1 entry.");
 
     SpecOptions proxy;
     proxy.scale = "proxy";
-    const Spec scaled = load(kSmallSpec + "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, duration = 0.7 }\n"
-                                          "[[scale.proxy.case]]\nname = \"baseline\"\n", proxy);
+    const Spec scaled = load(kSmallSpec +
+                                 "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, duration = 0.7 }\n"
+                                 "[[scale.proxy.case]]\nname = \"baseline\"\n",
+                             proxy);
     REQUIRE(scaled.notes.size() == 1);
     CHECK(scaled.notes[0] == "Scale proxy lists its own cases, without ltd.");
 }
@@ -213,7 +218,8 @@ TEST_CASE("Overrides and seeds from the command line") {
     options.overrides = {"train.learning_rate"};
     const test::Folder folder;
     const auto file = folder.write("s.toml", kSmallSpec);
-    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(file, options); }), ContainsSubstring("not of the form key=value"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(file, options); }),
+               ContainsSubstring("not of the form key=value"));
     CHECK(parse_seeds("4,7") == std::vector<std::int64_t>{4, 7});
     CHECK(parse_seeds("7,") == std::vector<std::int64_t>{7});
     for (const char* text : {"", "x", "0", "1,x", "-1", "1.5"})
@@ -230,8 +236,9 @@ TEST_CASE("Resources and prices") {
     CHECK(spec.price->usd_per_hour == 0.5);
     CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2024-02-30\"\n"), ContainsSubstring("'2024-02-30' is not a date"));
     CHECK_THAT(wrong_spec(kSmallSpec + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
-    CHECK_THAT(wrong_spec(kSmallSpec + price + "\"2990-02-03\"\n"),
-               ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the day on which"));
+    CHECK_THAT(
+        wrong_spec(kSmallSpec + price + "\"2990-02-03\"\n"),
+        ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the day on which"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[price]\nsku = \"m\"\nusd_per_device_hour = -0.5\nsource = \"list\"\n"
                                        "date = \"2024-02-03\"\n"),
                ContainsSubstring("s.toml:7:23"));
@@ -281,5 +288,6 @@ TEST_CASE("A pipe is refused at once where a sweep file is meant, and not waited
                ContainsSubstring("s.toml:1:12") && ContainsSubstring("pipe.toml is not a regular file"));
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "pipe.toml"); }),
                ContainsSubstring("is not a regular file"));
-    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path); }), ContainsSubstring("is not a regular file"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path); }),
+               ContainsSubstring("is not a regular file"));
 }
