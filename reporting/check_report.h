@@ -82,7 +82,7 @@ constexpr Outcome outcome_of(Verdict verdict) {
 struct CheckFinding {
     std::string check;  // bench | quality | trend | claim
     std::string name;   // the case and measure: "linear_forward/64x64x64", "baseline: validation loss"
-    std::string where;  // the host or variant that distinguishes findings of one name; may be empty
+    std::string where;  // the host or row that distinguishes findings of one name; may be empty
     Outcome outcome = Outcome::missing;
     std::string text;  // one sentence: what was found, and how sure
     // Head against base: the log ratio of times, or the difference of scores and losses; nothing where not measured.

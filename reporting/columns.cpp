@@ -26,39 +26,36 @@ namespace deft::reporting {
 
 namespace {
 
-bool any_budget(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return row.axes.has_budget; });
+bool any_budget(const std::vector<Row>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.axes.has_budget; });
 }
 
-bool any_other_axis(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(),
-                       [](const Variant& row) { return !row.axes.others_text().empty(); });
+bool any_other_axis(const std::vector<Row>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.axes.others_text().empty(); });
 }
 
-Cell axes_cell(const Variant& variant) {
-    const std::string text = variant.axes.others_text();
+Cell axes_cell(const Row& row) {
+    const std::string text = row.axes.others_text();
     return text.empty() ? "-" : text;
 }
 
-std::string labelled_case(const Variant& variant) {
-    return case_text(variant) + (scored_under_capacity(variant) ? " (under capacity)" : "");
+std::string labelled_recipe(const Row& row) {
+    return recipe_text(row) + (scored_under_capacity(row) ? " (under capacity)" : "");
 }
 
 }  // namespace
 
-std::vector<Field> key_fields(const std::vector<Variant>& variants) {
+std::vector<Field> key_fields(const std::vector<Row>& rows) {
     std::vector<Field> fields;
-    if (std::any_of(variants.begin(), variants.end(),
-                    [&](const Variant& variant) { return variant.stage != variants.front().stage; }))
-        fields.emplace_back(Column{"stage", Align::left}, [](const Variant& variant) { return Cell(variant.stage); });
-    fields.emplace_back(Column{"case", Align::left},
-                        [](const Variant& variant) { return Cell(labelled_case(variant)); });
-    if (any_budget(variants))
-        fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Variant& variant) {
-            if (is_imported(variant)) return Cell("-");
-            return Cell(variant.axes.budget_text(), variant.axes.budget_fraction);
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.stage != rows.front().stage; }))
+        fields.emplace_back(Column{"stage", Align::left}, [](const Row& row) { return Cell(row.stage); });
+    fields.emplace_back(Column{"case", Align::left}, [](const Row& row) { return Cell(labelled_recipe(row)); });
+    if (any_budget(rows))
+        fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Row& row) {
+            if (is_imported(row)) return Cell("-");
+            return Cell(row.axes.budget_text(), row.axes.budget_fraction);
         });
-    if (any_other_axis(variants)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
+    if (any_other_axis(rows)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
     return fields;
 }
 
@@ -159,16 +156,16 @@ const ScoreRow* find_score(const TrialRow& trial, const ScoreKey& key) {
     return nullptr;
 }
 
-std::vector<std::pair<const TrialRow*, double>> scored_trials(const Variant& variant, const ScoreKey& key) {
+std::vector<std::pair<const TrialRow*, double>> scored_trials(const Row& row, const ScoreKey& key) {
     std::vector<std::pair<const TrialRow*, double>> scored;
-    for (const TrialRow* trial : variant.ok)
-        if (const ScoreRow* row = find_score(*trial, key)) scored.emplace_back(trial, row->value);
+    for (const TrialRow* trial : row.ok)
+        if (const ScoreRow* found = find_score(*trial, key)) scored.emplace_back(trial, found->value);
     return scored;
 }
 
 FieldScores scores_of(const ScoreKey& key) {
     FieldScores scores{key.better == "higher" ? Improves::upwards : Improves::downwards,
-                       [key](const Variant& variant) { return unit_means(scored_trials(variant, key)); },
+                       [key](const Row& row) { return unit_means(scored_trials(row, key)); },
                        [key](const TrialRow& trial) -> std::optional<GuessedScore> {
                            const ScoreRow* row = find_score(trial, key);
                            return row == nullptr ? std::nullopt : guessed(*row);
@@ -178,22 +175,22 @@ FieldScores scores_of(const ScoreKey& key) {
 }
 
 // Why any of them would be another today.
-std::string stale_scores(const Variant& variant, const ScoreKey& key) {
+std::string stale_scores(const Row& row, const ScoreKey& key) {
     std::string stale;
-    for (const TrialRow* trial : variant.ok)
-        if (const ScoreRow* row = find_score(*trial, key)) add_reasons(stale, row->stale);
+    for (const TrialRow* trial : row.ok)
+        if (const ScoreRow* found = find_score(*trial, key)) add_reasons(stale, found->stale);
     return stale;
 }
 
-Cell score_cell(const Variant& variant, const ScoreKey& key) {
-    const auto scored = scored_trials(variant, key);
+Cell score_cell(const Row& row, const ScoreKey& key) {
+    const auto scored = scored_trials(row, key);
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
     if (is_correlation(key.measure) && std::isnan(mean(values))) return "-";  // why, a note says
     Cell cell(mean_and_spread(values), mean(values));
-    cell.stale = stale_scores(variant, key);
+    cell.stale = stale_scores(row, key);
     if (values.size() > 1) cell.spread = standard_deviation(values);
-    if (scored.size() < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scored.size(), variant.ok.size());
+    if (scored.size() < row.ok.size()) cell.text += fmt::format(" [{} of {}]", scored.size(), row.ok.size());
     return cell;
 }
 
@@ -204,7 +201,7 @@ std::vector<Field> score_fields(const SweepResults& sweep) {
     std::vector<Field> fields;
     for (const auto& [key, rows] : scores) {
         fields.emplace_back(Column{score_title(key, rows, scores)},
-                            [score_key = key](const Variant& variant) { return score_cell(variant, score_key); });
+                            [score_key = key](const Row& row) { return score_cell(row, score_key); });
         fields.back().scores = scores_of(key);
     }
     return fields;
@@ -249,14 +246,14 @@ std::optional<double> cost(const TrialRow& trial) {
     return slot_shapes(trial).size() > 1 ? std::nullopt : trial.usd;
 }
 
-bool is_mixed(const Variant& variant, const Resource& resource) {
-    return resource.from_seconds && slot_shapes(variant).size() > 1;
+bool is_mixed(const Row& row, const Resource& resource) {
+    return resource.from_seconds && slot_shapes(row).size() > 1;
 }
 
-std::vector<double> values_of(const Variant& variant, const Resource& resource) {
-    if (is_mixed(variant, resource)) return {};
+std::vector<double> values_of(const Row& row, const Resource& resource) {
+    if (is_mixed(row, resource)) return {};
     std::vector<std::pair<const TrialRow*, double>> values;
-    for (const TrialRow* trial : variant.ok) {
+    for (const TrialRow* trial : row.ok) {
         const std::optional<double> value = resource.value(*trial);
         if (!value) return {};
         values.emplace_back(trial, *value);
@@ -264,16 +261,16 @@ std::vector<double> values_of(const Variant& variant, const Resource& resource) 
     return unit_means(values);
 }
 
-Cell resource_cell(const Variant& variant, const Variant& reference, const Resource& resource) {
-    if (is_imported(variant)) return stated_cell(*variant.trials.front()->imported, resource);
-    if (is_mixed(variant, resource)) return kMixedSlots;
-    const std::vector<double> values = values_of(variant, resource);
+Cell resource_cell(const Row& row, const Row& reference, const Resource& resource) {
+    if (is_imported(row)) return stated_cell(*row.trials.front()->imported, resource);
+    if (is_mixed(row, resource)) return kMixedSlots;
+    const std::vector<double> values = values_of(row, resource);
     if (values.empty()) return "-";
     Cell cell(resource.print(mean(values)), mean(values));
     if (values.size() > 1) cell.spread = standard_deviation(values);
     if (!resource.with_ratio) return cell;
     const std::optional<double> base = mean_of(reference, resource);
-    if (resource.from_seconds) cell.aside = to_text(seconds_compare(variant, reference));
+    if (resource.from_seconds) cell.aside = to_text(seconds_compare(row, reference));
     if (cell.aside.empty() && base && *base > 0) cell.aside = ratio(*cell.value / *base);
     if (!cell.aside.empty()) cell.text += " " + cell.aside;
     return cell;
@@ -316,20 +313,19 @@ Cell stated_cell(const results_db::ImportedModel& model, const Resource& resourc
     return resource.stated == nullptr ? Cell("-") : stated_cell(resource.stated(model), resource.print);
 }
 
-std::optional<double> mean_of(const Variant& variant, const Resource& resource) {
-    const std::vector<double> values = values_of(variant, resource);
+std::optional<double> mean_of(const Row& row, const Resource& resource) {
+    const std::vector<double> values = values_of(row, resource);
     if (values.empty()) return std::nullopt;
     return mean(values);
 }
 
-Field resource_field(const Resource& resource, const std::vector<Variant>& variants, const std::string& base_case) {
+Field resource_field(const Resource& resource, const std::vector<Row>& rows, const std::string& base_recipe) {
     Column column;
     column.title = resource.title;
     column.raw_unit = resource.raw_unit;
-    const auto references = std::make_shared<const References>(variants, base_case);
-    return Field(std::move(column), [&resource, references](const Variant& variant) {
-        return resource_cell(variant, references->of(variant), resource);
-    });
+    const auto references = std::make_shared<const References>(rows, base_recipe);
+    return Field(std::move(column),
+                 [&resource, references](const Row& row) { return resource_cell(row, references->of(row), resource); });
 }
 
 }  // namespace deft::reporting

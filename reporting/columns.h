@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "reporting/rows.h"
 #include "reporting/scores/chance_level.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/table.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -19,8 +19,8 @@ namespace deft::reporting {
 // The values that a column of scores compares rows by.
 struct FieldScores {
     Improves improves = Improves::upwards;
-    std::function<std::vector<double>(const Variant&)> values;  // one an independent repeat
-    GuessedScoreOf guessed;                                     // of one trial, beside what guessing scores
+    std::function<std::vector<double>(const Row&)> values;  // one an independent repeat
+    GuessedScoreOf guessed;                                 // of one trial, beside what guessing scores
     // Only for a time or a rate: the score of one trial, or null. It compares on one shape of worker alone.
     std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> timed = {};
 };
@@ -28,15 +28,15 @@ struct FieldScores {
 // One column, and how a row fills it.
 struct Field {
     Column column;
-    std::function<Cell(const Variant&)> cell;
+    std::function<Cell(const Row&)> cell;
     std::optional<FieldScores> scores = {};  // of a column of measured scores
 
-    Field(Column head, std::function<Cell(const Variant&)> fill) : column(std::move(head)), cell(std::move(fill)) {}
+    Field(Column head, std::function<Cell(const Row&)> fill) : column(std::move(head)), cell(std::move(fill)) {}
 };
 
-// The columns that identify the rows of a sweep's tables: case, budget, other axes; budget and axes only where the
+// The columns that identify the rows of a sweep's tables: recipe, budget, other axes; budget and axes only where the
 // sweep has them.
-std::vector<Field> key_fields(const std::vector<Variant>& variants);
+std::vector<Field> key_fields(const std::vector<Row>& rows);
 
 // A column for every score seen anywhere in a sweep, so that a gap shows as a gap.
 // Validation first, then what is better higher, then the rest. The unigram entropy, which says nothing of a model, has
@@ -74,9 +74,9 @@ Cell stated_cell(const results_db::ImportedModel& model, const Resource& resourc
 const std::vector<Resource>& resources();
 
 // The mean over finished seeds; nothing where one of them lacks it, for a mean over fewer would not be comparable.
-std::optional<double> mean_of(const Variant& variant, const Resource& resource);
+std::optional<double> mean_of(const Row& row, const Resource& resource);
 
-// Its column. `variants` must outlive it.
-Field resource_field(const Resource& resource, const std::vector<Variant>& variants, const std::string& base_case);
+// Its column. `rows` must outlive it.
+Field resource_field(const Resource& resource, const std::vector<Row>& rows, const std::string& base_recipe);
 
 }  // namespace deft::reporting

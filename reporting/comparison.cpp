@@ -23,11 +23,11 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/published/published_columns.h"
+#include "reporting/rows.h"
 #include "reporting/scores/score_marks.h"
 #include "reporting/scores/scoring_notes.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
-#include "reporting/variants.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -69,12 +69,12 @@ std::set<std::string> prices_of(const TrialRow& trial) {
 }
 
 // Only rows that were trained.
-std::string seeds_note(const std::vector<Variant>& variants) {
+std::string seeds_note(const std::vector<Row>& rows) {
     std::size_t least = SIZE_MAX, most = 0;
-    for (const Variant& variant : variants) {
-        if (is_imported(variant)) continue;
-        least = std::min(least, unit_count(variant.ok));
-        most = std::max(most, unit_count(variant.ok));
+    for (const Row& row : rows) {
+        if (is_imported(row)) continue;
+        least = std::min(least, unit_count(row.ok));
+        most = std::max(most, unit_count(row.ok));
     }
     if (least == SIZE_MAX) return "Seeds: none, for no row was trained here.";
     std::string text =
@@ -83,15 +83,15 @@ std::string seeds_note(const std::vector<Variant>& variants) {
     return least < kVerdictSeeds ? text + " No verdict on rows of fewer than three." : text;
 }
 
-std::string values_note(const std::vector<Variant>& variants, const std::string& base_case) {
-    const Variant& row = reference_of(variants, base_case, variants.front());
+std::string values_note(const std::vector<Row>& rows, const std::string& base_recipe) {
+    const Row& row = reference_of(rows, base_recipe, rows.front());
     const std::string budget = row.axes.has_budget ? " at " + row.axes.budget_text() + " of the budget" : "";
     const std::string axes = row.axes.others_text().empty() ? "" : " and the same axes";
     std::string text = fmt::format(
         "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as case {}{}{}.",
-        base_case, budget, axes);
+        base_recipe, budget, axes);
     if (is_imported(row))
-        return "Values: means over finished seeds, ± their sample standard deviation. No ratios: case " + base_case +
+        return "Values: means over finished seeds, ± their sample standard deviation. No ratios: case " + base_recipe +
                " is imported, and took nothing here.";
     if (row.ok.empty()) text += " That row has no finished seed yet, so there are no ratios.";
     return text;
@@ -140,9 +140,9 @@ std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, co
 struct Provenance {
     std::set<std::string> commits, builds, hosts, machines, datasets, prices;
 
-    explicit Provenance(const std::vector<Variant>& variants) {
-        for (const Variant& variant : variants)
-            for (const TrialRow* trial : variant.ok) add(*trial);
+    explicit Provenance(const std::vector<Row>& rows) {
+        for (const Row& row : rows)
+            for (const TrialRow* trial : row.ok) add(*trial);
     }
 
     void add(const TrialRow& trial) {
@@ -168,45 +168,44 @@ struct Provenance {
     }
 };
 
-std::vector<std::string> regime_notes_of(const std::vector<Variant>& variants, const std::string& base_case,
+std::vector<std::string> regime_notes_of(const std::vector<Row>& rows, const std::string& base_recipe,
                                          const SweepAbout& about) {
-    const Variant& row = reference_of(variants, base_case, variants.front());
+    const Row& row = reference_of(rows, base_recipe, rows.front());
     const std::optional<Regime> own = regime_of(row);
     if (!own) return {};
     return regime_notes(row.name, *own, about.published ? about.published->regime : std::nullopt);
 }
 
-std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
-                                          const std::string& base_case, const SweepAbout& about) {
-    if (variants.empty()) return {"The sweep has no trials."};
-    std::vector<std::string> notes = {seeds_note(variants), values_note(variants, base_case),
-                                      scale_note(sweep, about.scale)};
-    for (std::string& text : regime_notes_of(variants, base_case, about)) notes.push_back(std::move(text));
-    for (std::string& text : budget_axes_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : imported_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : measured_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : scoring_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : stale_notes(variants, about.command)) notes.push_back(std::move(text));
+std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
+                                          const std::string& base_recipe, const SweepAbout& about) {
+    if (rows.empty()) return {"The sweep has no trials."};
+    std::vector<std::string> notes = {seeds_note(rows), values_note(rows, base_recipe), scale_note(sweep, about.scale)};
+    for (std::string& text : regime_notes_of(rows, base_recipe, about)) notes.push_back(std::move(text));
+    for (std::string& text : budget_axes_notes(rows)) notes.push_back(std::move(text));
+    for (std::string& text : imported_notes(rows)) notes.push_back(std::move(text));
+    for (std::string& text : measured_notes(rows)) notes.push_back(std::move(text));
+    for (std::string& text : scoring_notes(rows)) notes.push_back(std::move(text));
+    for (std::string& text : stale_notes(rows, about.command)) notes.push_back(std::move(text));
     for (std::string& text : missing_notes(sweep, about.command)) notes.push_back(std::move(text));
     if (const std::size_t most = most_at_once(sweep); most > 1)
         notes.push_back(fmt::format("Train time: {} trials side by side on one host.", most));
-    for (std::string& text : slot_notes(variants)) notes.push_back(std::move(text));
-    for (std::string& text : contention_notes(variants, base_case)) notes.push_back(std::move(text));
-    for (std::string& text : cost_notes(variants)) notes.push_back(std::move(text));
-    const Provenance provenance(variants);
+    for (std::string& text : slot_notes(rows)) notes.push_back(std::move(text));
+    for (std::string& text : contention_notes(rows, base_recipe)) notes.push_back(std::move(text));
+    for (std::string& text : cost_notes(rows)) notes.push_back(std::move(text));
+    const Provenance provenance(rows);
     if (!provenance.commits.empty())
         for (std::string& text : provenance.notes()) notes.push_back(std::move(text));
-    if (const std::string text = other_commit_note(variants, about.commit_now); !text.empty()) notes.push_back(text);
+    if (const std::string text = other_commit_note(rows, about.commit_now); !text.empty()) notes.push_back(text);
     return notes;
 }
 
 using results_db::SweepResults;
 
-Cell seeds_cell(const Variant& variant) {
-    if (is_imported(variant)) return "-";
-    const std::size_t all = variant.trials.size(), units = unit_count(variant.trials);
+Cell seeds_cell(const Row& row) {
+    if (is_imported(row)) return "-";
+    const std::size_t all = row.trials.size(), units = unit_count(row.trials);
     const std::string text =
-        variant.ok.size() == all ? fmt::format("{}", units) : fmt::format("{} of {}", unit_count(variant.ok), units);
+        row.ok.size() == all ? fmt::format("{}", units) : fmt::format("{} of {}", unit_count(row.ok), units);
     return units == all ? text : text + fmt::format(" ({} trials)", all);
 }
 
@@ -220,16 +219,16 @@ struct Fields {
     std::size_t keys = 0, scores = 0;
 };
 
-Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants, const std::string& base_case,
+Fields fields_of(const SweepResults& sweep, const std::vector<Row>& rows, const std::string& base_recipe,
                  const PublishedContext* published) {
-    Fields fields{key_fields(variants)};
+    Fields fields{key_fields(rows)};
     fields.keys = fields.all.size();
     fields.all.emplace_back(Column{"seeds"}, seeds_cell);
     for (const Resource& resource : resources()) {
-        fields.all.push_back(resource_field(resource, variants, base_case));
+        fields.all.push_back(resource_field(resource, rows, base_recipe));
         if (published != nullptr) append(fields.all, published_resource_fields(*published, resource));
     }
-    append(fields.all, cost_fields(variants));
+    append(fields.all, cost_fields(rows));
     fields.scores = fields.all.size();
     if (published != nullptr) append(fields.all, published_score_fields(*published));
     std::vector<Field> scores = score_fields(sweep);
@@ -238,41 +237,41 @@ Fields fields_of(const SweepResults& sweep, const std::vector<Variant>& variants
     return fields;
 }
 
-std::vector<Cell> row_of(const Variant& variant, const Fields& fields) {
-    const std::string flag = not_measured(variant), stale = stale_training(variant);
-    std::vector<Cell> row;
+std::vector<Cell> row_of(const Row& row, const Fields& fields) {
+    const std::string flag = not_measured(row), stale = stale_training(row);
+    std::vector<Cell> cells;
     for (std::size_t i = 0; i < fields.all.size(); ++i) {
-        Cell cell = fields.all[i].cell(variant);
+        Cell cell = fields.all[i].cell(row);
         const bool measured =
-            !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !variant.ok.empty();
-        if (measured && (i == 0 || i >= fields.keys)) cell.trace = variant.name;
+            !fields.all[i].column.published && !cell.stated && (cell.value || i == 0) && !row.ok.empty();
+        if (measured && (i == 0 || i >= fields.keys)) cell.trace = row.name;
         if (measured && (i == 0 || i >= fields.scores)) cell.flag = flag;
         if (measured && (i == 0 || i >= fields.keys)) cell.stale = with_reasons(stale, cell.stale);
-        row.push_back(std::move(cell));
+        cells.push_back(std::move(cell));
     }
-    return row;
+    return cells;
 }
 
 }  // namespace
 
 Table comparison_table(const SweepResults& sweep, const SweepAbout& about) {
-    const std::vector<Variant> variants = variants_of(sweep);
-    const std::string base_case = baseline_case(variants, about.baseline, sweep.name);
+    const std::vector<Row> rows = rows_of(sweep);
+    const std::string base_recipe = baseline_recipe(rows, about.baseline, sweep.name);
     std::optional<PublishedContext> published;
-    if (about.published) published.emplace(PublishedContext{*about.published, sweep, variants, base_case, about.scale});
-    const Fields fields = fields_of(sweep, variants, base_case, published ? &*published : nullptr);
+    if (about.published) published.emplace(PublishedContext{*about.published, sweep, rows, base_recipe, about.scale});
+    const Fields fields = fields_of(sweep, rows, base_recipe, published ? &*published : nullptr);
 
     Table table;
     table.caption = "Sweep " + sweep_text(sweep) + (about.title.empty() ? "" : ": " + about.title);
     table.key_columns = fields.keys;
     for (const Field& field : fields.all) table.columns.push_back(field.column);
-    for (const Variant& variant : variants) table.rows.push_back(row_of(variant, fields));
-    if (!variants.empty()) mark_scores(table, fields.all, variants, base_case);
-    table.notes = comparison_notes(sweep, variants, base_case, about);
+    for (const Row& row : rows) table.rows.push_back(row_of(row, fields));
+    if (!rows.empty()) mark_scores(table, fields.all, rows, base_recipe);
+    table.notes = comparison_notes(sweep, rows, base_recipe, about);
     std::vector<std::string> marks = score_mark_notes(table);
     table.notes.insert(table.notes.begin() + std::min<std::ptrdiff_t>(2, std::ssize(table.notes)),
                        std::make_move_iterator(marks.begin()), std::make_move_iterator(marks.end()));
-    if (published && !variants.empty())
+    if (published && !rows.empty())
         for (std::string& text : published_notes(*published)) table.notes.push_back(std::move(text));
     return table;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The comparison table of a sweep: one row a case and budget, means over seeds, each resource also relative to the
+// The comparison table of a sweep: one row a recipe and budget, means over seeds, each resource also relative to the
 // baseline.
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace deft::reporting {
 
 // Facts about a sweep beside its trials; empty where unknown.
 struct SweepAbout {
-    std::string baseline;  // the case that ratios refer to, at full budget; the first one where empty
+    std::string baseline;  // the recipe that ratios refer to, at full budget; the first one where empty
     std::string scale;     // empty: the file as written
     std::string title;
     std::string command;      // that trains what is missing

@@ -11,12 +11,12 @@ bool states_anything(const results_db::ImportedModel& model) {
     return model.tokens > 0 || model.flops > 0 || model.hours > 0 || model.usd > 0;
 }
 
-bool is_imported(const Variant& variant) {
-    return !variant.trials.empty() && variant.trials.front()->imported.has_value();
+bool is_imported(const Row& row) {
+    return !row.trials.empty() && row.trials.front()->imported.has_value();
 }
 
-std::string case_text(const Variant& variant) {
-    return is_imported(variant) ? variant.case_key + " (imported)" : variant.case_key;
+std::string recipe_text(const Row& row) {
+    return is_imported(row) ? row.recipe + " (imported)" : row.recipe;
 }
 
 Cell stated_cell(double value, std::string (*print)(double)) {
@@ -31,17 +31,17 @@ std::string origin_text(const results_db::ImportedModel& model) {
                        model.sha256.empty() ? "unknown" : short_hash(model.sha256));
 }
 
-std::vector<std::string> imported_notes(const std::vector<Variant>& variants) {
+std::vector<std::string> imported_notes(const std::vector<Row>& rows) {
     std::vector<std::string> notes, sources;
     bool any_stated = false;
-    for (const Variant& variant : variants) {
-        if (!is_imported(variant)) continue;
-        const results_db::ImportedModel& model = *variant.trials.front()->imported;
-        notes.push_back(fmt::format("Imported, not trained here: {}: {}. It has no seeds, and no ratios.", variant.name,
+    for (const Row& row : rows) {
+        if (!is_imported(row)) continue;
+        const results_db::ImportedModel& model = *row.trials.front()->imported;
+        notes.push_back(fmt::format("Imported, not trained here: {}: {}. It has no seeds, and no ratios.", row.name,
                                     origin_text(model)));
         any_stated = any_stated || states_anything(model);
         if (states_anything(model) && !model.source.empty())
-            sources.push_back(fmt::format("{}: {}", variant.name, model.source));
+            sources.push_back(fmt::format("{}: {}", row.name, model.source));
     }
     if (any_stated)
         notes.push_back(fmt::format("‡ As stated in the sweep's file, not measured{}.",

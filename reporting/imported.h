@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "reporting/rows.h"
 #include "reporting/table.h"
-#include "reporting/variants.h"
 #include "results_db/imported_model.h"
 
 namespace deft::reporting {
 
-bool is_imported(const Variant& variant);
+bool is_imported(const Row& row);
 
 // "gpt2", or "gpt2 (imported)".
-std::string case_text(const Variant& variant);
+std::string recipe_text(const Row& row);
 
 // Whether the sweep's file says what its training took.
 bool states_anything(const results_db::ImportedModel& model);
@@ -25,6 +25,6 @@ Cell stated_cell(double value, std::string (*print)(double));
 std::string origin_text(const results_db::ImportedModel& model);
 
 // Which rows are imported, from what, and what the mark of a stated number means. Empty where no row is.
-std::vector<std::string> imported_notes(const std::vector<Variant>& variants);
+std::vector<std::string> imported_notes(const std::vector<Row>& rows);
 
 }  // namespace deft::reporting

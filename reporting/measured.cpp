@@ -57,36 +57,36 @@ std::string entropy_failure(const std::optional<double>& loss, double entropy) {
     return fmt::format("the validation loss {} is not 10% below the unigram entropy {}", score(*loss), score(entropy));
 }
 
-bool holds_for_all(const std::vector<Variant>& variants, bool MeasuredRule::*known) {
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok)
+bool holds_for_all(const std::vector<Row>& rows, bool MeasuredRule::*known) {
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok)
             if (!(measured_rule(*trial).*known)) return false;
     return true;
 }
 
-bool any_finished(const std::vector<Variant>& variants) {
-    return std::any_of(variants.begin(), variants.end(), [](const Variant& row) { return !row.ok.empty(); });
+bool any_finished(const std::vector<Row>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.ok.empty(); });
 }
 
 // Rows of one reason share a note, and further reasons are counted: each cell carries its own reason.
-std::vector<std::string> failure_notes(const std::vector<Variant>& variants) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;  // by reason, in the order of the rows
-    for (const Variant& variant : variants) {
-        const std::string why = not_measured(variant);
+std::vector<std::string> failure_notes(const std::vector<Row>& rows) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;  // by reason, in the order of the rows
+    for (const Row& row : rows) {
+        const std::string why = not_measured(row);
         if (why.empty()) continue;
         auto found =
-            std::find_if(rows_of.begin(), rows_of.end(), [&](const auto& entry) { return entry.first == why; });
-        if (found == rows_of.end()) found = rows_of.insert(found, {why, {}});
-        found->second.push_back(variant.name);
+            std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& entry) { return entry.first == why; });
+        if (found == by_reason.end()) found = by_reason.insert(found, {why, {}});
+        found->second.push_back(row.name);
     }
     std::vector<std::string> notes;
     std::size_t left = 0;
-    for (const auto& [why, rows] : rows_of) {
+    for (const auto& [why, names] : by_reason) {
         if (notes.size() == kMostNotes) {
-            left += rows.size();
+            left += names.size();
             continue;
         }
-        notes.push_back(fmt::format("† Not measured: {}: {}.", first_of(rows, kMostNames, "more rows"), why));
+        notes.push_back(fmt::format("† Not measured: {}: {}.", first_of(names, kMostNames, "more rows"), why));
     }
     if (left > 0)
         notes.push_back(
@@ -126,9 +126,9 @@ MeasuredRule measured_rule(const TrialRow& trial) {
     return rule;
 }
 
-std::string not_measured(const Variant& variant) {
+std::string not_measured(const Row& row) {
     std::map<std::string, std::vector<std::int64_t>> seeds;
-    for (const TrialRow* trial : variant.ok)
+    for (const TrialRow* trial : row.ok)
         if (const std::string failure = measured_rule(*trial).failure; !failure.empty())
             seeds[failure].push_back(trial->seed);
     std::string text;
@@ -138,17 +138,17 @@ std::string not_measured(const Variant& variant) {
     return text;
 }
 
-std::size_t diverged_trials(const Variant& row) {
+std::size_t diverged_trials(const Row& row) {
     return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const TrialRow* trial) {
         return trial->state != "ok" && trial->fail_class == "nan";
     }));
 }
 
-std::vector<std::string> measured_notes(const std::vector<Variant>& variants) {
-    if (!any_finished(variants)) return {};
-    std::vector<std::string> notes = failure_notes(variants);
-    const bool length = holds_for_all(variants, &MeasuredRule::length_known);
-    const bool entropy = holds_for_all(variants, &MeasuredRule::entropy_known);
+std::vector<std::string> measured_notes(const std::vector<Row>& rows) {
+    if (!any_finished(rows)) return {};
+    std::vector<std::string> notes = failure_notes(rows);
+    const bool length = holds_for_all(rows, &MeasuredRule::length_known);
+    const bool entropy = holds_for_all(rows, &MeasuredRule::entropy_known);
     std::string text = notes.empty() ? "Measured: " : "Other rows: ";
     text += fmt::format("at least {} steps, ", kFewestSteps);
     text += length ? "schedules reached their ends" : "full length unknown for some trials";

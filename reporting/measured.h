@@ -1,5 +1,5 @@
 #pragma once
-// When a trial counts as a measurement of its case: it ran at least 200 steps, its length and kept-token schedules
+// When a trial counts as a measurement of its recipe: it ran at least 200 steps, its length and kept-token schedules
 // reached their ends (a constant number of kept tokens has none), and its validation loss lies at least a tenth below
 // the unigram entropy, so that it learned more than token frequencies.
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -29,12 +29,12 @@ struct MeasuredRule {
 MeasuredRule measured_rule(const results_db::TrialRow& trial);
 
 // Why the row does not count, with the seeds of each reason; empty where it does or has no finished seed.
-std::string not_measured(const Variant& variant);
+std::string not_measured(const Row& row);
 
 // Trials of the row whose loss was no number: a mean over its others would flatter it.
-std::size_t diverged_trials(const Variant& row);
+std::size_t diverged_trials(const Row& row);
 
 // The rule's findings, as notes below the table.
-std::vector<std::string> measured_notes(const std::vector<Variant>& variants);
+std::vector<std::string> measured_notes(const std::vector<Row>& rows);
 
 }  // namespace deft::reporting

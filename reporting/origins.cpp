@@ -47,13 +47,13 @@ std::string checkpoint(const TrialRow& trial, const std::vector<Checkpoint>& che
 
 }  // namespace
 
-Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& checkpoints) {
+Table provenance_table(const Row& row, const std::vector<Checkpoint>& checkpoints) {
     Table table;
-    table.caption = "Trials of " + variant.name;
+    table.caption = "Trials of " + row.name;
     for (const char* title : {"seed", "state", "attempts", "config hash", "commit", "host", "dataset sha256",
                               "checkpoint sha256", "run folder"})
         table.columns.push_back({title, Align::left});
-    for (const TrialRow* trial : variant.trials)
+    for (const TrialRow* trial : row.trials)
         table.rows.push_back(
             {Cell(trial->seeds.empty() ? fmt::format("{}", trial->seed) : trial->seeds), trial->state,
              fmt::format("{}", trial->attempts), trial->config_hash, full_commit(*trial), full_host(*trial),
@@ -62,18 +62,18 @@ Table provenance_table(const Variant& variant, const std::vector<Checkpoint>& ch
     return table;
 }
 
-std::string provenance_html(const std::vector<Variant>& variants, const std::vector<Checkpoint>& checkpoints,
+std::string provenance_html(const std::vector<Row>& rows, const std::vector<Checkpoint>& checkpoints,
                             const std::string& points) {
     std::string out;
-    for (const Variant& variant : variants) {
-        const std::string why = not_measured(variant);
+    for (const Row& row : rows) {
+        const std::string why = not_measured(row);
         out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"trace-{}\">\n",
-                           html_escaped(variant.name), why.empty() ? "" : " †", html_id(variant.name));
+                           html_escaped(row.name), why.empty() ? "" : " †", html_id(row.name));
         if (!why.empty()) out += "<p>† Not measured: " + html_escaped(why) + ".</p>\n";
-        if (is_imported(variant))
-            for (const std::string& note : imported_notes({variant})) out += "<p>" + html_escaped(note) + "</p>\n";
-        out += render_html(provenance_table(variant, checkpoints));
-        const std::vector<std::string> commands = repeat_commands(variant, points);
+        if (is_imported(row))
+            for (const std::string& note : imported_notes({row})) out += "<p>" + html_escaped(note) + "</p>\n";
+        out += render_html(provenance_table(row, checkpoints));
+        const std::vector<std::string> commands = repeat_commands(row, points);
         if (!commands.empty()) {
             out += "<p>To repeat these trials:</p>\n<pre tabindex=\"0\"><code>";
             for (const std::string& line : commands) out += html_escaped(line) + "\n";
@@ -140,20 +140,20 @@ std::vector<std::string> shell_words(const std::string& line) {
     return words;
 }
 
-std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
+std::string repeat_command(const Row& row, const std::string& points, const std::string& options,
                            const std::string& root) {
-    if (points.empty() || variant.trials.empty()) return {};
-    return fmt::format("./deft run {} --only {}{} --seeds {}{}{} --root {}", points, shell_word(variant.case_key),
-                       axes_options(variant.trials.front()->axes_json), seed_list(variant.trials),
-                       options.empty() ? "" : " ", options, root);
+    if (points.empty() || row.trials.empty()) return {};
+    return fmt::format("./deft run {} --only {}{} --seeds {}{}{} --root {}", points, shell_word(row.recipe),
+                       axes_options(row.trials.front()->axes_json), seed_list(row.trials), options.empty() ? "" : " ",
+                       options, root);
 }
 
-std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points) {
+std::vector<std::string> repeat_commands(const Row& row, const std::string& points) {
     // A root of its own: in the old one the trials are done already.
-    const std::string run = repeat_command(variant, points, "", "deft-repeat");
+    const std::string run = repeat_command(row, points, "", "deft-repeat");
     if (run.empty()) return {};
     std::set<std::string> commits;
-    for (const results_db::TrialRow* trial : variant.ok)
+    for (const results_db::TrialRow* trial : row.ok)
         if (!trial->code.git_sha.empty() && trial->code.git_sha != "unknown") commits.insert(trial->code.git_sha);
     std::vector<std::string> lines;
     if (commits.size() == 1) lines.push_back("git checkout " + shell_word(*commits.begin()));

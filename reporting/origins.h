@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "reporting/rows.h"
 #include "reporting/table.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
 
 // One row a trial of that row: seed, hashes, commit, host, dataset, checkpoint, attempts.
-Table provenance_table(const Variant& variant, const std::vector<results_db::Checkpoint>& checkpoints);
+Table provenance_table(const Row& row, const std::vector<results_db::Checkpoint>& checkpoints);
 
 // One <details> a row of the comparison, which its cells link to.
-std::string provenance_html(const std::vector<Variant>& variants,
-                            const std::vector<results_db::Checkpoint>& checkpoints, const std::string& points);
+std::string provenance_html(const std::vector<Row>& rows, const std::vector<results_db::Checkpoint>& checkpoints,
+                            const std::string& points);
 
 // The commands that train a row of a comparison again, from the same commit.
 
@@ -28,11 +28,11 @@ std::vector<std::string> shell_words(const std::string& line);
 
 // The command that trains, with further options of `deft run` after the row's own. `root`: where to, a word already
 // quoted. Empty where the sweep's file is unknown.
-std::string repeat_command(const Variant& variant, const std::string& points, const std::string& options,
+std::string repeat_command(const Row& row, const std::string& points, const std::string& options,
                            const std::string& root);
 
 // Lines for a shell. `points`: the sweep's file and options as `deft run` takes them, words already quoted.
 // Empty where the sweep's file is unknown.
-std::vector<std::string> repeat_commands(const Variant& variant, const std::string& points);
+std::vector<std::string> repeat_commands(const Row& row, const std::string& points);
 
 }  // namespace deft::reporting

@@ -12,9 +12,9 @@
 #include "reporting/cost/slot_shapes.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/rows.h"
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
-#include "reporting/variants.h"
 
 namespace deft::reporting {
 
@@ -26,11 +26,11 @@ using results_db::TrialCurve;
 using results_db::TrialRow;
 
 // Each trial as a row of its own, in the order of the comparison's rows.
-std::vector<Variant> one_a_trial(const std::vector<Variant>& variants) {
-    std::vector<Variant> out;
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.trials) {
-            Variant& own = out.emplace_back(variant);
+std::vector<Row> one_a_trial(const std::vector<Row>& rows) {
+    std::vector<Row> out;
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.trials) {
+            Row& own = out.emplace_back(row);
             own.trials = {trial};
             own.ok = trial->state == "ok" ? own.trials : std::vector<const TrialRow*>{};
         }
@@ -47,31 +47,30 @@ Cell seed_cell(const results_db::TrialRow& trial) {
     return trial.seeds.find('.') == std::string::npos ? count_cell(trial.seed) : Cell(trial.seeds);
 }
 
-std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Variant>& variants) {
-    std::vector<Field> fields = key_fields(variants);
-    fields.emplace_back(Column{"seed"}, [](const Variant& one) { return seed_cell(*one.trials.front()); });
-    fields.emplace_back(Column{"state", Align::left},
-                        [](const Variant& one) { return Cell(one.trials.front()->state); });
+std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Row>& rows) {
+    std::vector<Field> fields = key_fields(rows);
+    fields.emplace_back(Column{"seed"}, [](const Row& one) { return seed_cell(*one.trials.front()); });
+    fields.emplace_back(Column{"state", Align::left}, [](const Row& one) { return Cell(one.trials.front()->state); });
     for (const Resource& resource : resources()) {
         Column column;
         column.title = resource.title;
         column.raw_unit = resource.raw_unit;
-        fields.emplace_back(std::move(column), [&resource](const Variant& one) {
+        fields.emplace_back(std::move(column), [&resource](const Row& one) {
             if (const auto& model = one.trials.front()->imported) return stated_cell(*model, resource);
             if (resource.from_seconds && slot_shapes(*one.trials.front()).size() > 1) return Cell(kMixedSlots);
             const std::optional<double> value = resource.value(*one.trials.front());
             return value ? Cell(resource.print(*value), *value) : Cell("-");
         });
     }
-    fields.emplace_back(Column{"device\ntime", Align::right, false, false, "s"}, [](const Variant& one) {
+    fields.emplace_back(Column{"device\ntime", Align::right, false, false, "s"}, [](const Row& one) {
         const double value = one.trials.front()->device_seconds;
         return value > 0 ? Cell(short_seconds(value), value) : Cell("-");
     });
-    fields.emplace_back(Column{"peak\nmemory", Align::right, false, false, "B"}, [](const Variant& one) {
+    fields.emplace_back(Column{"peak\nmemory", Align::right, false, false, "B"}, [](const Row& one) {
         const auto value = static_cast<double>(one.trials.front()->peak_rss_bytes);
         return value > 0 ? Cell(si(value, "B"), value) : Cell("-");
     });
-    for (Field& field : cost_fields(variants)) fields.push_back(std::move(field));
+    for (Field& field : cost_fields(rows)) fields.push_back(std::move(field));
     std::vector<Field> scores = score_fields(sweep);
     if (!scores.empty()) scores.front().column.begins_block = true;
     for (Field& field : scores) fields.push_back(std::move(field));
@@ -104,13 +103,13 @@ void add_steps(Table& table, const std::vector<Cell>& keys, const TrialCurve& cu
 }  // namespace
 
 Table per_seed_table(const results_db::SweepResults& sweep) {
-    const std::vector<Variant> trials = one_a_trial(variants_of(sweep));
+    const std::vector<Row> trials = one_a_trial(rows_of(sweep));
     const std::vector<Field> fields = fields_of(sweep, trials);
     Table table;
     table.caption = "Sweep " + sweep_text(sweep) + ": every trial";
     table.key_columns = key_fields(trials).size() + 1;
     for (const Field& field : fields) table.columns.push_back(field.column);
-    for (const Variant& one : trials) {
+    for (const Row& one : trials) {
         std::vector<Cell>& row = table.rows.emplace_back();
         for (const Field& field : fields) row.push_back(field.cell(one));
         if (one.ok.empty()) continue;
@@ -125,7 +124,7 @@ Table per_seed_table(const results_db::SweepResults& sweep) {
 }
 
 Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) {
-    const std::vector<Variant> trials = one_a_trial(variants_of(sweep));
+    const std::vector<Row> trials = one_a_trial(rows_of(sweep));
     const std::vector<Field> keys = key_fields(trials);
     Table table;
     table.caption = "Sweep " + sweep_text(sweep) + ": every logged step";
@@ -137,7 +136,7 @@ Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) 
           "tokens per s", "length (tokens)", "kept tokens", "samples admitted", "samples drawn", "samples drawn before",
           "tokens cut", "tokens padded"})
         table.columns.push_back({title});
-    for (const Variant& one : trials) {
+    for (const Row& one : trials) {
         const auto curve = curves.find(one.trials.front()->config_hash);
         if (curve == curves.end()) continue;
         std::vector<Cell> row;

@@ -136,10 +136,11 @@ std::string search_seeds_note(const std::vector<TrialRow>& trials) {
         seeds.size() == 1 ? "" : "s", fmt::join(seeds, ", "));
 }
 
-std::vector<std::string> names_at_end(const std::vector<SearchedRow>& rows, const std::vector<std::string>& cases) {
+std::vector<std::string> names_at_end(const std::vector<SearchedRow>& rows, const std::vector<std::string>& recipes) {
     std::vector<std::string> names;
     for (const SearchedRow& row : rows)
-        if (row.is_at_end() && (cases.empty() || std::find(cases.begin(), cases.end(), row.case_key) != cases.end()))
+        if (row.is_at_end() &&
+            (recipes.empty() || std::find(recipes.begin(), recipes.end(), row.recipe) != recipes.end()))
             names.push_back(row.name());
     return names;
 }
@@ -159,7 +160,7 @@ bool SearchedRow::is_whole() const {
 }
 
 std::string SearchedRow::name() const {
-    const std::string name = results_db::trial_name("", case_key, axes, "");
+    const std::string name = results_db::trial_name("", recipe, axes, "");
     return name.substr(0, name.rfind('/'));
 }
 
@@ -169,10 +170,9 @@ std::vector<SearchedRow> searched_rows(const std::vector<TrialRow>& trials) {
         Json axes = Json::parse(trial.axes_json, nullptr, false);
         const std::optional<double> rate = axes.is_object() ? take_rate(axes) : std::nullopt;
         if (!rate) continue;
-        auto row = std::find_if(rows.begin(), rows.end(), [&](const SearchedRow& one) {
-            return one.case_key == trial.case_key && one.axes == axes;
-        });
-        if (row == rows.end()) row = rows.insert(rows.end(), {trial.case_key, axes, {}, {}});
+        auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const SearchedRow& one) { return one.recipe == trial.recipe && one.axes == axes; });
+        if (row == rows.end()) row = rows.insert(rows.end(), {trial.recipe, axes, {}, {}});
         auto at = std::find_if(row->rates.begin(), row->rates.end(),
                                [&](const SearchedRate& one) { return one.rate >= *rate; });
         if (at == row->rates.end() || at->rate != *rate)
@@ -214,8 +214,8 @@ std::optional<Table> rate_search_table(const results_db::SweepResults& sweep) {
     return table;
 }
 
-std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& cases) {
-    const std::vector<std::string> names = names_at_end(searched_rows(sweep.searched), cases);
+std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& recipes) {
+    const std::vector<std::string> names = names_at_end(searched_rows(sweep.searched), recipes);
     if (names.empty()) return {};
     return fmt::format("The best learning rate is at the end of its list for {}: one outside it may be better.",
                        fmt::join(names, ", "));

@@ -25,7 +25,7 @@ struct SearchedRate {
 };
 
 struct SearchedRow {
-    std::string case_key;
+    std::string recipe;
     Json axes;                        // without the rate
     std::vector<SearchedRate> rates;  // ascending
     std::optional<std::size_t> best;  // nothing: some rate has not ended, or all diverged
@@ -42,7 +42,7 @@ std::vector<SearchedRow> searched_rows(const std::vector<results_db::TrialRow>& 
 // The rates that were tried, and their cost; nothing where the sweep searched nothing.
 std::optional<Table> rate_search_table(const results_db::SweepResults& sweep);
 
-// A note beside verdicts: rows of that case whose best rate is at the end of its list. Empty: none.
-std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& cases);
+// A note beside verdicts: rows of that recipe whose best rate is at the end of its list. Empty: none.
+std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& recipes);
 
 }  // namespace deft::reporting

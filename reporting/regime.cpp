@@ -34,7 +34,7 @@ std::string regime_text(const Regime& regime) {
 
 }  // namespace
 
-std::optional<Regime> regime_of(const Variant& row) {
+std::optional<Regime> regime_of(const Row& row) {
     if (is_imported(row)) return std::nullopt;
     Regime sum;
     double trials = 0;

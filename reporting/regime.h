@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
@@ -24,7 +24,7 @@ inline constexpr double kFewTokensAParameter = 20;
 
 // Means over the finished seeds of a row that is trained on text from drawn weights; nothing of another, or where none
 // has finished.
-std::optional<Regime> regime_of(const Variant& row);
+std::optional<Regime> regime_of(const Row& row);
 
 // "Regime: baseline at 100%: 1.50 tokens a parameter, 1368 steps, text seen 1.0 times; published: ...", and a warning
 // below kFewTokensAParameter. Nothing where tokens a parameter are unknown.

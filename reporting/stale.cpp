@@ -161,9 +161,9 @@ void mark_stale(SweepResults& sweep, const Current& now) {
     pass_on_to_what_starts_from(sweep);
 }
 
-std::string stale_training(const Variant& variant) {
+std::string stale_training(const Row& row) {
     std::string stale;
-    for (const TrialRow* trial : variant.ok) add_reasons(stale, trial->stale);
+    for (const TrialRow* trial : row.ok) add_reasons(stale, trial->stale);
     return stale;
 }
 

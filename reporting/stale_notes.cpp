@@ -38,14 +38,14 @@ std::string task_text(const ScoreRow& score) {
 }
 
 // One entry per row: its training, then each of its tasks.
-std::vector<Said> collected(const std::vector<Variant>& variants, std::string TrialRow::*of_trial,
+std::vector<Said> collected(const std::vector<Row>& rows, std::string TrialRow::*of_trial,
                             std::string ScoreRow::*of_score) {
     std::vector<Said> all;
-    for (const Variant& variant : variants) {
-        for (const TrialRow* trial : variant.ok) say(all, "", trial->*of_trial, variant.name);
-        for (const TrialRow* trial : variant.ok)
+    for (const Row& row : rows) {
+        for (const TrialRow* trial : row.ok) say(all, "", trial->*of_trial, row.name);
+        for (const TrialRow* trial : row.ok)
             for (const ScoreRow& score : trial->scores)
-                if (!is_unigram_entropy(score)) say(all, task_text(score), score.*of_score, variant.name);
+                if (!is_unigram_entropy(score)) say(all, task_text(score), score.*of_score, row.name);
     }
     return all;
 }
@@ -76,10 +76,10 @@ std::string command_for(const std::string& command, const std::set<std::string>&
 
 // Changed trainings that failed or have not finished, so that earlier results keep their
 // place.
-std::string newer_note(const std::vector<Variant>& variants) {
+std::string newer_note(const std::vector<Row>& rows) {
     std::vector<std::string> names;
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok)
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok)
             if (!trial->newer_state.empty())
                 names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
     if (names.empty()) return {};
@@ -89,33 +89,34 @@ std::string newer_note(const std::vector<Variant>& variants) {
 
 }  // namespace
 
-std::vector<std::string> stale_notes(const std::vector<Variant>& variants, const std::string& command) {
-    const std::vector<Said> stale = collected(variants, &TrialRow::stale, &ScoreRow::stale);
-    std::vector<std::string> notes = notes_of(stale, "¶ Stale", variants.size());
+std::vector<std::string> stale_notes(const std::vector<Row>& rows, const std::string& command) {
+    const std::vector<Said> stale = collected(rows, &TrialRow::stale, &ScoreRow::stale);
+    std::vector<std::string> notes = notes_of(stale, "¶ Stale", rows.size());
     std::set<std::string> kinds;
     for (const Said& said : stale) kinds.merge(kinds_of(said.words));
     if (!stale.empty()) notes.push_back("To measure stale results again: " + command_for(command, kinds));
-    if (const std::string text = newer_note(variants); !text.empty()) notes.push_back(text);
-    for (std::string& text : notes_of(collected(variants, &TrialRow::unchecked, &ScoreRow::unchecked),
-                                      "Not known whether stale", variants.size()))
+    if (const std::string text = newer_note(rows); !text.empty()) notes.push_back(text);
+    for (std::string& text :
+         notes_of(collected(rows, &TrialRow::unchecked, &ScoreRow::unchecked), "Not known whether stale", rows.size()))
         notes.push_back(std::move(text));
     return notes;
 }
 
-std::string other_commit_note(const std::vector<Variant>& variants, const std::string& commit_now) {
+std::string other_commit_note(const std::vector<Row>& rows, const std::string& commit_now) {
     if (commit_now.empty() || commit_now == "unknown") return {};
-    std::size_t others = 0, rows = 0;
-    for (const Variant& variant : variants) {
-        if (variant.ok.empty()) continue;
-        ++rows;
-        others += std::any_of(variant.ok.begin(), variant.ok.end(), [&](const TrialRow* trial) {
+    std::size_t others = 0, finished = 0;
+    for (const Row& row : rows) {
+        if (row.ok.empty()) continue;
+        ++finished;
+        others += std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
             return trial->code.git_sha != commit_now && !kinds_of(trial->stale).contains(kByCode);
         });
     }
     if (others == 0) return {};
     return fmt::format(
         "This program is of commit {}, and {} of another commit of the same result epoch: not stale by code.",
-        short_hash(commit_now), others == rows ? "all rows are" : fmt::format("{} of {} rows are", others, rows));
+        short_hash(commit_now),
+        others == finished ? "all rows are" : fmt::format("{} of {} rows are", others, finished));
 }
 
 Table stale_table(const results_db::SweepResults& sweep, const std::string& command) {

@@ -7,7 +7,7 @@
 
 namespace deft::results_db {
 
-std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind) {
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t trial_id, const char* kind) {
     Statement query(
         connection,
         "SELECT a.number, a.uid, a.state, a.fail_class, a.error, a.workdir, a.created_ms, a.started_ms,"  // 0..7
@@ -20,7 +20,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t exper
         " CASE json_valid(a.slots_json) WHEN 1 THEN json_extract(a.slots_json, '$.gpu_name') END, a.id"  // 32, 33
         " FROM attempt a LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
         " WHERE a.experiment_id = ?1 AND a.kind = ?2 ORDER BY a.number");
-    query.bind(experiment_id, kind);
+    query.bind(trial_id, kind);
     std::vector<AttemptRow> rows;
     while (query.step()) {
         AttemptRow row;

@@ -1,5 +1,5 @@
 #pragma once
-// The attempts at one experiment, as readers get them.
+// The attempts at one trial, as readers get them.
 
 #include <cstdint>
 #include <vector>
@@ -10,6 +10,6 @@
 namespace deft::results_db {
 
 // Attempts by number. `kind`: "train" or "score".
-std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t experiment_id, const char* kind);
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t trial_id, const char* kind);
 
 }  // namespace deft::results_db

@@ -15,7 +15,7 @@ namespace deft::results_db {
 std::string expert_load_insert();
 void bind_expert_load(Statement& insert, std::int64_t attempt_id, const journal::ExpertLoad& load);
 
-// Rows of an experiment, through all attempts of its result: by step and layer. Errors: database, for a truncated
+// Rows of a trial, through all attempts of its result: by step and layer. Errors: database, for a truncated
 // blob.
 std::vector<journal::ExpertLoad> read_expert_loads(Connection& connection, const std::string& config_hash);
 

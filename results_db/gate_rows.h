@@ -8,10 +8,10 @@
 
 namespace deft::results_db {
 
-// One measure of one case of a baseline.
+// One measure of one row of a baseline.
 struct BaselineRow {
     std::string name;          // of the baseline: "main"
-    std::string variant;       // of the case: "cl[budget_fraction=0.5]"
+    std::string variant;       // of the row: "cl[budget_fraction=0.5]"
     std::string variant_hash;  // of its configuration without the seed
     std::string measure_json = "{}";
     double center = 0, lowest = 0, highest = 0;  // over the seeds

@@ -15,14 +15,14 @@ namespace deft::results_db {
 
 namespace {
 
-struct FormerExperiment {
+struct FormerTrial {
     std::int64_t id = 0;
     std::string config_hash, variant_hash, config_json;
 };
 
 // Oldest first.
-std::vector<FormerExperiment> all_experiments(Connection& connection) {
-    std::vector<FormerExperiment> all;
+std::vector<FormerTrial> all_trials(Connection& connection) {
+    std::vector<FormerTrial> all;
     for (Statement query(connection, "SELECT id, config_hash, variant_hash, config_json FROM experiment ORDER BY id");
          query.step();)
         all.push_back({query.integer(0), query.text(1), query.text(2), query.text(3)});
@@ -65,13 +65,13 @@ std::vector<FormerScore> asked_for(const Json& config) {
 }
 
 // The scores of attempts that ended well become scored tasks; returns them as their sweeps ask for them.
-Json take_in_scores(Connection& connection, std::int64_t experiment, const Json& config) {
+Json take_in_scores(Connection& connection, std::int64_t trial_id, const Json& config) {
     Json asked = Json::array();
     for (FormerScore& score : asked_for(config)) {
         Statement shots(connection,
                         "SELECT max(v.shots) FROM evaluation v JOIN attempt a ON a.id = v.attempt_id"
                         " WHERE a.experiment_id = ?1 AND v.task = ?2");
-        shots.bind(experiment, score.task).step();
+        shots.bind(trial_id, score.task).step();
         const std::int64_t count = shots.maybe_integer(0).value_or(0);
         shots.run();
         score.key = score_key(score.task_sha256, count, score.documents);
@@ -82,7 +82,7 @@ Json take_in_scores(Connection& connection, std::int64_t experiment, const Json&
         Statement(connection,
                   "UPDATE evaluation SET score_key = ?3 WHERE task = ?2 AND attempt_id IN"
                   " (SELECT id FROM attempt WHERE experiment_id = ?1 AND state = 'ok')")
-            .bind(experiment, score.task, score.key)
+            .bind(trial_id, score.task, score.key)
             .run();
         Statement(connection,
                   "INSERT INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step, model_sha256)"
@@ -91,13 +91,13 @@ Json take_in_scores(Connection& connection, std::int64_t experiment, const Json&
                   "  ORDER BY r.step DESC LIMIT 1), '')"
                   " FROM attempt a JOIN evaluation v ON v.attempt_id = a.id AND v.task = ?2"
                   " WHERE a.experiment_id = ?1 AND a.state = 'ok' GROUP BY a.id")
-            .bind(experiment, score.task, score.key, score.task_sha256, count, score.documents)
+            .bind(trial_id, score.task, score.key, score.task_sha256, count, score.documents)
             .run();
     }
     return asked;
 }
 
-// Two lives of one experiment are more than there may be; a newer one goes on with what it left.
+// Two lives of one trial are more than there may be; a newer one goes on with what it left.
 void end_second_life(Connection& connection, std::int64_t from, std::int64_t to) {
     Statement(connection,
               "UPDATE attempt SET state = 'stale', fail_class = 'stale', ended_ms = ifnull(started_ms, created_ms),"
@@ -129,7 +129,7 @@ void merge(Connection& connection, std::int64_t from, std::int64_t to) {
 void finish_v6(Connection& connection) {
     std::map<std::string, std::int64_t> kept;     // by the new hash
     std::map<std::string, std::string> variants;  // the new hash by the former one
-    for (const FormerExperiment& former : all_experiments(connection)) {
+    for (const FormerTrial& former : all_trials(connection)) {
         const Json config = try_parse_json(former.config_json);
         const Json asked = take_in_scores(connection, former.id, config);
         Statement(connection, "UPDATE sweep_member SET scores_json = ?2 WHERE experiment_id = ?1")

@@ -30,7 +30,7 @@ namespace {
 const std::string kMembers =
     "WITH members AS MATERIALIZED (SELECT DISTINCT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1) ";
 
-// Each experiment of the sweep once, with its representative attempt.
+// Each trial of the sweep once, with its representative attempt.
 const std::string kShown =
     "WITH shown AS MATERIALIZED (SELECT e.config_hash AS hash, (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
@@ -140,7 +140,7 @@ void add_up_cost(TrialRow& trial) {
 const std::string kPointQuery =
     "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
 
-// The representative attempt of an experiment: the newest that ended ok, or the newest of all.
+// The representative attempt of a trial: the newest that ended ok, or the newest of all.
 constexpr const char* kTrialColumns =
     "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"                          // 0..7
     " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
@@ -158,7 +158,7 @@ constexpr const char* kTrialColumns =
 
 TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     Statement row(connection, kTrialColumns);
-    row.bind(place.experiment_id, place.case_key, place.axes_json, place.ordinal);
+    row.bind(place.trial_id, place.recipe, place.axes_json, place.ordinal);
     if (!row.step()) connection.fail("read");
     TrialRow trial;
     trial.newer_state = place.newer_state;
@@ -166,7 +166,7 @@ TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     trial.stage = place.stage;
     trial.seeds = place.seeds;
     trial.imported = imported_of(place.imported_json);
-    trial.case_key = row.text(0);
+    trial.recipe = row.text(0);
     trial.axes_json = row.text(1);
     trial.ordinal = row.integer(2);
     trial.seed = row.integer(3);
@@ -195,16 +195,16 @@ TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     trial.peak_rss_bytes = row.integer(36);
     trial.eval_seconds = row.real(37);
     trial.attempt_uid = row.text(39);
-    trial.attempt_rows = read_attempts(connection, place.experiment_id, "train");
-    trial.scoring_rows = read_attempts(connection, place.experiment_id, "score");
-    trial.result = result_checkpoint(connection, place.experiment_id);
-    trial.asked = asked_scores(connection, place.experiment_id, place.scores_json);
+    trial.attempt_rows = read_attempts(connection, place.trial_id, "train");
+    trial.scoring_rows = read_attempts(connection, place.trial_id, "score");
+    trial.result = result_checkpoint(connection, place.trial_id);
+    trial.asked = asked_scores(connection, place.trial_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
     if (!row.is_null(38)) {
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
-        if (last.bind(place.experiment_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
-        trial.scores = scores_of(connection, place.experiment_id, trial.asked);
+        if (last.bind(place.trial_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
+        trial.scores = scores_of(connection, place.trial_id, trial.asked);
     }
     return trial;
 }
@@ -228,16 +228,16 @@ struct Reader::Impl {
 
     TrialRow trial(const SweepPlace& place) {
         // Several places may share a row, which never changes.
-        if (!checked.contains(place.experiment_id)) require_own_hashes(*connection, place.experiment_id);
-        checked.insert(place.experiment_id);
+        if (!checked.contains(place.trial_id)) require_own_hashes(*connection, place.trial_id);
+        checked.insert(place.trial_id);
         return trial_of(*connection, place);
     }
 
     std::vector<TrialRow> by_name(const std::string& selector) {
         std::vector<TrialRow> found;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
-        for (const SweepPlace& member : places_of(*connection, sweep)) {
-            TrialRow row = trial(member);
+        for (const SweepPlace& place : places_of(*connection, sweep)) {
+            TrialRow row = trial(place);
             if (trial_name(row) == selector) return {std::move(row)};
             if (is_named(row, selector)) found.push_back(std::move(row));
         }
@@ -257,7 +257,7 @@ struct Reader::Impl {
                         "m.ordinal LIMIT 32");
         query.bind(prefix);
         std::vector<TrialRow> found;
-        std::set<std::int64_t> seen;  // several cases of one sweep may share an experiment
+        std::set<std::int64_t> seen;  // several recipes of one sweep may share a trial
         while (query.step()) {
             if (!seen.insert(query.integer(0)).second) continue;
             const std::string axes = query.is_null(2) ? "{}" : query.text(2);
@@ -268,7 +268,7 @@ struct Reader::Impl {
     }
 
     std::unique_ptr<Connection> connection;
-    std::set<std::int64_t> checked;  // experiments
+    std::set<std::int64_t> checked;  // trials
 };
 
 Reader::Reader(const std::filesystem::path& file)
@@ -301,7 +301,7 @@ SweepResults Reader::sweep(const std::string& selector) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
     SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
-    for (const SweepPlace& member : places_of(connection, results.id)) results.trials.push_back(impl_->trial(member));
+    for (const SweepPlace& place : places_of(connection, results.id)) results.trials.push_back(impl_->trial(place));
     return results;
 }
 
@@ -326,10 +326,10 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
     std::vector<journal::TrainPoint> points;
-    Statement experiment(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
-    if (!experiment.bind(config_hash).step()) return points;
+    Statement trial(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    if (!trial.bind(config_hash).step()) return points;
     Statement query(connection, (kPointQuery + "ORDER BY step").c_str());
-    query.bind(experiment.integer(0));
+    query.bind(trial.integer(0));
     while (query.step()) points.push_back(record_of<journal::TrainPoint>(query));
     return points;
 }
@@ -363,9 +363,9 @@ std::string Reader::items(const std::string& config_hash, const std::string& tas
 std::vector<std::string> Reader::unscored(const std::string& config_hash, const std::vector<std::string>& keys) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
-    Statement experiment(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
-    if (!experiment.bind(config_hash).step()) return keys;
-    return unscored_keys(connection, experiment.integer(0), keys);
+    Statement trial(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    if (!trial.bind(config_hash).step()) return keys;
+    return unscored_keys(connection, trial.integer(0), keys);
 }
 
 std::vector<BenchRow> Reader::benches() const {

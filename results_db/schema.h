@@ -36,7 +36,7 @@ extern const char* const kTriggersV6;  // made once the step's rows are written
 
 // Takes in the notes on sweeps that stood beside the database, and keys hosts by what decides speed.
 void finish_v5(Connection& connection);
-// Finds experiments by what decides their weights, and makes one of those that are scored apart.
+// Finds trials by what decides their weights, and makes one of those that are scored apart.
 void finish_v6(Connection& connection);
 
 }  // namespace deft::results_db

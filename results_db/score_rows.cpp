@@ -30,33 +30,33 @@ std::vector<std::string> hashes_of(Connection& connection, const std::string& co
     return hashes;
 }
 
-std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t experiment_id) {
+std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t trial_id) {
     Statement query(connection,
                     "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes, r.role FROM attempt a"
                     " JOIN experiment e ON e.id = a.experiment_id JOIN attempt_artifact r ON r.attempt_id = a.id"
                     " JOIN artifact f ON f.id = r.artifact_id WHERE a.experiment_id = ?1 AND a.kind = 'train'"
                     " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC LIMIT 1");
-    if (!query.bind(experiment_id).step()) return std::nullopt;
+    if (!query.bind(trial_id).step()) return std::nullopt;
     return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4), query.text(5)};
 }
 
-std::vector<std::string> unscored_keys(Connection& connection, std::int64_t experiment_id,
+std::vector<std::string> unscored_keys(Connection& connection, std::int64_t trial_id,
                                        const std::vector<std::string>& keys) {
     // A model that was trained again may have other bits; scores of the one before are not of it.
-    const auto model = result_checkpoint(connection, experiment_id);
+    const auto model = result_checkpoint(connection, trial_id);
     const std::string sha256 = model ? model->sha256 : "";
     Statement query(connection,
                     "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id WHERE a.experiment_id = ?1"
                     " AND s.score_key = ?2 AND (s.model_sha256 IN ('', ?3) OR ?3 = '')");
     std::vector<std::string> missing;
     for (const std::string& key : keys) {
-        if (!query.bind(experiment_id, key, sha256).step()) missing.push_back(key);
+        if (!query.bind(trial_id, key, sha256).step()) missing.push_back(key);
         query.run();
     }
     return missing;
 }
 
-std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experiment_id, const std::string& json) {
+std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_id, const std::string& json) {
     std::vector<AskedScore> all;
     const Json asked = try_parse_json(json);
     if (!asked.is_array()) return all;
@@ -66,13 +66,12 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t experi
             continue;
         all.push_back(
             {one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(), false});
-        all.back().is_scored = unscored_keys(connection, experiment_id, {all.back().key}).empty();
+        all.back().is_scored = unscored_keys(connection, trial_id, {all.back().key}).empty();
     }
     return all;
 }
 
-std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_id,
-                                const std::vector<AskedScore>& asked) {
+std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t trial_id, const std::vector<AskedScore>& asked) {
     Statement query(
         connection,
         "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
@@ -84,8 +83,8 @@ std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t experiment_
         " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
         " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
         " a.number, v.step, v.task_version");
-    query.bind(experiment_id, kWhileTraining);
-    const auto model = result_checkpoint(connection, experiment_id);
+    query.bind(trial_id, kWhileTraining);
+    const auto model = result_checkpoint(connection, trial_id);
     std::vector<ScoreRow> scores;
     std::pair<bool, bool> last_rank;  // whether it was asked for, and is of the model that is the result now
     while (query.step()) {

@@ -60,7 +60,7 @@ struct Sweep {
     std::string overrides_json = "[]";  // [{"path", "value"}], as --set gave them
     std::string title = {};
     std::string scale = {};     // empty: the file as written
-    std::string baseline = {};  // the case that others are compared with
+    std::string baseline = {};  // the recipe that others are compared with
     std::string command = {};   // that trains what is left
     std::string points = {};    // file and options of `deft run`, without --only and --root
     std::string paper = {};     // the published table to compare with; empty: none
@@ -69,7 +69,7 @@ struct Sweep {
 };
 
 // One training: what decides the weights, with its seed. Immutable.
-struct Experiment {
+struct Trial {
     std::string config_hash;
     std::string variant_hash;
     std::int64_t seed = 0;
@@ -80,14 +80,14 @@ struct Experiment {
 // The stage of the trials that search the learning rate.
 inline constexpr const char* kSearchStage = "search";
 
-// The place of an experiment in a sweep.
-struct Member {
+// The place of a trial in a sweep.
+struct TrialPlace {
     std::int64_t ordinal = 0;
-    std::string case_key;                        // "baseline"
+    std::string recipe;                          // "baseline"
     std::string axes_json = "{}";                // {"train.budget_fraction": 0.5}
     std::string scores_json = "[]";              // [{"task", "shots", "key"}]: what is asked of the trained model
     std::string stage = {};                      // of a sweep that has stages
-    std::string seeds = {};                      // "1.3", as in trial_name.h; empty: the experiment's
+    std::string seeds = {};                      // "1.3", as in trial_name.h; empty: the trial's
     std::optional<ImportedModel> imported = {};  // nothing: it is trained
 };
 
@@ -113,7 +113,7 @@ enum class Work { train, score };
 
 struct NewAttempt {
     std::string uid;
-    std::int64_t number = 1;  // from 1 within the experiment
+    std::int64_t number = 1;  // from 1 within the trial
     std::string worker;       // driver uid and slot
     std::string slots_json = "{}";
     std::string argv_json = "[]";
@@ -147,7 +147,7 @@ struct Outcome {
 
 struct LiveAttempt {
     std::int64_t id = 0;
-    std::int64_t experiment_id = 0;
+    std::int64_t trial_id = 0;
     std::string config_hash;
     std::string workdir;
     ProcessIdentity process;
@@ -184,34 +184,33 @@ class Writer {
     std::int64_t add_host(const Host&);
     // Adding a spec again makes it the newest of its name, the one that readers show.
     std::int64_t add_sweep(const Sweep&);
-    std::int64_t add_experiment(const Experiment&);  // Errors: database, where the row was changed since.
+    std::int64_t add_trial(const Trial&);  // Errors: database, where the row was changed since.
     // A hash that an older program gave the same training.
-    void add_former_hash(std::int64_t experiment_id, const std::string& config_hash);
-    void add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member&);
-    // Gives the price to those attempts of the sweep's experiments that began when it stated none.
+    void add_former_hash(std::int64_t trial_id, const std::string& config_hash);
+    void add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace&);
+    // Gives the price to those attempts of the sweep's trials that began when it stated none.
     void price_unpriced(std::int64_t sweep_id, const Price&);
 
     // True when an attempt at its training ended ok.
-    bool is_trained(std::int64_t experiment_id) const;
+    bool is_trained(std::int64_t trial_id) const;
     // That of the newest attempt which trained to the end; nothing where none left one.
-    std::optional<Checkpoint> result_checkpoint(std::int64_t experiment_id) const;
+    std::optional<Checkpoint> result_checkpoint(std::int64_t trial_id) const;
     // The subset of the keys (base/score_key.h) that its trained model was not scored by, in their order.
-    std::vector<std::string> unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const;
+    std::vector<std::string> unscored(std::int64_t trial_id, const std::vector<std::string>& keys) const;
     // Whether an attempt at its training validated the model on the way.
-    bool was_validated(std::int64_t experiment_id) const;
+    bool was_validated(std::int64_t trial_id) const;
     // How many attempts at its training there were.
-    std::int64_t trainings(std::int64_t experiment_id) const;
+    std::int64_t trainings(std::int64_t trial_id) const;
     // The last step of its curve, as the journals that were taken in have it; 0 where they have none.
-    std::int64_t last_step(std::int64_t experiment_id) const;
+    std::int64_t last_step(std::int64_t trial_id) const;
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.
-    std::vector<std::string> config_hashes(std::int64_t experiment_id) const;
+    std::vector<std::string> config_hashes(std::int64_t trial_id) const;
     // Errors: missing.
-    std::int64_t experiment_of(const std::string& config_hash) const;
+    std::int64_t trial_of(const std::string& config_hash) const;
     bool has_attempt(const std::string& uid) const;
-    std::int64_t next_attempt_number(std::int64_t experiment_id) const;
+    std::int64_t next_attempt_number(std::int64_t trial_id) const;
 
-    std::int64_t begin_attempt(std::int64_t experiment_id, std::int64_t code_id, std::int64_t host_id,
-                               const NewAttempt&);
+    std::int64_t begin_attempt(std::int64_t trial_id, std::int64_t code_id, std::int64_t host_id, const NewAttempt&);
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
     // A torn last line is left for later. Damaged lines are passed over: the others are stored, and then a JournalError
@@ -310,7 +309,7 @@ struct TrialRow {
     std::string stage;                      // empty: of a sweep without stages
     std::string seeds;                      // "1.3", as in trial_name.h; empty: `seed`
     std::optional<ImportedModel> imported;  // its model, which no step trained here
-    std::string case_key;
+    std::string recipe;
     std::string axes_json;
     std::int64_t ordinal = 0;
     std::int64_t seed = 0;
@@ -406,11 +405,11 @@ class Reader {
     // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: missing, or usage when
     // ambiguous.
     TrialRow trial(const std::string& selector) const;
-    // The training curve of an experiment, through all attempts that went on from one another's checkpoints.
+    // The training curve of a trial, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
     // Values of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
     std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
-    // Statistics of an experiment's expert layers, as its training curve: by step and layer. Empty without experts.
+    // Statistics of a trial's expert layers, as its training curve: by step and layer. Empty without experts.
     std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;  // by config hash and step
     // Its hash, and those that older programs gave it: what its checkpoints may be named by.

@@ -30,9 +30,9 @@ constexpr const char* kRow =
 
 }  // namespace
 
-void require_own_hashes(Connection& connection, std::int64_t experiment_id) {
+void require_own_hashes(Connection& connection, std::int64_t trial_id) {
     Statement row(connection, kRow);
-    if (!row.bind(experiment_id).step()) connection.fail("read");
+    if (!row.bind(trial_id).step()) connection.fail("read");
     if (row.integer(5) != 0) return;
     const ConfigHashes stored{row.text(0), row.text(1)};
     const std::int64_t seed = row.integer(2);

@@ -21,17 +21,17 @@ std::vector<SweepPlace> places_of(Connection& connection, std::int64_t sweep_id)
     std::map<std::array<std::string, 4>, Shown> shown;
     std::vector<SweepPlace> places;
     while (query.step()) {
-        const SweepPlace member{query.integer(0), query.text(1), query.text(2), query.integer(3),
-                                query.text(4),    query.text(5), query.text(6), query.text(7)};
-        const std::string seed = member.seeds.empty() ? query.text(8) : member.seeds, hash = query.text(9),
+        const SweepPlace next{query.integer(0), query.text(1), query.text(2), query.integer(3),
+                              query.text(4),    query.text(5), query.text(6), query.text(7)};
+        const std::string seed = next.seeds.empty() ? query.text(8) : next.seeds, hash = query.text(9),
                           state = query.text(10);
-        const auto [found, fresh] = shown.try_emplace({member.stage, member.case_key, member.axes_json, seed},
-                                                      Shown{places.size(), state, hash});
+        const auto [found, fresh] =
+            shown.try_emplace({next.stage, next.recipe, next.axes_json, seed}, Shown{places.size(), state, hash});
         if (fresh) {
-            places.push_back(member);
+            places.push_back(next);
         } else if (SweepPlace& place = places[found->second.at];
                    state == "ok" && found->second.newest != "ok" && place.newer_state.empty()) {
-            place = member;
+            place = next;
             place.newer_state = found->second.newest;
             place.newer_hash = found->second.hash;
         }

@@ -10,8 +10,8 @@
 namespace deft::results_db {
 
 struct SweepPlace {
-    std::int64_t experiment_id = 0;
-    std::string case_key, axes_json;
+    std::int64_t trial_id = 0;
+    std::string recipe, axes_json;
     std::int64_t ordinal = 0;
     std::string scores_json = "[]";
     std::string stage, seeds, imported_json;

@@ -74,7 +74,7 @@ bool has_settings(const Json& axes, const std::string& settings) {
 }
 
 bool is_place(const TrialRow& trial, const std::string& place) {
-    for (const std::string& head : {trial.case_key, trial.case_key + ":" + trial.stage}) {
+    for (const std::string& head : {trial.recipe, trial.recipe + ":" + trial.stage}) {
         if (place == head) return true;
         if (place.starts_with(head + "[") && place.ends_with(']') &&
             has_settings(axes_of(trial), place.substr(head.size() + 1, place.size() - head.size() - 2)))
@@ -94,17 +94,17 @@ std::string seeds_text(const std::vector<std::int64_t>& seeds) {
     return fmt::format("{}", fmt::join(seeds, "."));
 }
 
-std::string trial_name(const std::string& stage, const std::string& case_key, const Json& axes,
+std::string trial_name(const std::string& stage, const std::string& recipe, const Json& axes,
                        const std::string& seeds) {
     std::string settings;
     for (const auto& [path, value] : axes.items())
         settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", short_key(path, axes), value_text(value));
     if (!settings.empty()) settings = "[" + settings + "]";
-    return fmt::format("{}{}{}{}/{}", case_key, stage.empty() ? "" : ":", stage, settings, seeds);
+    return fmt::format("{}{}{}{}/{}", recipe, stage.empty() ? "" : ":", stage, settings, seeds);
 }
 
 std::string trial_name(const TrialRow& trial) {
-    return trial_name(trial.stage, trial.case_key, axes_of(trial), seeds_of(trial));
+    return trial_name(trial.stage, trial.recipe, axes_of(trial), seeds_of(trial));
 }
 
 bool is_named(const TrialRow& trial, const std::string& selector) {

@@ -12,8 +12,7 @@ namespace deft::results_db {
 
 // "cl/1", or "cl[budget_fraction=0.5]/1" where there are axes, "cl:finetune[task=sst2]/1.3" in a stage of a sweep.
 // `seeds`: as seeds_text() of the chain.
-std::string trial_name(const std::string& stage, const std::string& case_key, const Json& axes,
-                       const std::string& seeds);
+std::string trial_name(const std::string& stage, const std::string& recipe, const Json& axes, const std::string& seeds);
 // "1.3": the seed of the first trial of a chain, then of each that has one of its own.
 std::string seeds_text(const std::vector<std::int64_t>& seeds);
 // Axes that are not a JSON object count as none.

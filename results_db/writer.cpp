@@ -202,26 +202,25 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
     return id;
 }
 
-std::int64_t Writer::add_experiment(const Experiment& experiment) {
+std::int64_t Writer::add_trial(const Trial& trial) {
     const std::int64_t id = impl_->add(
         "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (config_hash) DO NOTHING",
-        "SELECT id FROM experiment WHERE config_hash = ?1", experiment.config_hash, experiment.variant_hash,
-        experiment.seed, valid_json(experiment.config_json, "an experiment's configuration"), experiment.label,
-        now_ms());
+        "SELECT id FROM experiment WHERE config_hash = ?1", trial.config_hash, trial.variant_hash, trial.seed,
+        valid_json(trial.config_json, "an experiment's configuration"), trial.label, now_ms());
     require_own_hashes(*impl_->connection, id);
     return id;
 }
 
-void Writer::add_former_hash(std::int64_t experiment_id, const std::string& config_hash) {
+void Writer::add_former_hash(std::int64_t trial_id, const std::string& config_hash) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection, "INSERT OR IGNORE INTO former_hash (config_hash, experiment_id) VALUES (?1, ?2)")
-        .bind(config_hash, experiment_id)
+        .bind(config_hash, trial_id)
         .run();
     transaction.commit();
 }
 
-void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const Member& member) {
+void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
               "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json,"
@@ -230,9 +229,8 @@ void Writer::add_member(std::int64_t sweep_id, std::int64_t experiment_id, const
               " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
               " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds,"
               " imported_json = excluded.imported_json, use_order = excluded.use_order")
-        .bind(sweep_id, experiment_id, member.case_key, member.ordinal, valid_json(member.axes_json, "a case's axes"),
-              valid_json(member.scores_json, "a case's scores"), member.stage, member.seeds,
-              imported_json(member.imported))
+        .bind(sweep_id, trial_id, place.recipe, place.ordinal, valid_json(place.axes_json, "a case's axes"),
+              valid_json(place.scores_json, "a case's scores"), place.stage, place.seeds, imported_json(place.imported))
         .run();
     transaction.commit();
 }
@@ -248,46 +246,46 @@ void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
     transaction.commit();
 }
 
-bool Writer::is_trained(std::int64_t experiment_id) const {
+bool Writer::is_trained(std::int64_t trial_id) const {
     Statement query(*impl_->connection,
                     "SELECT 1 FROM attempt WHERE experiment_id = ?1 AND kind = 'train' AND state = 'ok'");
-    return query.bind(experiment_id).step();
+    return query.bind(trial_id).step();
 }
 
-bool Writer::was_validated(std::int64_t experiment_id) const {
+bool Writer::was_validated(std::int64_t trial_id) const {
     Statement query(*impl_->connection,
                     "SELECT 1 FROM attempt a JOIN evaluation v ON v.attempt_id = a.id WHERE a.experiment_id = ?1"
                     " AND a.kind = 'train' AND v.score_key = ?2");
-    return query.bind(experiment_id, kWhileTraining).step();
+    return query.bind(trial_id, kWhileTraining).step();
 }
 
-std::vector<std::string> Writer::unscored(std::int64_t experiment_id, const std::vector<std::string>& keys) const {
-    return unscored_keys(*impl_->connection, experiment_id, keys);
+std::vector<std::string> Writer::unscored(std::int64_t trial_id, const std::vector<std::string>& keys) const {
+    return unscored_keys(*impl_->connection, trial_id, keys);
 }
 
-std::optional<Checkpoint> Writer::result_checkpoint(std::int64_t experiment_id) const {
-    return results_db::result_checkpoint(*impl_->connection, experiment_id);
+std::optional<Checkpoint> Writer::result_checkpoint(std::int64_t trial_id) const {
+    return results_db::result_checkpoint(*impl_->connection, trial_id);
 }
 
-std::int64_t Writer::trainings(std::int64_t experiment_id) const {
+std::int64_t Writer::trainings(std::int64_t trial_id) const {
     Statement query(*impl_->connection, "SELECT count(*) FROM attempt WHERE experiment_id = ?1 AND kind = 'train'");
-    query.bind(experiment_id).step();
+    query.bind(trial_id).step();
     return query.integer(0);
 }
 
-std::int64_t Writer::last_step(std::int64_t experiment_id) const {
+std::int64_t Writer::last_step(std::int64_t trial_id) const {
     Statement query(*impl_->connection, "SELECT ifnull(max(step), 0) FROM v_curve WHERE experiment_id = ?1");
-    query.bind(experiment_id).step();
+    query.bind(trial_id).step();
     return query.integer(0);
 }
 
-std::vector<std::string> Writer::config_hashes(std::int64_t experiment_id) const {
+std::vector<std::string> Writer::config_hashes(std::int64_t trial_id) const {
     Statement query(*impl_->connection, "SELECT config_hash FROM experiment WHERE id = ?1");
-    if (!query.bind(experiment_id).step()) return {};
+    if (!query.bind(trial_id).step()) return {};
     return hashes_of(*impl_->connection, query.text(0));
 }
 
-std::int64_t Writer::experiment_of(const std::string& config_hash) const {
+std::int64_t Writer::trial_of(const std::string& config_hash) const {
     Statement query(*impl_->connection,
                     "SELECT id FROM experiment WHERE config_hash = ?1"
                     " UNION ALL SELECT experiment_id FROM former_hash WHERE config_hash = ?1");
@@ -301,29 +299,29 @@ bool Writer::has_attempt(const std::string& uid) const {
     return query.bind(uid).step();
 }
 
-std::int64_t Writer::next_attempt_number(std::int64_t experiment_id) const {
+std::int64_t Writer::next_attempt_number(std::int64_t trial_id) const {
     Statement query(*impl_->connection, "SELECT 1 + ifnull(max(number), 0) FROM attempt WHERE experiment_id = ?1");
-    query.bind(experiment_id).step();
+    query.bind(trial_id).step();
     return query.integer(0);
 }
 
-std::int64_t Writer::begin_attempt(std::int64_t experiment_id, std::int64_t code_id, std::int64_t host_id,
+std::int64_t Writer::begin_attempt(std::int64_t trial_id, std::int64_t code_id, std::int64_t host_id,
                                    const NewAttempt& attempt) {
     Connection& connection = *impl_->connection;
     Transaction transaction(connection);
     {
         Statement live(connection,
                        "SELECT number FROM attempt WHERE experiment_id = ?1 AND state IN ('leased','running')");
-        if (live.bind(experiment_id).step())
+        if (live.bind(trial_id).step())
             throw Error(ErrorKind::database,
-                        fmt::format("attempt number {} of experiment {} is still live", live.integer(0), experiment_id),
+                        fmt::format("attempt number {} of experiment {} is still live", live.integer(0), trial_id),
                         "end it before another begins", "the attempt");
     }
     Statement(connection,
               "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, slots_json, argv_json,"
               " workdir, created_ms, device, devices, trials_per_device, ranks, libraries_json, machine_json, kind)"
               " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)")
-        .bind(attempt.uid, experiment_id, attempt.number, code_id, host_id, attempt.worker,
+        .bind(attempt.uid, trial_id, attempt.number, code_id, host_id, attempt.worker,
               valid_json(attempt.slots_json, "an attempt's slots"),
               valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
               attempt.shape.devices, attempt.shape.trials_per_device, attempt.shape.ranks,

@@ -47,7 +47,7 @@ struct Arriving {
 class Mesh {
  public:
     // watches (ranks): connections that carry nothing until their rank ends, and then whether well, or because of whom.
-    // Those of data cannot show it: what is still to be read hides their end.
+    // Data connections cannot show it: what is still to be read hides their end.
     explicit Mesh(std::vector<Descriptor> watches);
     // Says goodbye, unless an error unwinds this process.
     ~Mesh();

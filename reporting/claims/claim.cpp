@@ -64,24 +64,24 @@ ClaimedRow read_row_name(TableReader& claim, const char* key, const PublishedTab
     TableReader reader = child(claim, key);
     ClaimedRow row{reader.required_text("case"), reader.required<double>("budget_fraction")};
     reader.finish();
-    if (table.find(row.case_name, row.budget_fraction) != nullptr) return row;
-    std::vector<std::string> cases, rows;
+    if (table.find(row.recipe, row.budget_fraction) != nullptr) return row;
+    std::vector<std::string> recipes, rows;
     for (const PublishedRow& of : table.rows) {
-        cases.push_back(of.case_name);
-        if (of.case_name == row.case_name) rows.push_back(fmt::format("{:g}", of.budget_fraction));
+        recipes.push_back(of.recipe);
+        if (of.recipe == row.recipe) rows.push_back(fmt::format("{:g}", of.budget_fraction));
     }
     if (!rows.empty())
         reader.refuse("budget_fraction",
-                      fmt::format("is {:g}, and the table has no such row of {}", row.budget_fraction, row.case_name),
+                      fmt::format("is {:g}, and the table has no such row of {}", row.budget_fraction, row.recipe),
                       fmt::format("it has {}", fmt::join(rows, ", ")));
-    std::sort(cases.begin(), cases.end());
-    cases.erase(std::unique(cases.begin(), cases.end()), cases.end());
-    reader.refuse("case", fmt::format("is '{}', which the table has no row of", row.case_name),
-                  suggestion(row.case_name, cases));
+    std::sort(recipes.begin(), recipes.end());
+    recipes.erase(std::unique(recipes.begin(), recipes.end()), recipes.end());
+    reader.refuse("case", fmt::format("is '{}', which the table has no row of", row.recipe),
+                  suggestion(row.recipe, recipes));
 }
 
 bool is_same(const ClaimedRow& a, const ClaimedRow& b) {
-    return a.case_name == b.case_name && same_budget(a.budget_fraction, b.budget_fraction);
+    return a.recipe == b.recipe && same_budget(a.budget_fraction, b.budget_fraction);
 }
 
 void read_rows(TableReader& reader, const PublishedTable& table, Claim& claim) {
@@ -100,8 +100,8 @@ void read_rows(TableReader& reader, const PublishedTable& table, Claim& claim) {
     claim.from = read_row_name(reader, "from", table);
     if (is_same(claim.of, *claim.from)) reader.refuse("from", "is the row that the claim is of", "name another row");
     const bool less = claim.from->budget_fraction < claim.against->budget_fraction;
-    if (claim.from->case_name != claim.against->case_name || !less)
-        reader.refuse("from", fmt::format("must be {} with less data", claim.against->case_name),
+    if (claim.from->recipe != claim.against->recipe || !less)
+        reader.refuse("from", fmt::format("must be {} with less data", claim.against->recipe),
                       "the gap lies between the two");
 }
 
@@ -142,7 +142,7 @@ void require_printed(const TableReader& reader, const PublishedColumn& column, c
                      const PublishedTable& table) {
     for (const std::optional<ClaimedRow>& named : {std::optional(claim.of), claim.against, claim.from}) {
         if (!named) continue;
-        const PublishedRow& row = *table.find(named->case_name, named->budget_fraction);
+        const PublishedRow& row = *table.find(named->recipe, named->budget_fraction);
         if (row.find(column.key) == nullptr)
             reader.refuse("column", fmt::format("is {}, of which {} prints no number", column.key, row.name()),
                           "claim a column that the paper prints");

@@ -24,7 +24,7 @@ enum class ClaimKind {
 };
 
 struct ClaimedRow {
-    std::string case_name;
+    std::string recipe;
     double budget_fraction = 1;
 };
 

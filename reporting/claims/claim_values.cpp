@@ -19,8 +19,8 @@ namespace {
 
 using results_db::TrialRow;
 
-bool has_value(const Variant& variant, const Quantity& quantity) {
-    for (const TrialRow* trial : variant.ok)
+bool has_value(const Row& row, const Quantity& quantity) {
+    for (const TrialRow* trial : row.ok)
         if (value_of(quantity, *trial)) return true;
     return false;
 }
@@ -35,13 +35,13 @@ std::string seed_text(const TrialRow& trial) {
 }
 
 std::string row_name(const ClaimedRow& row) {
-    return fmt::format("{} at {:g}%", row.case_name, 100 * row.budget_fraction);
+    return fmt::format("{} at {:g}%", row.recipe, 100 * row.budget_fraction);
 }
 
 // Values of one seed of the first stage, whose later stages nest in it, are averaged.
-std::vector<SeedScore> by_unit(const Variant& variant, const ClaimScale& scale) {
+std::vector<SeedScore> by_unit(const Row& row, const ClaimScale& scale) {
     std::map<std::int64_t, std::pair<double, int>> sums;
-    for (const TrialRow* trial : variant.ok)
+    for (const TrialRow* trial : row.ok)
         if (const auto value = value_of(scale.quantity, *trial)) {
             auto& [sum, count] = sums[std::stoll(unit_seed(*trial))];
             sum += in_unit(*value, scale);
@@ -54,7 +54,7 @@ std::vector<SeedScore> by_unit(const Variant& variant, const ClaimScale& scale) 
 
 void count_ends(ClaimValues& values) {
     double seconds = 0, usd = 0;
-    for (const TrialRow* trial : values.variant->trials) {
+    for (const TrialRow* trial : values.measured->trials) {
         if (trial->state == "ok") {
             seconds += trial->device_seconds;
             usd += trial->usd.value_or(0);
@@ -70,73 +70,72 @@ void count_ends(ClaimValues& values) {
     values.usd_a_seed = usd / finished;
 }
 
-std::string why_missing(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
-    bool has_case = false;
-    for (const Variant& variant : variants) {
-        if (const std::string why = several_slots({&variant}, scale.quantity); is_claimed(variant, row) && !why.empty())
+std::string why_missing(const std::vector<Row>& rows, const ClaimedRow& claimed, const ClaimScale& scale) {
+    bool has_recipe = false;
+    for (const Row& row : rows) {
+        if (const std::string why = several_slots({&row}, scale.quantity); is_claimed(row, claimed) && !why.empty())
             return why;
-        if (is_claimed(variant, row))
-            return variant.ok.empty() ? fmt::format("no seed of {} has finished", row_name(row))
-                                      : fmt::format("{} has no {}", row_name(row), to_text(scale.quantity));
-        has_case = has_case || variant.case_key == row.case_name;
+        if (is_claimed(row, claimed))
+            return row.ok.empty() ? fmt::format("no seed of {} has finished", row_name(claimed))
+                                  : fmt::format("{} has no {}", row_name(claimed), to_text(scale.quantity));
+        has_recipe = has_recipe || row.recipe == claimed.recipe;
     }
-    return has_case ? fmt::format("the sweep has {}, and not at {:g}%", row.case_name, 100 * row.budget_fraction)
-                    : fmt::format("the sweep has no case {}", row.case_name);
+    return has_recipe ? fmt::format("the sweep has {}, and not at {:g}%", claimed.recipe, 100 * claimed.budget_fraction)
+                      : fmt::format("the sweep has no case {}", claimed.recipe);
 }
 
 }  // namespace
 
-bool is_claimed(const Variant& variant, const ClaimedRow& row) {
-    return variant.case_key == row.case_name && same_budget(variant.axes.budget_fraction, row.budget_fraction);
+bool is_claimed(const Row& row, const ClaimedRow& claimed) {
+    return row.recipe == claimed.recipe && same_budget(row.axes.budget_fraction, claimed.budget_fraction);
 }
 
-std::string several_slots(const std::vector<const Variant*>& rows, const Quantity& quantity) {
+std::string several_slots(const std::vector<const Row*>& rows, const Quantity& quantity) {
     if (!is_from_seconds(quantity)) return {};
     const bool is_score = quantity.kind == Quantity::Kind::task;
     std::set<std::string> shapes;
     const auto score_of = [&](const TrialRow& trial) { return score_row(quantity, trial); };
-    for (const Variant* row : rows) shapes.merge(is_score ? scoring_shapes(*row, score_of) : slot_shapes(*row));
+    for (const Row* row : rows) shapes.merge(is_score ? scoring_shapes(*row, score_of) : slot_shapes(*row));
     if (shapes.size() < 2) return {};
     return fmt::format("{} is read only of trials of one slot shape, and these were {} on {}", to_text(quantity),
                        is_score ? "scored" : "trained", fmt::join(shapes, " and on "));
 }
 
-ClaimValues claim_values(const std::vector<Variant>& variants, const ClaimedRow& row, const ClaimScale& scale) {
+ClaimValues claim_values(const std::vector<Row>& rows, const ClaimedRow& claimed, const ClaimScale& scale) {
     ClaimValues result;
-    result.name = row_name(row);
-    for (const Variant& variant : variants) {
-        if (!is_claimed(variant, row) || !has_value(variant, scale.quantity)) continue;
-        if (result.variant != nullptr && result.variant->stage == variant.stage) {
+    result.name = row_name(claimed);
+    for (const Row& row : rows) {
+        if (!is_claimed(row, claimed) || !has_value(row, scale.quantity)) continue;
+        if (result.measured != nullptr && result.measured->stage == row.stage) {
             result.missing = fmt::format("the sweep has several rows of {}: {} and {}", result.name,
-                                         result.variant->name, variant.name);
+                                         result.measured->name, row.name);
             return result;
         }
-        if (result.variant == nullptr) result.variant = &variant;
+        if (result.measured == nullptr) result.measured = &row;
     }
-    if (result.variant == nullptr) {
-        result.missing = why_missing(variants, row, scale);
+    if (result.measured == nullptr) {
+        result.missing = why_missing(rows, claimed, scale);
         return result;
     }
-    result.values = by_unit(*result.variant, scale);
+    result.values = by_unit(*result.measured, scale);
     count_ends(result);
     for (const SeedScore& value : result.values)
         if (!std::isfinite(value.value))
             result.missing = fmt::format("seed {} of {} has the value {}", value.seed, result.name, value.value);
-    if (const std::string why = stale_value(scale.quantity, *result.variant); !why.empty())
+    if (const std::string why = stale_value(scale.quantity, *result.measured); !why.empty())
         result.missing = fmt::format("{} is stale by {}", result.name, why);
-    if (const std::string why = not_measured(*result.variant); !why.empty())
+    if (const std::string why = not_measured(*result.measured); !why.empty())
         result.missing = fmt::format("{} does not count as measured: {}", result.name, why);
     return result;
 }
 
-std::vector<std::vector<double>> values_of_stage(const std::vector<Variant>& variants, const std::string& stage,
+std::vector<std::vector<double>> values_of_stage(const std::vector<Row>& rows, const std::string& stage,
                                                  const ClaimScale& scale) {
     std::vector<std::vector<double>> recipes;
-    for (const Variant& variant : variants) {
-        if (variant.stage != stage || !stale_value(scale.quantity, variant).empty() || !not_measured(variant).empty())
-            continue;
+    for (const Row& row : rows) {
+        if (row.stage != stage || !stale_value(scale.quantity, row).empty() || !not_measured(row).empty()) continue;
         std::vector<double> values;
-        for (const SeedScore& score : by_unit(variant, scale))
+        for (const SeedScore& score : by_unit(row, scale))
             if (std::isfinite(score.value)) values.push_back(score.value);
         if (values.size() > 1) recipes.push_back(std::move(values));
     }

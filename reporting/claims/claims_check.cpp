@@ -36,29 +36,29 @@ const ClaimScale& scale_of(const Claim& claim, const std::string& scale) {
     return scale == "paper" ? claim.paper : claim.proxy;
 }
 
-std::vector<ClaimValues> rows_of(const Claim& claim, const ClaimScale& scale, const PublishedTable& table,
-                                 const std::vector<Variant>& variants) {
-    std::vector<ClaimValues> rows = {claim_values(variants, claim.of, scale)};
-    if (claim.against) rows.push_back(claim_values(variants, *claim.against, scale));
-    if (claim.from) rows.push_back(claim_values(variants, *claim.from, scale));
-    if (claim.kind != ClaimKind::best_in_column) return rows;
+std::vector<ClaimValues> claimed_rows(const Claim& claim, const ClaimScale& scale, const PublishedTable& table,
+                                      const std::vector<Row>& rows) {
+    std::vector<ClaimValues> claimed = {claim_values(rows, claim.of, scale)};
+    if (claim.against) claimed.push_back(claim_values(rows, *claim.against, scale));
+    if (claim.from) claimed.push_back(claim_values(rows, *claim.from, scale));
+    if (claim.kind != ClaimKind::best_in_column) return claimed;
     for (const PublishedRow& row : table.rows)
-        if (row.case_name != claim.of.case_name || !same_budget(row.budget_fraction, claim.of.budget_fraction))
-            rows.push_back(claim_values(variants, {row.case_name, row.budget_fraction}, scale));
-    return rows;
+        if (row.recipe != claim.of.recipe || !same_budget(row.budget_fraction, claim.of.budget_fraction))
+            claimed.push_back(claim_values(rows, {row.recipe, row.budget_fraction}, scale));
+    return claimed;
 }
 
 // The baseline at the largest budget of the claim's stage, where its score is not significantly above chance.
 std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const results_db::SweepResults& sweep,
-                      const std::vector<Variant>& variants) {
-    if (first.variant == nullptr) return {};
-    std::vector<Variant> stage;
-    for (const Variant& variant : variants)
-        if (variant.stage == first.variant->stage) stage.push_back(variant);
-    const std::string base_case = sweep.baseline.empty() ? baseline_case(stage, "", sweep.name) : sweep.baseline;
-    const auto is_baseline = [&](const Variant& variant) { return variant.case_key == base_case; };
+                      const std::vector<Row>& rows) {
+    if (first.measured == nullptr) return {};
+    std::vector<Row> stage;
+    for (const Row& row : rows)
+        if (row.stage == first.measured->stage) stage.push_back(row);
+    const std::string base_recipe = sweep.baseline.empty() ? baseline_recipe(stage, "", sweep.name) : sweep.baseline;
+    const auto is_baseline = [&](const Row& row) { return row.recipe == base_recipe; };
     if (std::none_of(stage.begin(), stage.end(), is_baseline)) return {};
-    const Variant& baseline = reference_of(stage, base_case, stage.front());
+    const Row& baseline = reference_of(stage, base_recipe, stage.front());
     const auto guessed_of = [&](const results_db::TrialRow& trial) { return guessed(scale.quantity, trial); };
     if (!is_at_chance(baseline, guessed_of)) return {};
     return fmt::format("{} of {} is not significantly above chance, so it distinguishes no recipes",
@@ -69,12 +69,12 @@ std::string first_missing(const std::vector<ClaimValues>& rows, const Quantity& 
     for (const ClaimValues& row : rows)
         if (!row.missing.empty()) return row.missing;
     for (const ClaimValues& row : rows)
-        if (row.variant->stage != rows.front().variant->stage)
+        if (row.measured->stage != rows.front().measured->stage)
             return fmt::format("{} has it in stage {}, and {} in stage {}", rows.front().name,
-                               rows.front().variant->stage, row.name, row.variant->stage);
-    std::vector<const Variant*> variants;
-    for (const ClaimValues& row : rows) variants.push_back(row.variant);
-    return several_slots(variants, quantity);
+                               rows.front().measured->stage, row.name, row.measured->stage);
+    std::vector<const Row*> measured;
+    for (const ClaimValues& row : rows) measured.push_back(row.measured);
+    return several_slots(measured, quantity);
 }
 
 // The reason that seeds cannot be judged although they have values.
@@ -82,19 +82,19 @@ std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& qu
     for (const ClaimValues& row : rows)
         if (!row.diverged.empty())
             return fmt::format("{} of {} of {} diverged (seed {}): a mean over the others would flatter it",
-                               row.diverged.size(), counted(row.variant->trials.size(), "seed"), row.name,
+                               row.diverged.size(), counted(row.measured->trials.size(), "seed"), row.name,
                                fmt::join(row.diverged, ", "));
     for (const ClaimValues& row : rows)
         if (row.values.size() < kFewestSeeds)
             return fmt::format("no verdict below {} seeds: {} has {}", kFewestSeeds, row.name, row.values.size());
     if (quantity.kind != Quantity::Kind::resource || !is_from_seconds(quantity)) return {};
-    std::vector<const Variant*> variants;
-    for (const ClaimValues& row : rows) variants.push_back(row.variant);
-    return contention_differs(variants, to_text(quantity));
+    std::vector<const Row*> measured;
+    for (const ClaimValues& row : rows) measured.push_back(row.measured);
+    return contention_differs(measured, to_text(quantity));
 }
 
 Judging judging_of(const Claim& claim, const PublishedTable& table, const results_db::SweepResults& sweep,
-                   const std::vector<Variant>& variants, const ClaimRule& rule) {
+                   const std::vector<Row>& rows, const ClaimRule& rule) {
     Judging one;
     one.claim = &claim;
     one.scale = &scale_of(claim, sweep.scale);
@@ -102,13 +102,13 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const result
         one.missing = fmt::format("not judged at this scale: {}", one.scale->not_judged);
         return one;
     }
-    one.rows = rows_of(claim, *one.scale, table, variants);
+    one.rows = claimed_rows(claim, *one.scale, table, rows);
     one.missing = first_missing(one.rows, one.scale->quantity);
-    if (one.missing.empty()) one.missing = at_chance(*one.scale, one.rows.front(), sweep, variants);
+    if (one.missing.empty()) one.missing = at_chance(*one.scale, one.rows.front(), sweep, rows);
     if (one.missing.empty()) one.unclear = why_unclear(one.rows, one.scale->quantity);
     if (!one.missing.empty() || !one.unclear.empty()) return one;
     try {
-        const auto recipes = values_of_stage(variants, one.rows.front().variant->stage, *one.scale);
+        const auto recipes = values_of_stage(rows, one.rows.front().measured->stage, *one.scale);
         one.test = test_claim(claim, *one.scale, one.rows, recipes, rule);
     } catch (const Error& error) {
         one.missing = error.what();
@@ -264,7 +264,7 @@ std::string settling_text(const Judging& one, std::size_t claims, const ClaimRul
     text += fmt::format("; {} of each row would settle it, about {:.2g} device-hours",
                         counted(*more.seeds, "more seed"), more.seconds / 3600);
     if (more.usd > 0) text += fmt::format(" or {}", dollars(more.usd));
-    const std::string& stage = one.rows.front().variant->stage;
+    const std::string& stage = one.rows.front().measured->stage;
     return stage.empty() ? text : text + fmt::format(" of stage {} alone", stage);
 }
 
@@ -273,26 +273,26 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
     for (const ClaimValues& row : rows)
         if (!row.unfinished.empty())
             text += fmt::format("; {} of {} of {} have not finished", row.unfinished.size(),
-                                counted(row.variant->trials.size(), "seed"), row.name);
+                                counted(row.measured->trials.size(), "seed"), row.name);
     return text;
 }
 
 // Where the sweep searched the learning rate of its rows.
 std::string rate_text(const Judging& one, const results_db::SweepResults& sweep) {
-    std::vector<std::string> cases = {one.claim->of.case_name};
+    std::vector<std::string> recipes = {one.claim->of.recipe};
     for (const auto& row : {one.claim->against, one.claim->from})
-        if (row) cases.push_back(row->case_name);
+        if (row) recipes.push_back(row->recipe);
     if (one.claim->kind == ClaimKind::best_in_column)
         for (const ClaimValues& row : one.rows)
-            if (row.variant != nullptr) cases.push_back(row.variant->case_key);
-    const std::string note = rate_at_end_note(sweep, cases);
+            if (row.measured != nullptr) recipes.push_back(row.measured->recipe);
+    const std::string note = rate_at_end_note(sweep, recipes);
     return note.empty() ? "" : ". " + note;
 }
 
 // The settings that decide a claim at a scale, stored with a sweep when it first runs and with each verdict.
 Json terms_of(const Claim& claim, const ClaimScale& scale) {
     const auto row = [](const ClaimedRow& of) {
-        return fmt::format("{} at {:g}%", of.case_name, 100 * of.budget_fraction);
+        return fmt::format("{} at {:g}%", of.recipe, 100 * of.budget_fraction);
     };
     Json terms = {{"claim", claim.id},
                   {"kind", to_text(claim.kind)},
@@ -382,11 +382,11 @@ void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
 
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule) {
-    std::vector<Variant> variants = variants_of(sweep);
+    std::vector<Row> rows = rows_of(sweep);
     if (!table.stage.empty())
-        std::erase_if(variants, [&](const Variant& row) { return !row.stage.empty() && row.stage != table.stage; });
+        std::erase_if(rows, [&](const Row& row) { return !row.stage.empty() && row.stage != table.stage; });
     std::vector<Judging> all;
-    for (const Claim& claim : table.claims) all.push_back(judging_of(claim, table, sweep, variants, rule));
+    for (const Claim& claim : table.claims) all.push_back(judging_of(claim, table, sweep, rows, rule));
     const std::vector<double> holds = adjusted(all, &ClaimTest::holds_by_chance);
     const std::vector<double> fails = adjusted(all, &ClaimTest::fails_by_chance);
     const std::vector<double> own_holds = adjusted(all, &ClaimTest::own_holds_by_chance);

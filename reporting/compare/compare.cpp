@@ -33,26 +33,25 @@ void require_comparable(const CompareSide& a, const CompareSide& b) {
 }
 
 // Hosts and slot shapes of all attempts that the results were built on.
-std::string slots_of(const Variant& variant) {
+std::string slots_of(const Row& row) {
     std::set<std::string> slots;
-    for (const TrialRow* trial : variant.ok)
+    for (const TrialRow* trial : row.ok)
         for (const results_db::AttemptRow& attempt : trial->attempt_rows)
             if (attempt.counts) slots.insert(fmt::format("{} of {}", shape_text(attempt.shape), attempt.host.hostname));
     return slots.empty() ? "an unknown machine" : fmt::format("{}", fmt::join(slots, ", "));
 }
 
-void note_trials(const Variant& variant, std::vector<std::string>& notes) {
-    const std::size_t diverged = diverged_trials(variant),
-                      others = variant.trials.size() - variant.ok.size() - diverged;
+void note_trials(const Row& row, std::vector<std::string>& notes) {
+    const std::size_t diverged = diverged_trials(row), others = row.trials.size() - row.ok.size() - diverged;
     if (diverged > 0)
-        notes.push_back(fmt::format("{} of {} diverged: means over the others flatter it.", counted(diverged, "trial"),
-                                    variant.name));
+        notes.push_back(
+            fmt::format("{} of {} diverged: means over the others flatter it.", counted(diverged, "trial"), row.name));
     if (others > 0)
         notes.push_back(fmt::format("{} of {} not finished, and in no number here: {}.", others,
-                                    counted(variant.trials.size(), "trial"), variant.name));
+                                    counted(row.trials.size(), "trial"), row.name));
 }
 
-void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, std::vector<std::string>& notes) {
+void note_losses(const RowComparison& rows, const Row& a, const Row& b, std::vector<std::string>& notes) {
     if (!rows.losses.missing.empty()) {
         notes.push_back(fmt::format("No losses at equal cost: {}.", rows.losses.missing));
         return;
@@ -74,12 +73,12 @@ void note_losses(const RowComparison& rows, const Variant& a, const Variant& b, 
 }
 
 // With its sweep, as another command line takes it.
-std::string row_name(const CompareSide& side, const Variant& row) {
+std::string row_name(const CompareSide& side, const Row& row) {
     return results_db::full_name(*side.sweep) + ":" + row.name;
 }
 
-RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const CompareSide& b, const Variant& row_b,
-                           Cost by, const ItemsOf& items, std::map<std::string, VarianceChoice>& variances) {
+RowComparison compare_rows(const CompareSide& a, const Row& row_a, const CompareSide& b, const Row& row_b, Cost by,
+                           const ItemsOf& items, std::map<std::string, VarianceChoice>& variances) {
     RowComparison rows;
     rows.a = row_name(a, row_a);
     rows.b = row_name(b, row_b);
@@ -90,7 +89,7 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
     rows.scores = score_differences({a.sweep, a.rows, &row_a, &variances}, {b.sweep, b.rows, &row_b});
     if (a.kind == Kind::trial && b.kind == Kind::trial)
         rows.items = item_differences(*row_a.trials.front(), *row_b.trials.front(), items);
-    for (const Variant* row : {&row_a, &row_b}) note_trials(*row, rows.notes);
+    for (const Row* row : {&row_a, &row_b}) note_trials(*row, rows.notes);
     note_losses(rows, row_a, row_b, rows.notes);
     if (const std::size_t shared = shared_trainings(row_a, row_b); shared > 0) {
         for (EqualCostRow& row : rows.losses.rows) row.interval.reset();
@@ -102,26 +101,26 @@ RowComparison compare_rows(const CompareSide& a, const Variant& row_a, const Com
     return rows;
 }
 
-bool are_counterparts(const Variant& one, const Variant& other, Kind kind) {
+bool are_counterparts(const Row& one, const Row& other, Kind kind) {
     if (kind == Kind::sweep) return one.name == other.name;
     return one.stage == other.stage && same_budget(one.axes.budget_fraction, other.axes.budget_fraction) &&
            one.axes.is_like(other.axes);
 }
 
-const Variant* counterpart(const Variant& row, const std::vector<Variant>& others, Kind kind) {
-    for (const Variant& other : others)
+const Row* counterpart(const Row& row, const std::vector<Row>& others, Kind kind) {
+    for (const Row& other : others)
         if (are_counterparts(row, other, kind)) return &other;
     return nullptr;
 }
 
 std::vector<std::string> without_counterpart(const CompareSide& side, const CompareSide& other) {
     std::vector<std::string> names;
-    for (const Variant& row : side.chosen)
+    for (const Row& row : side.chosen)
         if (counterpart(row, other.chosen, side.kind) == nullptr) names.push_back(row.name);
     return names;
 }
 
-bool are_the_same(const Variant& a, const Variant& b) {
+bool are_the_same(const Row& a, const Row& b) {
     return a.trials.size() == b.trials.size() && shared_trainings(a, b) == b.trials.size();
 }
 
@@ -131,8 +130,8 @@ bool are_the_same(const Variant& a, const Variant& b) {
 
 void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items,
                           std::map<std::string, VarianceChoice>& variances, Comparison& comparison) {
-    for (const Variant& row : a.chosen)
-        if (const Variant* other = counterpart(row, b.chosen, a.kind)) {
+    for (const Row& row : a.chosen)
+        if (const Row* other = counterpart(row, b.chosen, a.kind)) {
             if (are_the_same(row, *other))
                 comparison.same.push_back(row.name);
             else

@@ -19,10 +19,10 @@ namespace deft::reporting {
 struct CompareSide {
     std::string name;  // with its sweep, as "quickstart:CL/1"
     const results_db::SweepResults* sweep = nullptr;
-    const std::vector<Variant>* rows = nullptr;  // of the sweep
+    const std::vector<Row>* rows = nullptr;  // of the sweep
     const Curves* curves = nullptr;
-    enum class Kind { sweep, case_rows, row, trial } kind = Kind::sweep;  // case_rows: all rows of one case
-    std::vector<Variant> chosen = {};  // that the name means; of a trial a row with that trial alone
+    enum class Kind { sweep, recipe_rows, row, trial } kind = Kind::sweep;  // recipe_rows: all rows of one recipe
+    std::vector<Row> chosen = {};  // that the name means; of a trial a row with that trial alone
 };
 
 // A row of either side, or a trial.
@@ -43,7 +43,7 @@ struct Comparison {
     std::vector<std::string> same;            // rows that are the same trainings on both sides, and not compared
 };
 
-// Two sweeps compare their rows of one name; two cases compare rows of one stage, budget and other axes, else the one
+// Two sweeps compare their rows of one name; two recipes compare rows of one stage, budget and other axes, else the one
 // row of either side. The verdicts of all rows are one family. Errors: usage, for a sweep beside a part of one, a name
 // beside itself, or sides without a row in common; database, for damaged items.
 Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items);

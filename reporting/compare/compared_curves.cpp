@@ -117,9 +117,9 @@ LossCurve averaged(const LossCurve& curve, double span) {
     return result;
 }
 
-std::vector<TrialCurves> of_trials(const Variant& variant, const Curves& curves, Cost by) {
+std::vector<TrialCurves> of_trials(const Row& row, const Curves& curves, Cost by) {
     std::vector<TrialCurves> result;
-    for (const TrialRow* trial : variant.ok)
+    for (const TrialRow* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash); found != curves.end())
             result.push_back(trial_curves(found->second, *trial, by));
         else
@@ -127,8 +127,8 @@ std::vector<TrialCurves> of_trials(const Variant& variant, const Curves& curves,
     return result;
 }
 
-bool any_thinned(const Variant& variant, const Curves& curves) {
-    return std::any_of(variant.ok.begin(), variant.ok.end(), [&](const TrialRow* trial) {
+bool any_thinned(const Row& row, const Curves& curves) {
+    return std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
         const auto found = curves.find(trial->config_hash);
         return found != curves.end() && is_thinned(found->second);
     });
@@ -140,36 +140,35 @@ bool all_have(const std::vector<TrialCurves>& seeds, LossCurve TrialCurves::*cur
 }
 
 // A curve a seed: the mean over the trials that nest in it.
-std::vector<LossCurve> by_seed(const Variant& variant, const std::vector<TrialCurves>& trials,
-                               LossCurve TrialCurves::*curve) {
+std::vector<LossCurve> by_seed(const Row& row, const std::vector<TrialCurves>& trials, LossCurve TrialCurves::*curve) {
     std::map<std::string, std::vector<LossCurve>> of_seeds;
-    for (std::size_t i = 0; i < trials.size(); ++i) of_seeds[unit_seed(*variant.ok[i])].push_back(trials[i].*curve);
+    for (std::size_t i = 0; i < trials.size(); ++i) of_seeds[unit_seed(*row.ok[i])].push_back(trials[i].*curve);
     std::vector<LossCurve> curves;
     for (const auto& [seed, nested] : of_seeds)
         curves.push_back(nested.size() == 1 ? nested.front() : mean_curve(nested));
     return curves;
 }
 
-std::string why_missing(const Variant& variant, const std::vector<TrialCurves>& trials, Cost by) {
-    if (variant.ok.empty()) return fmt::format("no seed of {} has finished", variant.name);
-    if (variant.trials.front()->imported) return fmt::format("{} was imported, and was not trained here", variant.name);
+std::string why_missing(const Row& row, const std::vector<TrialCurves>& trials, Cost by) {
+    if (row.ok.empty()) return fmt::format("no seed of {} has finished", row.name);
+    if (row.trials.front()->imported) return fmt::format("{} was imported, and was not trained here", row.name);
     if (by == Cost::usd)
-        for (const TrialRow* trial : variant.ok)
+        for (const TrialRow* trial : row.ok)
             if (!trial->usd || *trial->usd <= 0)
-                return fmt::format("{} has no price: set [price] in the sweep file", variant.name);
-    if (!all_have(trials, &TrialCurves::training, 2)) return fmt::format("{} has no curve of its losses", variant.name);
+                return fmt::format("{} has no price: set [price] in the sweep file", row.name);
+    if (!all_have(trials, &TrialCurves::training, 2)) return fmt::format("{} has no curve of its losses", row.name);
     return {};
 }
 
 // The kind of losses.
-std::set<std::string> data_of(const Variant& variant) {
+std::set<std::string> data_of(const Row& row) {
     std::set<std::string> data;
-    for (const TrialRow* trial : variant.ok) data.insert(trial->dataset_sha256);
+    for (const TrialRow* trial : row.ok) data.insert(trial->dataset_sha256);
     return data;
 }
 
 // Why seconds of training, and dollars that follow from them, do not compare; empty: they do.
-std::string why_seconds_differ(const Variant& a, const Variant& b, const std::string& quantity) {
+std::string why_seconds_differ(const Row& a, const Row& b, const std::string& quantity) {
     switch (seconds_compare(a, b)) {
         case SecondsCompare::other_slot: {
             std::set<std::string> shapes = slot_shapes(a);
@@ -210,7 +209,7 @@ const CostWords& words_of(Cost cost) {
                          [&](const CostWords& one) { return one.cost == cost; });
 }
 
-ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, const Variant& b, const Curves& curves_of_b,
+ComparedCurves compared_curves(const Row& a, const Curves& curves_of_a, const Row& b, const Curves& curves_of_b,
                                Cost by) {
     ComparedCurves result;
     result.by = by;

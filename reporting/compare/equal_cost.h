@@ -10,8 +10,8 @@
 #include "reporting/loss_curve.h"
 #include "reporting/page/curves.h"
 #include "reporting/render/figure.h"
+#include "reporting/rows.h"
 #include "reporting/statistics/verdict.h"
-#include "reporting/variants.h"
 
 namespace deft::reporting {
 
@@ -74,7 +74,7 @@ struct ComparedCurves {
 // the training losses, each the mean over what was logged within the last twentieth of what the shorter side paid in
 // all, without what experts are balanced by. Missing too where the two read other data, for then their losses are of
 // other texts, and where training losses are of thinned curves, whose means have few points.
-ComparedCurves compared_curves(const Variant& a, const Curves& curves_of_a, const Variant& b, const Curves& curves_of_b,
+ComparedCurves compared_curves(const Row& a, const Curves& curves_of_a, const Row& b, const Curves& curves_of_b,
                                Cost by);
 
 // At ten costs.

@@ -79,7 +79,7 @@ std::string why_none(const ScoredSide& a, const ScoredSide& b, const ScoreColumn
 // Over the sweep's rows of that stage which count and have two seeds or more.
 VarianceChoice find_variance(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;
-    for (const Variant& row : *side.rows) {
+    for (const Row& row : *side.rows) {
         if (row.stage != side.row->stage || !not_measured(row).empty() ||
             !stale_scores({side.sweep, side.rows, &row}, column).empty())
             continue;
@@ -132,7 +132,7 @@ SweepResults together(const ScoredSide& a, const ScoredSide& b) {
 
 }  // namespace
 
-std::size_t shared_trainings(const Variant& a, const Variant& b) {
+std::size_t shared_trainings(const Row& a, const Row& b) {
     std::set<std::string> of_a;
     for (const TrialRow* trial : a.trials) of_a.insert(trial->config_hash);
     return static_cast<std::size_t>(std::count_if(

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "reporting/rows.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/statistics/variance_choice.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -23,7 +23,7 @@ const char* name(ScoreVerdict verdict);
 const char* word(ScoreVerdict verdict);
 
 // Trials of b whose training also belongs to a: two sweeps may share trials, and one row may have two names.
-std::size_t shared_trainings(const Variant& a, const Variant& b);
+std::size_t shared_trainings(const Row& a, const Row& b);
 
 struct ScoreDifference {
     std::string title;  // one line: "lambada acc"
@@ -47,8 +47,8 @@ struct ScoreDifference {
 // A row with the sweep that it is of, from whose other rows the variance over seeds is pooled.
 struct ScoredSide {
     const results_db::SweepResults* sweep = nullptr;
-    const std::vector<Variant>* rows = nullptr;  // of the sweep
-    const Variant* row = nullptr;
+    const std::vector<Row>* rows = nullptr;  // of the sweep
+    const Row* row = nullptr;
     std::map<std::string, VarianceChoice>* variances = nullptr;  // found for the sweep so far; null: none are kept
 };
 

@@ -5,7 +5,7 @@
 
 namespace deft::reporting {
 
-SecondsCompare seconds_compare(const Variant& row, const Variant& reference) {
+SecondsCompare seconds_compare(const Row& row, const Row& reference) {
     if (!have_one_slot_shape(row, reference)) return SecondsCompare::other_slot;
     return have_equal_contention(row, reference) ? SecondsCompare::yes : SecondsCompare::contention;
 }

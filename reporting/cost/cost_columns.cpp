@@ -51,11 +51,11 @@ std::optional<CostParts> parts_of(const TrialRow& trial, Money money) {
 }
 
 // Means over independent repeats; nothing where one of the trials has none.
-std::optional<CostParts> mean_parts(const Variant& variant, Money money) {
+std::optional<CostParts> mean_parts(const Row& row, Money money) {
     CostParts all;
     for (const Part& part : kParts) {
         std::vector<std::pair<const TrialRow*, double>> values;
-        for (const TrialRow* trial : variant.ok) {
+        for (const TrialRow* trial : row.ok) {
             const auto of_trial = parts_of(*trial, money);
             if (!of_trial) return std::nullopt;
             values.emplace_back(trial, (*of_trial).*part.member);
@@ -119,22 +119,22 @@ void add_columns(std::vector<CostColumn>& columns) {
 }
 
 template <class Count>
-std::int64_t sum_over(const std::vector<Variant>& variants, const Count& count) {
+std::int64_t sum_over(const std::vector<Row>& rows, const Count& count) {
     std::int64_t sum = 0;
     std::set<std::string> seen;  // several places may share a training
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok)
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok)
             if (seen.insert(trial->config_hash).second) sum += count(*trial);
     return sum;
 }
 
-bool is_anything(const std::vector<Variant>& variants, const Part& part) {
-    return sum_over(variants, [&](const TrialRow& trial) { return trial.parts.*part.member > 0 ? 1 : 0; }) > 0;
+bool is_anything(const std::vector<Row>& rows, const Part& part) {
+    return sum_over(rows, [&](const TrialRow& trial) { return trial.parts.*part.member > 0 ? 1 : 0; }) > 0;
 }
 
-Cell part_cell(const Variant& variant, Money money, std::size_t index) {
-    if (index == 0 && is_imported(variant)) return "-";
-    const std::optional<CostParts> parts = mean_parts(variant, money);
+Cell part_cell(const Row& row, Money money, std::size_t index) {
+    if (index == 0 && is_imported(row)) return "-";
+    const std::optional<CostParts> parts = mean_parts(row, money);
     if (!parts) return "-";
     const PartTexts texts = texts_of(*parts, money);
     const bool is_whole = index == kParts.size();
@@ -185,41 +185,40 @@ const std::vector<CostColumn>& cost_columns() {
     return all;
 }
 
-std::vector<Field> cost_fields(const std::vector<Variant>& variants) {
+std::vector<Field> cost_fields(const std::vector<Row>& rows) {
     std::vector<Field> fields;
-    if (sum_over(variants, [](const TrialRow& trial) { return trial.parts.whole() > 0 ? 1 : 0; }) == 0) return fields;
+    if (sum_over(rows, [](const TrialRow& trial) { return trial.parts.whole() > 0 ? 1 : 0; }) == 0) return fields;
     const bool is_priced =
-        sum_over(variants, [](const TrialRow& trial) { return trial.usd_parts.has_value() ? 1 : 0; }) > 0;
+        sum_over(rows, [](const TrialRow& trial) { return trial.usd_parts.has_value() ? 1 : 0; }) > 0;
     for (std::size_t i = 0; i < cost_columns().size(); ++i) {
         const CostColumn& shown = cost_columns()[i];
         const std::size_t index = i % (kParts.size() + 1);
         const Money money = i <= kParts.size() ? Money::device_seconds : Money::usd;
         if (money == Money::usd && !is_priced) continue;
-        if (index < kParts.size() && !is_anything(variants, kParts[index])) continue;
+        if (index < kParts.size() && !is_anything(rows, kParts[index])) continue;
         Column column;
         column.title = shown.title;
         column.is_cost = true;
         column.begins_block = fields.empty();
-        fields.emplace_back(std::move(column),
-                            [money, index](const Variant& one) { return part_cell(one, money, index); });
+        fields.emplace_back(std::move(column), [money, index](const Row& one) { return part_cell(one, money, index); });
     }
     return fields;
 }
 
-std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
-    if (cost_fields(variants).empty()) return {};
+std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
+    if (cost_fields(rows).empty()) return {};
     std::string text =
         "Cost breakdown (all attempts): the seconds that each held its slot times its threads, "
         "or share of a GPU, and its price.";
     std::vector<std::string> nothing;
     for (const Part& part : kParts) {
-        if (is_anything(variants, part))
+        if (is_anything(rows, part))
             text += fmt::format(" {}: {}.", part.name, part.meaning);
         else
             nothing.emplace_back(part.name);
     }
     text += " whole: their sum. The column cost, beside the tokens, is that of training alone.";
-    const std::int64_t waits = sum_over(variants, [](const TrialRow& trial) { return trial.unmeasured_waits; });
+    const std::int64_t waits = sum_over(rows, [](const TrialRow& trial) { return trial.unmeasured_waits; });
     if (!nothing.empty())
         text += fmt::format(" No column: {}, of which there was none{}.", fmt::join(nothing, ", "),
                             waits > 0 ? " that was measured" : "");
@@ -228,7 +227,7 @@ std::vector<std::string> cost_notes(const std::vector<Variant>& variants) {
         notes.push_back(
             fmt::format("Waiting was not measured in {}: what they waited is in start-up, or lost with them.",
                         counted(static_cast<std::size_t>(waits), "attempt")));
-    if (const auto unseen = sum_over(variants, [](const TrialRow& trial) { return trial.unseen_ends; }); unseen > 0)
+    if (const auto unseen = sum_over(rows, [](const TrialRow& trial) { return trial.unseen_ends; }); unseen > 0)
         notes.push_back(
             fmt::format("Nobody saw the end of {}: the cost has what their journals record, without start-up, and "
                         "without what they did after the last line.",

@@ -9,17 +9,17 @@
 
 #include "reporting/columns.h"
 #include "reporting/render/table_json.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
 
 // The rows of that table: a part that is zero in all of them has no column. Their first column begins a block.
-// `variants` must outlive them.
-std::vector<Field> cost_fields(const std::vector<Variant>& variants);
+// `rows` must outlive them.
+std::vector<Field> cost_fields(const std::vector<Row>& rows);
 
 // The meaning of each of these columns, and which of them are left out or incomplete. Empty without columns.
-std::vector<std::string> cost_notes(const std::vector<Variant>& variants);
+std::vector<std::string> cost_notes(const std::vector<Row>& rows);
 
 // One column of them as a question to a trial.
 struct CostColumn {

@@ -25,15 +25,15 @@ bool are_alike(double least, double most) {
     return least >= kAlike * most;
 }
 
-std::string share_of(const Variant& variant, double share) {
-    return fmt::format("{} for {:.0f}%", variant.name, 100 * share);
+std::string share_of(const Row& row, double share) {
+    return fmt::format("{} for {:.0f}%", row.name, 100 * share);
 }
 
 }  // namespace
 
-std::optional<double> computing_share(const Variant& variant) {
+std::optional<double> computing_share(const Row& row) {
     double computing = 0, held = 0;
-    for (const results_db::TrialRow* trial : variant.ok)
+    for (const results_db::TrialRow* trial : row.ok)
         for (const results_db::AttemptRow& attempt : trial->attempt_rows) {
             if (!attempt.counts) continue;
             const double seconds = busy_seconds(attempt);
@@ -46,15 +46,15 @@ std::optional<double> computing_share(const Variant& variant) {
     return held > 0 ? std::optional(std::min(1.0, computing / held)) : std::nullopt;
 }
 
-bool have_equal_contention(const Variant& a, const Variant& b) {
+bool have_equal_contention(const Row& a, const Row& b) {
     const std::optional<double> of_a = computing_share(a), of_b = computing_share(b);
     return !of_a || !of_b || are_alike(std::min(*of_a, *of_b), std::max(*of_a, *of_b));
 }
 
-std::string contention_differs(const std::vector<const Variant*>& rows, const std::string& quantity) {
+std::string contention_differs(const std::vector<const Row*>& rows, const std::string& quantity) {
     std::vector<std::string> shown;
     std::vector<double> shares;
-    for (const Variant* row : rows)
+    for (const Row* row : rows)
         if (const std::optional<double> share = computing_share(*row)) {
             shown.push_back(share_of(*row, *share));
             shares.push_back(*share);
@@ -67,13 +67,13 @@ std::string contention_differs(const std::vector<const Variant*>& rows, const st
         fmt::join(shown, ", "));
 }
 
-std::vector<std::string> contention_notes(const std::vector<Variant>& variants, const std::string& base_case) {
-    const References references(variants, base_case);
+std::vector<std::string> contention_notes(const std::vector<Row>& rows, const std::string& base_recipe) {
+    const References references(rows, base_recipe);
     std::vector<std::string> slowed;
-    for (const Variant& variant : variants) {
-        const Variant& reference = references.of(variant);
-        if (!have_equal_contention(variant, reference))
-            slowed.push_back(share_of(variant, *computing_share(variant)) + ", against " +
+    for (const Row& row : rows) {
+        const Row& reference = references.of(row);
+        if (!have_equal_contention(row, reference))
+            slowed.push_back(share_of(row, *computing_share(row)) + ", against " +
                              share_of(reference, *computing_share(reference)));
     }
     if (slowed.empty()) return {};

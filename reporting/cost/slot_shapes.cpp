@@ -29,23 +29,23 @@ std::set<std::string> slot_shapes(const results_db::TrialRow& trial) {
     return shapes;
 }
 
-std::set<std::string> slot_shapes(const Variant& variant) {
+std::set<std::string> slot_shapes(const Row& row) {
     std::set<std::string> shapes;
-    for (const results_db::TrialRow* trial : variant.ok) shapes.merge(slot_shapes(*trial));
+    for (const results_db::TrialRow* trial : row.ok) shapes.merge(slot_shapes(*trial));
     return shapes;
 }
 
 std::set<std::string> scoring_shapes(
-    const Variant& variant, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find) {
+    const Row& row, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find) {
     std::set<std::string> shapes;
-    for (const results_db::TrialRow* trial : variant.ok)
+    for (const results_db::TrialRow* trial : row.ok)
         if (const results_db::ScoreRow* score = find(*trial))
             for (const results_db::AttemptRow& attempt : trial->scoring_rows)
                 if (attempt.uid == score->attempt_uid) shapes.insert(slot_text(attempt));
     return shapes;
 }
 
-bool have_one_slot_shape(const Variant& a, const Variant& b) {
+bool have_one_slot_shape(const Row& a, const Row& b) {
     std::set<std::string> shapes = slot_shapes(a);
     shapes.merge(slot_shapes(b));
     return shapes.size() <= 1;
@@ -55,20 +55,20 @@ std::string to_text(const std::set<std::string>& shapes) {
     return fmt::format("{}", fmt::join(shapes, "; "));
 }
 
-std::vector<std::string> slot_notes(const std::vector<Variant>& variants) {
+std::vector<std::string> slot_notes(const std::vector<Row>& rows) {
     std::vector<std::pair<std::set<std::string>, std::vector<std::string>>> rows_by_shapes;
-    for (const Variant& variant : variants) {
-        std::set<std::string> shapes = slot_shapes(variant);
+    for (const Row& row : rows) {
+        std::set<std::string> shapes = slot_shapes(row);
         if (shapes.empty()) continue;
         auto found = rows_by_shapes.begin();
         while (found != rows_by_shapes.end() && found->first != shapes) ++found;
         if (found == rows_by_shapes.end()) found = rows_by_shapes.insert(found, {std::move(shapes), {}});
-        found->second.push_back(variant.name);
+        found->second.push_back(row.name);
     }
     if (rows_by_shapes.empty() || (rows_by_shapes.size() == 1 && rows_by_shapes.front().first.size() == 1)) return {};
     std::vector<std::string> texts;
-    for (const auto& [shapes, rows] : rows_by_shapes)
-        texts.push_back(fmt::format("{} on {}", fmt::join(rows, ", "), fmt::join(shapes, " and on ")));
+    for (const auto& [shapes, names] : rows_by_shapes)
+        texts.push_back(fmt::format("{} on {}", fmt::join(names, ", "), fmt::join(shapes, " and on ")));
     return {
         fmt::format("Slots: trained {}. Times and speeds compare only within one slot shape: those of a row that has "
                     "several are mixed, and a row has no ratio of times or dollars to one of another slot.",

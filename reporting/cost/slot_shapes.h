@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -17,19 +17,19 @@ inline constexpr const char* kMixedSlots = "mixed";
 // "2 threads of AMD EPYC (8 cores)", "1/2 of 1 GPU, NVIDIA H100, beside AMD EPYC (8 cores)": of every attempt that
 // trained what the result was built on. Empty: unknown.
 std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
-std::set<std::string> slot_shapes(const Variant& variant);  // of those that finished
+std::set<std::string> slot_shapes(const Row& row);  // of those that finished
 
 // The same for the attempts that scored it: `find` gives a trial's score, or null.
 std::set<std::string> scoring_shapes(
-    const Variant& variant, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find);
+    const Row& row, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find);
 
 // Whether what is read off a clock says the same of both.
-bool have_one_slot_shape(const Variant& a, const Variant& b);
+bool have_one_slot_shape(const Row& a, const Row& b);
 
 // "2 threads of A; 4 threads of A".
 std::string to_text(const std::set<std::string>& shapes);
 
 // Which rows were trained on what, where that is not one and the same for all.
-std::vector<std::string> slot_notes(const std::vector<Variant>& variants);
+std::vector<std::string> slot_notes(const std::vector<Row>& rows);
 
 }  // namespace deft::reporting

@@ -42,34 +42,31 @@ Traits traits_of(const TrialRow& trial) {
 }
 
 // Why a row that has a loss is none to read by; empty: it is one.
-std::string why_left_out(const Variant& variant) {
-    if (!not_measured(variant).empty()) return "it does not count as measured";
-    if (diverged_trials(variant) > 0) return "a seed diverged";
+std::string why_left_out(const Row& row) {
+    if (!not_measured(row).empty()) return "it does not count as measured";
+    if (diverged_trials(row) > 0) return "a seed diverged";
     Quantity loss;
     loss.kind = Quantity::Kind::task;
     loss.name = "validation";
     loss.metric = "loss";
-    return stale_value(loss, variant).empty() ? "" : "it is stale";
+    return stale_value(loss, row).empty() ? "" : "it is stale";
 }
 
-std::optional<SizedRow> sized_row(const Variant& variant) {
-    const TrialRow& first = *variant.ok.front();
-    SizedRow row{series_name(variant),
-                 static_cast<double>(first.parameters),
-                 static_cast<double>(first.active_parameters),
-                 {},
-                 0};
+std::optional<SizedRow> sized_row(const Row& row) {
+    const TrialRow& first = *row.ok.front();
+    SizedRow sized{
+        series_name(row), static_cast<double>(first.parameters), static_cast<double>(first.active_parameters), {}, 0};
     std::vector<std::pair<const TrialRow*, double>> losses;
     std::vector<double> tokens;
-    for (const TrialRow* trial : variant.ok)
+    for (const TrialRow* trial : row.ok)
         if (const results_db::ScoreRow* loss = validation_row(*trial, "loss"); loss != nullptr && trial->last_point) {
             losses.emplace_back(trial, loss->value);
             tokens.push_back(static_cast<double>(trial->last_point->layer_tokens));
         }
-    row.losses = unit_means(losses);
-    if (row.losses.empty() || !all_finite(row.losses) || row.parameters <= 0) return std::nullopt;
-    row.tokens = mean(tokens);
-    return row;
+    sized.losses = unit_means(losses);
+    if (sized.losses.empty() || !all_finite(sized.losses) || sized.parameters <= 0) return std::nullopt;
+    sized.tokens = mean(tokens);
+    return sized;
 }
 
 // Two neighbours in size between which a loss lies, and how far from the smaller it does: 1 at the larger.
@@ -136,25 +133,24 @@ std::size_t seeds_of_band(const SizedRow& row) {
 
 }  // namespace
 
-std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
-                                                         const std::string& base_case) {
+std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Row>& rows, const std::string& base_recipe) {
     struct Found {
         SizedRow row;
         Traits traits;
         bool is_base = false;
     };
     std::vector<Found> found;
-    ExpertsAgainstDense rows;
-    for (const Variant& variant : variants) {
-        if (variant.ok.empty() || is_imported(variant)) continue;
-        const Traits traits = traits_of(*variant.ok.front());
-        std::optional<SizedRow> row = sized_row(variant);
-        if (!row || (!traits.has_experts && !traits.is_plain)) continue;
-        if (const std::string why = why_left_out(variant); !why.empty())
-            rows.left_out.push_back(
-                fmt::format("{} (validation loss {}; {})", row->name, score(mean(row->losses)), why));
+    ExpertsAgainstDense compared;
+    for (const Row& row : rows) {
+        if (row.ok.empty() || is_imported(row)) continue;
+        const Traits traits = traits_of(*row.ok.front());
+        std::optional<SizedRow> sized = sized_row(row);
+        if (!sized || (!traits.has_experts && !traits.is_plain)) continue;
+        if (const std::string why = why_left_out(row); !why.empty())
+            compared.left_out.push_back(
+                fmt::format("{} (validation loss {}; {})", sized->name, score(mean(sized->losses)), why));
         else
-            found.push_back({std::move(*row), traits, variant.case_key == base_case});
+            found.push_back({std::move(*sized), traits, row.recipe == base_recipe});
     }
     const auto is_dense = [](const Found& one) { return !one.traits.has_experts; };
     auto base =
@@ -165,23 +161,23 @@ std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Varia
 
     for (const Found& one : found) {
         if (std::abs(one.row.tokens / base_row.tokens - 1) > kEqualTokens) {
-            rows.left_out.push_back(one.row.name + " (another amount of tokens)");
+            compared.left_out.push_back(one.row.name + " (another amount of tokens)");
             continue;
         }
         const bool is_another_of_its_size =
-            std::any_of(rows.dense.begin(), rows.dense.end(),
+            std::any_of(compared.dense.begin(), compared.dense.end(),
                         [&](const SizedRow& dense) { return dense.parameters == one.row.parameters; });
         if (one.traits.has_experts)
-            rows.experts.push_back(one.row);
+            compared.experts.push_back(one.row);
         else if (!is_another_of_its_size)
-            rows.dense.push_back(one.row);
+            compared.dense.push_back(one.row);
     }
-    std::stable_sort(rows.dense.begin(), rows.dense.end(),
+    std::stable_sort(compared.dense.begin(), compared.dense.end(),
                      [](const SizedRow& a, const SizedRow& b) { return a.parameters < b.parameters; });
-    if (rows.experts.empty() || rows.dense.size() < 2) return std::nullopt;
-    for (std::size_t i = 0; i < rows.dense.size(); ++i)
-        if (rows.dense[i].parameters == base_row.parameters) rows.base = i;
-    return rows;
+    if (compared.experts.empty() || compared.dense.size() < 2) return std::nullopt;
+    for (std::size_t i = 0; i < compared.dense.size(); ++i)
+        if (compared.dense[i].parameters == base_row.parameters) compared.base = i;
+    return compared;
 }
 
 DenseMultiple dense_multiple(const SizedRow& row, const ExpertsAgainstDense& rows) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "reporting/render/figure.h"
+#include "reporting/rows.h"
 #include "reporting/statistics/verdict.h"
-#include "reporting/variants.h"
 
 namespace deft::reporting {
 
@@ -40,8 +40,7 @@ struct ExpertsAgainstDense {
 // Only rows that count as measured, are not stale, had no seed that diverged, and have a validation loss, and as
 // many tokens as the baseline within a hundredth. Nothing without a model with experts or without dense models of two
 // sizes.
-std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Variant>& variants,
-                                                         const std::string& base_case);
+std::optional<ExpertsAgainstDense> experts_against_dense(const std::vector<Row>& rows, const std::string& base_recipe);
 
 // Between two neighbours in size, of which the larger is the better, losses fall linearly in the logarithm of the
 // parameters. The interval has the spread of all three rows over seeds (Welch), through the first derivatives.

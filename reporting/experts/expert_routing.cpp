@@ -212,16 +212,16 @@ std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector
     return lines;
 }
 
-std::string routing_html(const std::vector<Variant>& variants, const ExpertLoads& loads, const std::string& id,
+std::string routing_html(const std::vector<Row>& rows, const ExpertLoads& loads, const std::string& id,
                          const std::string& suffix) {
     std::string out;
     std::size_t drawn = 0, left_out = 0;
-    for (const Variant& variant : variants) {
-        const auto trial = std::find_if(variant.ok.begin(), variant.ok.end(), [&](const results_db::TrialRow* one) {
+    for (const Row& row : rows) {
+        const auto trial = std::find_if(row.ok.begin(), row.ok.end(), [&](const results_db::TrialRow* one) {
             const auto found = loads.find(one->config_hash);
             return found != loads.end() && !found->second.empty();
         });
-        if (trial == variant.ok.end()) continue;
+        if (trial == row.ok.end()) continue;
         if (drawn == kMostRows) {
             ++left_out;
             continue;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reporting/render/heat_map.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -49,7 +49,7 @@ std::vector<HeatMap> routing_maps(const std::string& name, const std::vector<jou
 std::vector<std::pair<std::string, std::string>> routing_lines(const std::vector<journal::ExpertLoad>& loads);
 
 // A section of the page: the maps of each row's first finished trial with experts. Empty where none has any.
-std::string routing_html(const std::vector<Variant>& variants, const ExpertLoads& loads, const std::string& id,
+std::string routing_html(const std::vector<Row>& rows, const ExpertLoads& loads, const std::string& id,
                          const std::string& suffix);
 
 }  // namespace deft::reporting

@@ -8,15 +8,15 @@
 
 namespace deft::reporting {
 
-std::string experts_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& base_case,
+std::string experts_html(const std::vector<Row>& rows, const Curves& curves, const std::string& base_recipe,
                          const std::string& id, const std::string& suffix) {
-    const std::optional<ExpertsAgainstDense> rows = experts_against_dense(variants, base_case);
-    if (!rows) return {};
+    const std::optional<ExpertsAgainstDense> compared = experts_against_dense(rows, base_recipe);
+    if (!compared) return {};
     std::string out = fmt::format("<h2 id=\"dense{}\">Experts against dense models</h2>\n", id);
-    const std::vector<std::string> sentences = multiple_sentences(*rows);
+    const std::vector<std::string> sentences = multiple_sentences(*compared);
     for (std::size_t i = 0; i + 1 < sentences.size(); ++i) out += "<p>" + html_escaped(sentences[i]) + "</p>\n";
-    std::vector<Figure> figures = {multiple_figure(*rows)};
-    const std::vector<Figure> validation = validation_figures(variants, curves);
+    std::vector<Figure> figures = {multiple_figure(*compared)};
+    const std::vector<Figure> validation = validation_figures(rows, curves);
     figures.insert(figures.end(), validation.begin(), validation.end());
     for (Figure& figure : figures) {
         figure.title += suffix;

@@ -7,8 +7,8 @@
 #include "reporting/glue/glue_scores.h"
 #include "reporting/glue/labelled_notes.h"
 #include "reporting/measured.h"
+#include "reporting/rows.h"
 #include "reporting/sweep_text.h"
-#include "reporting/variants.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -63,7 +63,7 @@ std::optional<Table> glue_table(const results_db::SweepResults& sweep) {
             table.notes.emplace_back("† The pretraining does not count as measured; its stage's table says why.");
             break;
         }
-    for (std::string& note : labelled_notes(variants_of(sweep))) table.notes.push_back(std::move(note));
+    for (std::string& note : labelled_notes(rows_of(sweep))) table.notes.push_back(std::move(note));
     return table;
 }
 

@@ -21,13 +21,13 @@ using results_db::TrialRow;
 
 constexpr std::size_t kMostNamed = 6;
 
-std::string valueless_note(const std::vector<Variant>& variants) {
+std::string valueless_note(const std::vector<Row>& rows) {
     std::map<std::string, std::vector<std::string>> trials;  // by why
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok)
-            for (const ScoreRow& row : trial->scores)
-                if (is_correlation(row.measure) && std::isnan(row.value)) {
-                    std::vector<std::string>& named = trials[why_no_value(row.measure)];
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok)
+            for (const ScoreRow& scored : trial->scores)
+                if (is_correlation(scored.measure) && std::isnan(scored.value)) {
+                    std::vector<std::string>& named = trials[why_no_value(scored.measure)];
                     const std::string name = results_db::trial_name(*trial);
                     if (named.empty() || named.back() != name) named.push_back(name);
                 }
@@ -53,14 +53,14 @@ std::vector<std::string> defects_of(const TrialRow& trial) {
     return defects;
 }
 
-std::vector<std::string> defect_notes(const std::vector<Variant>& variants) {
-    std::map<std::string, std::vector<std::string>> rows;  // by defect
-    for (const Variant& variant : variants) {
-        if (variant.trials.empty()) continue;
-        for (const std::string& defect : defects_of(*variant.trials.front())) rows[defect].push_back(variant.name);
+std::vector<std::string> defect_notes(const std::vector<Row>& rows) {
+    std::map<std::string, std::vector<std::string>> by_defect;  // by defect
+    for (const Row& row : rows) {
+        if (row.trials.empty()) continue;
+        for (const std::string& defect : defects_of(*row.trials.front())) by_defect[defect].push_back(row.name);
     }
     std::vector<std::string> notes;
-    for (const auto& [defect, names] : rows)
+    for (const auto& [defect, names] : by_defect)
         notes.push_back(fmt::format("Defect of the published code, switched on for {}: {}.",
                                     first_of(names, kMostNamed, "more rows"), defect));
     return notes;
@@ -79,10 +79,10 @@ std::string why_no_value(const std::string& measure) {
                                               : "Spearman");
 }
 
-std::vector<std::string> labelled_notes(const std::vector<Variant>& variants) {
+std::vector<std::string> labelled_notes(const std::vector<Row>& rows) {
     std::vector<std::string> notes;
-    if (std::string note = valueless_note(variants); !note.empty()) notes.push_back(std::move(note));
-    for (std::string& note : defect_notes(variants)) notes.push_back(std::move(note));
+    if (std::string note = valueless_note(rows); !note.empty()) notes.push_back(std::move(note));
+    for (std::string& note : defect_notes(rows)) notes.push_back(std::move(note));
     return notes;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
@@ -16,6 +16,6 @@ bool is_correlation(const std::string& measure);
 std::string why_no_value(const std::string& measure);
 
 // "No value: ..." of correlations, and "Defects of the published code ..." where [data.labelled] has them; none: none.
-std::vector<std::string> labelled_notes(const std::vector<Variant>& variants);
+std::vector<std::string> labelled_notes(const std::vector<Row>& rows);
 
 }  // namespace deft::reporting

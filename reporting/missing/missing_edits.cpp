@@ -16,8 +16,8 @@ namespace {
 using results_db::AskedScore;
 using results_db::TrialRow;
 
-bool is_of(const std::optional<ClaimedRow>& row, const Variant& variant) {
-    return row && is_claimed(variant, *row);
+bool is_of(const std::optional<ClaimedRow>& claimed, const Row& row) {
+    return claimed && is_claimed(row, *claimed);
 }
 
 // A suite's average takes any task that has an accuracy; only scores show which ones those are.
@@ -46,25 +46,25 @@ std::string task_to_ask(const Quantity& quantity) {
 
 }  // namespace
 
-std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
+std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
                                       const PublishedTable& table) {
     std::vector<MissingRun> edits;
-    for (const PublishedRow& row : table.rows) {
-        if (std::any_of(variants.begin(), variants.end(), [&](const Variant& variant) {
-                return is_claimed(variant, {row.case_name, row.budget_fraction});
+    for (const PublishedRow& published : table.rows) {
+        if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+                return is_claimed(row, {published.recipe, published.budget_fraction});
             }))
             continue;
-        const bool has_case = std::any_of(variants.begin(), variants.end(),
-                                          [&](const Variant& variant) { return variant.case_key == row.case_name; });
+        const bool has_recipe =
+            std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.recipe == published.recipe; });
         edits.push_back({Lack::edit,
-                         "row " + row.name(),
+                         "row " + published.name(),
                          "published, and not in the sweep",
                          "that row",
                          {},
                          {},
                          {},
-                         has_case ? fmt::format("add {:g} to train.budget_fraction", row.budget_fraction)
-                                  : fmt::format("add a [[case]] named \"{}\"", row.case_name)});
+                         has_recipe ? fmt::format("add {:g} to train.budget_fraction", published.budget_fraction)
+                                    : fmt::format("add a [[case]] named \"{}\"", published.recipe)});
     }
     for (const PublishedColumn& column : table.columns) {
         if (!column.measures || column.measures->kind == Quantity::Kind::resource || is_asked(sweep, *column.measures))
@@ -81,12 +81,12 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
     return edits;
 }
 
-std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant) {
+std::vector<std::string> claims_of(const PublishedTable& table, const Row& row) {
     std::vector<std::string> names;
-    const bool is_published = table.find(variant.case_key, variant.axes.budget_fraction) != nullptr;
+    const bool is_published = table.find(row.recipe, row.axes.budget_fraction) != nullptr;
     for (const Claim& claim : table.claims)
-        if ((claim.kind == ClaimKind::best_in_column && is_published) || is_of(claim.of, variant) ||
-            is_of(claim.against, variant) || is_of(claim.from, variant))
+        if ((claim.kind == ClaimKind::best_in_column && is_published) || is_of(claim.of, row) ||
+            is_of(claim.against, row) || is_of(claim.from, row))
             names.push_back(claim.id);
     return names;
 }

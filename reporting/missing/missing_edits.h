@@ -6,15 +6,15 @@
 
 #include "reporting/missing/missing_runs.h"
 #include "reporting/published/published.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
-// Rows without a case at that budget, and columns without a task.
-std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Variant>& variants,
+// Rows without a recipe at that budget, and columns without a task.
+std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
                                       const PublishedTable& table);
 
 // The names of the table's claims that are of that row, or compare it with others.
-std::vector<std::string> claims_of(const PublishedTable& table, const Variant& variant);
+std::vector<std::string> claims_of(const PublishedTable& table, const Row& row);
 
 }  // namespace deft::reporting

@@ -15,8 +15,8 @@
 #include "reporting/measured.h"
 #include "reporting/missing/missing_edits.h"
 #include "reporting/origins.h"
+#include "reporting/rows.h"
 #include "reporting/statistics/contrast.h"
-#include "reporting/variants.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
@@ -60,16 +60,15 @@ struct Cost {
 };
 
 // A finished trial of that row: it differs from the others in its seed alone.
-const TrialRow* finished_sibling(const Variant& variant) {
-    for (const TrialRow* trial : variant.ok)
+const TrialRow* finished_sibling(const Row& row) {
+    for (const TrialRow* trial : row.ok)
         if (trial->last_point && trial->train_seconds > 0) return trial;
     return nullptr;
 }
 
-Cost training_cost(const Variant& variant, const TrialRow& trial, const Rates& rates,
-                   const MissingEstimates& estimates) {
+Cost training_cost(const Row& row, const TrialRow& trial, const Rates& rates, const MissingEstimates& estimates) {
     Cost cost;
-    if (const TrialRow* sibling = finished_sibling(variant)) {
+    if (const TrialRow* sibling = finished_sibling(row)) {
         cost.flops = sibling->last_point->flops;
         cost.seconds = sibling->train_seconds;
         cost.usd = sibling->usd;
@@ -119,9 +118,9 @@ std::vector<std::string> unscored_tasks(const TrialRow& trial) {
     return tasks;
 }
 
-void add_trials(const Variant& variant, const std::string& selector, const Rates& rates,
-                const MissingEstimates& estimates, std::set<std::string>& seen, std::vector<MissingRun>& runs) {
-    for (const TrialRow* trial : variant.trials) {
+void add_trials(const Row& row, const std::string& selector, const Rates& rates, const MissingEstimates& estimates,
+                std::set<std::string>& seen, std::vector<MissingRun>& runs) {
+    for (const TrialRow* trial : row.trials) {
         const std::vector<std::string> tasks = unscored_tasks(*trial);
         if (trial->state == "ok" && tasks.empty()) continue;
         MissingRun run;
@@ -130,12 +129,12 @@ void add_trials(const Variant& variant, const std::string& selector, const Rates
         if (trial->state == "ok") {
             run.lack = Lack::scoring;
             run.why = fmt::format("{} not scored", fmt::join(tasks, ", "));
-            run.fills = fmt::format("{} of {}", fmt::join(tasks, ", "), variant.name);
+            run.fills = fmt::format("{} of {}", fmt::join(tasks, ", "), row.name);
             if (rates.scoring_seconds > 0) run.seconds = rates.scoring_seconds * static_cast<double>(tasks.size());
         } else {
             run.why = why_unfinished(*trial);
-            run.fills = "all of " + variant.name;
-            if (!is_imported(variant)) set_cost(run, training_cost(variant, *trial, rates, estimates));
+            run.fills = "all of " + row.name;
+            if (!is_imported(row)) set_cost(run, training_cost(row, *trial, rates, estimates));
             if (!seen.insert(trial->config_hash).second) {  // another place of the sweep shares it
                 set_cost(run, {0, 0, run.usd ? std::optional(0.0) : std::nullopt});
                 run.why += ", the same training as above";
@@ -153,35 +152,34 @@ std::string enough_seeds(const std::vector<std::int64_t>& seeds) {
     return fmt::format("{}", fmt::join(all, ","));
 }
 
-std::vector<std::int64_t> units_of(const Variant& variant) {
+std::vector<std::int64_t> units_of(const Row& row) {
     std::vector<std::int64_t> units;
-    for (const TrialRow* trial : variant.trials) {
+    for (const TrialRow* trial : row.trials) {
         const std::int64_t seed = std::stoll(unit_seed(*trial));
         if (std::find(units.begin(), units.end(), seed) == units.end()) units.push_back(seed);
     }
     return units;
 }
 
-std::string verdicts_text(const Variant& variant, const SweepAbout& about) {
-    std::vector<std::string> claims =
-        about.published ? claims_of(*about.published, variant) : std::vector<std::string>();
-    return claims.empty() ? "a verdict on " + variant.name : fmt::format("verdicts: {}", fmt::join(claims, ", "));
+std::string verdicts_text(const Row& row, const SweepAbout& about) {
+    std::vector<std::string> claims = about.published ? claims_of(*about.published, row) : std::vector<std::string>();
+    return claims.empty() ? "a verdict on " + row.name : fmt::format("verdicts: {}", fmt::join(claims, ", "));
 }
 
-void add_seeds(const Variant& variant, const SweepAbout& about, const std::string& selector, const Rates& rates,
+void add_seeds(const Row& row, const SweepAbout& about, const std::string& selector, const Rates& rates,
                const MissingEstimates& estimates, std::vector<MissingRun>& runs) {
-    if (is_imported(variant)) return;
-    const std::vector<std::int64_t> units = units_of(variant);
+    if (is_imported(row)) return;
+    const std::vector<std::int64_t> units = units_of(row);
     if (units.empty() || units.size() >= kFewestSeeds) return;
     MissingRun run;
     run.lack = Lack::seeds;
     const std::size_t lacking = kFewestSeeds - units.size();
-    run.name = fmt::format("{}: {}", variant.name, counted(lacking, "more seed"));
+    run.name = fmt::format("{}: {}", row.name, counted(lacking, "more seed"));
     run.why = fmt::format("{} of {} seeds", units.size(), kFewestSeeds);
-    run.fills = verdicts_text(variant, about);
-    run.command = command_of(selector, variant.name, " --seeds " + shell_word(enough_seeds(units)), estimates);
-    const double trials_a_unit = static_cast<double>(variant.trials.size()) / static_cast<double>(units.size());
-    set_cost(run, training_cost(variant, *variant.trials.front(), rates, estimates),
+    run.fills = verdicts_text(row, about);
+    run.command = command_of(selector, row.name, " --seeds " + shell_word(enough_seeds(units)), estimates);
+    const double trials_a_unit = static_cast<double>(row.trials.size()) / static_cast<double>(units.size());
+    set_cost(run, training_cost(row, *row.trials.front(), rates, estimates),
              static_cast<double>(lacking) * trials_a_unit);
     runs.push_back(std::move(run));
 }
@@ -197,7 +195,7 @@ void add_search(const SweepResults& sweep, const std::string& selector, const Mi
         run.lack = trial.state == "ok" ? Lack::scoring : Lack::training;
         run.name = results_db::trial_name(trial);
         run.why = trial.state == "ok" ? fmt::format("{} not scored", fmt::join(tasks, ", ")) : why_unfinished(trial);
-        run.fills = "the learning rate of " + trial.case_key + ", which the table waits for";
+        run.fills = "the learning rate of " + trial.recipe + ", which the table waits for";
         run.command = command_of_table(selector, estimates);
         const auto planned = estimates.planned_flops.find(trial.config_hash);
         if (run.lack == Lack::training && planned != estimates.planned_flops.end()) run.flops = planned->second;
@@ -217,13 +215,13 @@ bool is_left(const MissingRun& run) {
 }
 
 // All that can be run: what the sweep has left, and the seeds that verdicts need where all rows have the same seeds.
-std::string command_of_all(const std::vector<Variant>& variants, const std::vector<MissingRun>& runs,
+std::string command_of_all(const std::vector<Row>& rows, const std::vector<MissingRun>& runs,
                            const std::string& selector, const MissingEstimates& estimates) {
     const bool lacks_seeds =
         std::any_of(runs.begin(), runs.end(), [](const MissingRun& run) { return run.lack == Lack::seeds; });
     std::set<std::vector<std::int64_t>> seeds;
-    for (const Variant& variant : variants)
-        if (!is_imported(variant)) seeds.insert(units_of(variant));
+    for (const Row& row : rows)
+        if (!is_imported(row)) seeds.insert(units_of(row));
     if (lacks_seeds && seeds.size() == 1)
         return command_of_table(selector, estimates) + " --seeds " + shell_word(enough_seeds(*seeds.begin()));
     return std::any_of(runs.begin(), runs.end(), is_left) ? command_of_table(selector, estimates) : std::string();
@@ -233,30 +231,30 @@ std::string command_of_all(const std::vector<Variant>& variants, const std::vect
 
 MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
     const std::string selector = results_db::full_name(sweep);
-    const std::vector<Variant> variants = variants_of(sweep);
+    const std::vector<Row> rows = rows_of(sweep);
     const Rates rates(sweep);
     MissingRuns missing;
     std::set<std::string> seen;
     add_search(sweep, selector, estimates, missing.runs);
-    for (const Variant& variant : variants) {
-        add_trials(variant, selector, rates, estimates, seen, missing.runs);
-        add_seeds(variant, about, selector, rates, estimates, missing.runs);
-        if (const std::string why = not_measured(variant); !why.empty())
+    for (const Row& row : rows) {
+        add_trials(row, selector, rates, estimates, seen, missing.runs);
+        add_seeds(row, about, selector, rates, estimates, missing.runs);
+        if (const std::string why = not_measured(row); !why.empty())
             missing.runs.push_back({Lack::edit,
-                                    variant.name,
+                                    row.name,
                                     why,
-                                    "scores of " + variant.name,
+                                    "scores of " + row.name,
                                     {},
                                     {},
                                     {},
                                     "train it longer, or let its schedules end: it does not count as measured"});
     }
     if (about.published)
-        for (MissingRun& run : missing_edits(sweep, variants, *about.published)) missing.runs.push_back(std::move(run));
+        for (MissingRun& run : missing_edits(sweep, rows, *about.published)) missing.runs.push_back(std::move(run));
     // Edits, which have no estimate, come after all others.
     std::stable_sort(missing.runs.begin(), missing.runs.end(),
                      [](const MissingRun& a, const MissingRun& b) { return rank_of(a) < rank_of(b); });
-    missing.command = command_of_all(variants, missing.runs, selector, estimates);
+    missing.command = command_of_all(rows, missing.runs, selector, estimates);
     return missing;
 }
 

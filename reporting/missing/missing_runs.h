@@ -16,7 +16,7 @@ enum class Lack {
     training,  // a trial that has not finished
     scoring,   // tasks that were asked of a trained model
     seeds,     // repeats that a verdict needs
-    edit,      // what no case or task of the sweep would fill: its file must be changed, and there is nothing to run
+    edit,      // what no recipe or task of the sweep would fill: its file must be changed, and there is nothing to run
 };
 
 struct MissingRun {

@@ -61,9 +61,9 @@ const TrainPoint* newest_point(const TrialCurve& curve, std::int64_t step) {
     return after == curve.points.begin() ? nullptr : &*(after - 1);
 }
 
-Series loss_series(const Variant& variant, const std::vector<const TrialCurve*>& seeds, const Abscissa& abscissa) {
+Series loss_series(const Row& row, const std::vector<const TrialCurve*>& seeds, const Abscissa& abscissa) {
     Series series;
-    series.name = series_name(variant);
+    series.name = series_name(row);
     series.seeds = seeds.size();
     std::map<std::int64_t, Gathered> losses, validation;
     for (const TrialCurve* curve : seeds) {
@@ -79,24 +79,24 @@ Series loss_series(const Variant& variant, const std::vector<const TrialCurve*>&
     return series;
 }
 
-std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves) {
+std::vector<Figure> curve_figures(const std::vector<Row>& rows, const Curves& curves) {
     std::vector<Figure> figures;
-    const CaseStyles styles(variants);
+    const RecipeStyles styles(rows);
     for (const Abscissa& abscissa : {kByLayerTokens, kByInputTokens, kByFlops}) {
         Figure figure;
         figure.id = std::string("loss-") + abscissa.id;
         figure.title = fmt::format("Training loss by {}", abscissa.name);
         figure.x_title = abscissa.name;
         figure.y_title = "Training loss (nats)";
-        for (const Variant& variant : variants) {
-            const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::points, variant, curves);
+        for (const Row& row : rows) {
+            const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::points, row, curves);
             if (own.empty()) continue;
             if (figure.series.size() == kMostSeries) {
-                figure.not_drawn.push_back(variant.name);
+                figure.not_drawn.push_back(row.name);
                 continue;
             }
-            figure.series.push_back(loss_series(variant, own, abscissa));
-            styles.give(variant, figure.series.back());
+            figure.series.push_back(loss_series(row, own, abscissa));
+            styles.give(row, figure.series.back());
         }
         if (!figure.series.empty()) figures.push_back(std::move(figure));
     }
@@ -152,29 +152,29 @@ std::vector<CurvePoint> decimate(const std::vector<CurvePoint>& points, std::siz
 
 namespace {
 
-std::string axes_key(const Variant& variant) {
-    return fmt::format("{}|{}", variant.axes.budget_fraction, variant.axes.others_text());
+std::string axes_key(const Row& row) {
+    return fmt::format("{}|{}", row.axes.budget_fraction, row.axes.others_text());
 }
 
 }  // namespace
 
-std::string series_name(const Variant& variant) {
-    std::string name = variant.case_key;
-    if (variant.axes.has_budget) name += " " + variant.axes.budget_text();
-    if (const std::string others = variant.axes.others_text(); !others.empty()) name += " " + others;
+std::string series_name(const Row& row) {
+    std::string name = row.recipe;
+    if (row.axes.has_budget) name += " " + row.axes.budget_text();
+    if (const std::string others = row.axes.others_text(); !others.empty()) name += " " + others;
     return name;
 }
 
-CaseStyles::CaseStyles(const std::vector<Variant>& variants) {
-    for (const Variant& variant : variants) {
-        of_case_.try_emplace(variant.case_key, of_case_.size());
-        of_axes_.try_emplace(axes_key(variant), of_axes_.size());
+RecipeStyles::RecipeStyles(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+        of_recipe_.try_emplace(row.recipe, of_recipe_.size());
+        of_axes_.try_emplace(axes_key(row), of_axes_.size());
     }
 }
 
-void CaseStyles::give(const Variant& variant, Series& series) const {
-    series.style = of_case_.at(variant.case_key);
-    series.dash = of_axes_.at(axes_key(variant));
+void RecipeStyles::give(const Row& row, Series& series) const {
+    series.style = of_recipe_.at(row.recipe);
+    series.dash = of_axes_.at(axes_key(row));
 }
 
 namespace {
@@ -216,50 +216,50 @@ std::string epochs_text(double value) {
     return fmt::format("{:.2f}", value);
 }
 
-std::size_t parts_of(const std::vector<Variant>& variants, const Curves& curves) {
+std::size_t parts_of(const std::vector<Row>& rows, const Curves& curves) {
     std::size_t parts = 0;
-    for (const Variant& variant : variants)
-        for (const TrialCurve* curve : curves_with(&TrialCurve::sampling, variant, curves))
+    for (const Row& row : rows)
+        for (const TrialCurve* curve : curves_with(&TrialCurve::sampling, row, curves))
             parts = std::max(parts, curve->epochs.size());
     return parts;
 }
 
 }  // namespace
 
-std::vector<Figure> pool_figures(const std::vector<Variant>& variants, const Curves& curves) {
+std::vector<Figure> pool_figures(const std::vector<Row>& rows, const Curves& curves) {
     Figure figure;
     figure.id = "sampling-pool";
     figure.title = "Samples admitted by step";
     figure.x_title = "step";
     figure.y_title = "samples";
     figure.schedule = true;
-    CaseStyles styles(variants);
+    RecipeStyles styles(rows);
     bool any_change = false;
-    for (const Variant& variant : variants) {
-        const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::sampling, variant, curves);
+    for (const Row& row : rows) {
+        const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::sampling, row, curves);
         if (own.empty()) continue;
         if (figure.series.size() == kMostSeries) {
-            figure.not_drawn.push_back(variant.name);
+            figure.not_drawn.push_back(row.name);
             continue;
         }
         Series series;
-        series.name = series_name(variant);
+        series.name = series_name(row);
         series.seeds = own.size();
         series.points = pools_of(own);
         any_change = any_change || changes(series.points);
-        styles.give(variant, series);
+        styles.give(row, series);
         figure.series.push_back(std::move(series));
     }
     if (!any_change) return {};
     return {std::move(figure)};
 }
 
-Table draws_table(const std::vector<Variant>& variants, const Curves& curves) {
+Table draws_table(const std::vector<Row>& rows, const Curves& curves) {
     Table table;
     table.caption = "What was drawn from the training samples by the last step, means over seeds";
     table.columns = {{"row", Align::left},       {"samples\nadmitted"}, {"samples\ndrawn"},
                      {"of these\ndrawn before"}, {"tokens\ncut"},       {"tokens\npadded"}};
-    const std::size_t parts = parts_of(variants, curves);
+    const std::size_t parts = parts_of(rows, curves);
     for (std::size_t part = 0; part < parts; ++part)
         table.columns.push_back({part == 0           ? std::string("epochs of\nthe easiest")
                                  : part + 1 == parts ? std::string("of the\nhardest")
@@ -269,16 +269,16 @@ Table draws_table(const std::vector<Variant>& variants, const Curves& curves) {
             return std::optional<double>(static_cast<double>(curve.sampling.back().*member));
         };
     };
-    for (const Variant& variant : variants) {
-        const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::sampling, variant, curves);
+    for (const Row& row : rows) {
+        const std::vector<const TrialCurve*> own = curves_with(&TrialCurve::sampling, row, curves);
         if (own.empty()) continue;
-        std::vector<Cell>& row = table.rows.emplace_back();
-        row.emplace_back(series_name(variant));
+        std::vector<Cell>& cells = table.rows.emplace_back();
+        cells.emplace_back(series_name(row));
         for (const auto member : {&SamplingPoint::pool, &SamplingPoint::drawn, &SamplingPoint::repeated,
                                   &SamplingPoint::cut_tokens, &SamplingPoint::padded_tokens})
-            row.push_back(mean_cell(own, last(member), si));
+            cells.push_back(mean_cell(own, last(member), si));
         for (std::size_t part = 0; part < parts; ++part)
-            row.push_back(mean_cell(
+            cells.push_back(mean_cell(
                 own,
                 [part](const TrialCurve& curve) {
                     return part < curve.epochs.size() ? std::optional(curve.epochs[part]) : std::nullopt;

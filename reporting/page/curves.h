@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "reporting/render/figure.h"
+#include "reporting/rows.h"
 #include "reporting/table.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -35,10 +35,10 @@ inline constexpr std::size_t kMostDrawnPoints = 600;  // of a series
 
 // The row's finished seeds that have something in that member.
 template <class Points>
-std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialCurve::*points, const Variant& variant,
+std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialCurve::*points, const Row& row,
                                                        const Curves& curves) {
     std::vector<const results_db::TrialCurve*> out;
-    for (const results_db::TrialRow* trial : variant.ok)
+    for (const results_db::TrialRow* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash);
             found != curves.end() && !(found->second.*points).empty())
             out.push_back(&found->second);
@@ -46,13 +46,12 @@ std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialC
 }
 
 // Training losses as points, validation losses as marks: means over those seeds at the steps that all of them have.
-Series loss_series(const Variant& variant, const std::vector<const results_db::TrialCurve*>& seeds,
-                   const Abscissa& abscissa);
+Series loss_series(const Row& row, const std::vector<const results_db::TrialCurve*>& seeds, const Abscissa& abscissa);
 
 // Training loss by layer-averaged tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
 // a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can
 // distinguish are named, not drawn. Empty where nothing was recorded.
-std::vector<Figure> curve_figures(const std::vector<Variant>& variants, const Curves& curves);
+std::vector<Figure> curve_figures(const std::vector<Row>& rows, const Curves& curves);
 
 // Consumption at that step: the newest logged point up to it; null before the first.
 const journal::TrainPoint* newest_point(const results_db::TrialCurve& curve, std::int64_t step);
@@ -66,19 +65,19 @@ Table figure_table(const Figure& figure);
 // they were. The band of a kept point covers its run. Nothing is averaged.
 std::vector<CurvePoint> decimate(const std::vector<CurvePoint>& points, std::size_t most);
 
-// How the rows of a sweep are drawn: colour and marker show the case, the dash shows the other axes.
+// How the rows of a sweep are drawn: colour and marker show the recipe, the dash shows the other axes.
 
 // "cl 50% layers=2".
-std::string series_name(const Variant& variant);
+std::string series_name(const Row& row);
 
-// Styled by the case's place in the sweep, so that it looks alike in every figure, whatever the others leave out.
-class CaseStyles {
+// Styled by the recipe's place in the sweep, so that it looks alike in every figure, whatever the others leave out.
+class RecipeStyles {
  public:
-    explicit CaseStyles(const std::vector<Variant>& variants);
-    void give(const Variant& variant, Series& series) const;
+    explicit RecipeStyles(const std::vector<Row>& rows);
+    void give(const Row& row, Series& series) const;
 
  private:
-    std::map<std::string, std::size_t> of_case_, of_axes_;
+    std::map<std::string, std::size_t> of_recipe_, of_axes_;
 };
 
 // Training's draws from its samples: how many were admitted, drawn again, cut and padded, and how often the easy and
@@ -86,10 +85,10 @@ class CaseStyles {
 
 // Samples that a curriculum admits, by step, means over the finished seeds of each row. Empty where every row admits
 // all samples from its first step on.
-std::vector<Figure> pool_figures(const std::vector<Variant>& variants, const Curves& curves);
+std::vector<Figure> pool_figures(const std::vector<Row>& rows, const Curves& curves);
 
-// One row a row of the comparison, at its last step: means over the finished seeds. Without rows where nothing was
-// recorded.
-Table draws_table(const std::vector<Variant>& variants, const Curves& curves);
+// One line for each row of the comparison, at its last step: means over the finished seeds. Without rows where nothing
+// was recorded.
+Table draws_table(const std::vector<Row>& rows, const Curves& curves);
 
 }  // namespace deft::reporting

@@ -20,11 +20,11 @@
 #include "reporting/rate_search.h"
 #include "reporting/render/html.h"
 #include "reporting/render/table_json.h"
+#include "reporting/rows.h"
 #include "reporting/stages.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "reporting/tradeoff/tradeoff_html.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
@@ -70,7 +70,7 @@ OrderedJson scores_json(const TrialRow& trial) {
 OrderedJson trial_json(const TrialRow& trial) {
     OrderedJson json = {{"name", results_db::trial_name(trial)},
                         {"stage", trial.stage},
-                        {"case", trial.case_key},
+                        {"case", trial.recipe},
                         {"axes", OrderedJson::parse(trial.axes_json, nullptr, false)},
                         {"seed", trial.seed},
                         {"seeds", trial.seeds},
@@ -228,12 +228,12 @@ std::string curves_html(std::vector<Figure> figures, const std::string& id, cons
     return out;
 }
 
-std::string draws_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+std::string draws_html(const std::vector<Row>& rows, const Curves& curves, const std::string& id,
                        const std::string& suffix) {
-    Table table = draws_table(variants, curves);
+    Table table = draws_table(rows, curves);
     if (table.rows.empty()) return {};
     std::string out = fmt::format("<h2 id=\"draws{}\">What was drawn</h2>\n", id);
-    for (Figure& figure : pool_figures(variants, curves)) {
+    for (Figure& figure : pool_figures(rows, curves)) {
         figure.title += suffix;
         out += figure_html(figure);
     }
@@ -250,27 +250,26 @@ std::vector<std::string> without(std::vector<std::string> notes, const std::vect
 // The tables and figures of one stage, under its name where it has one.
 std::string stage_html(const ReportData& data, const StageResults& stage, const std::string& suffix) {
     const Table table = comparison_table(stage.sweep, about_stage(data.about, stage));
-    const std::vector<Variant> variants = variants_of(stage.sweep);
+    const std::vector<Row> rows = rows_of(stage.sweep);
     const std::vector<Block> blocks = page_blocks(table);
     const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
     std::string out;
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
     out += tradeoff_html(stage.sweep, about_stage(data.about, stage), id, suffix);
-    if (!variants.empty())
-        out += experts_html(variants, data.curves, baseline_case(variants, data.about.baseline, data.sweep.name), id,
-                            suffix);
-    out += comparison_html(table, without(table.notes, cost_notes(variants)), blocks, id, suffix);
-    out += curves_html(curve_figures(variants, data.curves), id, suffix);
-    out += schedules_html(variants, data.curves, id, suffix);
-    out += draws_html(variants, data.curves, id, suffix);
-    out += routing_html(variants, data.experts, id, suffix);
+    if (!rows.empty())
+        out += experts_html(rows, data.curves, baseline_recipe(rows, data.about.baseline, data.sweep.name), id, suffix);
+    out += comparison_html(table, without(table.notes, cost_notes(rows)), blocks, id, suffix);
+    out += curves_html(curve_figures(rows, data.curves), id, suffix);
+    out += schedules_html(rows, data.curves, id, suffix);
+    out += draws_html(rows, data.curves, id, suffix);
+    out += routing_html(rows, data.experts, id, suffix);
     out += fmt::format("<h2 id=\"cost{}\">Cost</h2>\n", id);
     out += render_html(
         part_of(table, blocks.front(), "What each row consumed, and how much of the baseline's that is" + suffix));
     for (const Block& block : blocks)
         if (is_of_cost(table, block))
             out += render_html(part_of(table, block, "Cost breakdown, means over seeds" + suffix)) +
-                   notes_html(cost_notes(variants));
+                   notes_html(cost_notes(rows));
     return out;
 }
 
@@ -282,10 +281,10 @@ std::vector<ClaimFinding> claims_of(const ReportData& data) {
 }
 
 std::string render_page(const ReportData& data) {
-    const std::vector<Variant> variants = variants_of(data.sweep);
+    const std::vector<Row> rows = rows_of(data.sweep);
     const std::string suffix = overrides_suffix(data.sweep);
     std::string out =
-        page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, variants.size()) + verdicts_html(data);
+        page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, rows.size()) + verdicts_html(data);
     if (const std::optional<Table> glue = glue_table(data.sweep))
         out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue);
     for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
@@ -294,7 +293,7 @@ std::string render_page(const ReportData& data) {
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
         out += "<p class=\"facts\">" + html_escaped(note) + "</p>\n";
     out += "<h2 id=\"provenance\">Provenance</h2>\n<p>Every measured cell above links to its trials.</p>\n";
-    out += provenance_html(variants, data.checkpoints, data.about.points);
+    out += provenance_html(rows, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +
            render_html(raw_values_table(data.sweep)) + "</details>\n";
     return out + "</main>\n</body>\n</html>\n";

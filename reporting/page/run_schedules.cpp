@@ -23,35 +23,35 @@ using results_db::TrialRow;
 constexpr std::size_t kMostMaps = 8;
 constexpr std::size_t kRuns = 60;  // of logged steps, in a map
 
-// A case's row at its largest budget, with the seed that represents it.
+// A recipe's row at its largest budget, with the seed that represents it.
 struct ShownRow {
-    const Variant* variant = nullptr;
+    const Row* measured = nullptr;
     const TrialRow* trial = nullptr;
     const TrialCurve* curve = nullptr;
 };
 
-std::optional<ShownRow> shown_row(const Variant& variant, const Curves& curves) {
-    for (const TrialRow* trial : variant.ok)
+std::optional<ShownRow> shown_row(const Row& row, const Curves& curves) {
+    for (const TrialRow* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash); found != curves.end() && !found->second.points.empty())
-            return ShownRow{&variant, trial, &found->second};
+            return ShownRow{&row, trial, &found->second};
     return std::nullopt;
 }
 
-// In the order of the cases.
-std::vector<ShownRow> shown_rows(const std::vector<Variant>& variants, const Curves& curves) {
-    std::vector<ShownRow> rows;
+// In the order of the recipes.
+std::vector<ShownRow> shown_rows(const std::vector<Row>& rows, const Curves& curves) {
+    std::vector<ShownRow> shown;
     std::map<std::string, std::size_t> places;
-    for (const Variant& variant : variants) {
-        const std::optional<ShownRow> row = shown_row(variant, curves);
-        if (!row) continue;
-        const std::string key = variant.case_key + "|" + variant.axes.others_text();
-        const auto [place, is_new] = places.try_emplace(key, rows.size());
+    for (const Row& row : rows) {
+        const std::optional<ShownRow> one = shown_row(row, curves);
+        if (!one) continue;
+        const std::string key = row.recipe + "|" + row.axes.others_text();
+        const auto [place, is_new] = places.try_emplace(key, shown.size());
         if (is_new)
-            rows.push_back(*row);
-        else if (variant.axes.budget_fraction > rows[place->second].variant->axes.budget_fraction)
-            rows[place->second] = *row;
+            shown.push_back(*one);
+        else if (row.axes.budget_fraction > shown[place->second].measured->axes.budget_fraction)
+            shown[place->second] = *one;
     }
-    return rows;
+    return shown;
 }
 
 // The part of the configuration that describes layers.
@@ -103,8 +103,8 @@ HeatMap kept_map(const ShownRow& row, const DroppingLayers& layers) {
     const std::vector<TrainPoint>& points = row.curve->points;
     const std::size_t runs = std::min(kRuns, points.size());
     HeatMap map;
-    map.title = "Tokens that each layer takes: " + series_name(*row.variant);
-    map.id = "kept-" + html_id(series_name(*row.variant));
+    map.title = "Tokens that each layer takes: " + series_name(*row.measured);
+    map.id = "kept-" + html_id(series_name(*row.measured));
     map.x_title = "training step, the last of a cell";
     map.y_title = "layer";
     map.value_title = "tokens of a sample that a layer takes";
@@ -133,8 +133,8 @@ std::vector<CurvePoint> length_points(const std::vector<TrainPoint>& points) {
 
 }  // namespace
 
-std::vector<Figure> length_figures(const std::vector<Variant>& variants, const Curves& curves) {
-    const CaseStyles styles(variants);
+std::vector<Figure> length_figures(const std::vector<Row>& rows, const Curves& curves) {
+    const RecipeStyles styles(rows);
     Figure figure;
     figure.id = "run-length";
     figure.title = "Length of a sample by step";
@@ -143,27 +143,27 @@ std::vector<Figure> length_figures(const std::vector<Variant>& variants, const C
     figure.schedule = true;
     figure.words = "How long the samples of a step were. Lines that lie on each other are alike.";
     bool changes = false;
-    for (const ShownRow& row : shown_rows(variants, curves)) {
+    for (const ShownRow& row : shown_rows(rows, curves)) {
         if (figure.series.size() == kMostSeries) {
-            figure.not_drawn.push_back(row.variant->name);
+            figure.not_drawn.push_back(row.measured->name);
             continue;
         }
         Series series;
-        series.name = series_name(*row.variant);
+        series.name = series_name(*row.measured);
         series.seeds = 1;
         series.points = length_points(row.curve->points);
         for (const CurvePoint& point : series.points) changes = changes || point.y != series.points.front().y;
-        styles.give(*row.variant, series);
-        series.dash = series.style;  // schedules of several cases lie on each other, and show through
+        styles.give(*row.measured, series);
+        series.dash = series.style;  // schedules of several recipes lie on each other, and show through
         figure.series.push_back(std::move(series));
     }
     if (!changes) return {};
     return {std::move(figure)};
 }
 
-std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curves& curves) {
+std::vector<HeatMap> kept_maps(const std::vector<Row>& rows, const Curves& curves) {
     std::vector<HeatMap> maps;
-    for (const ShownRow& row : shown_rows(variants, curves)) {
+    for (const ShownRow& row : shown_rows(rows, curves)) {
         const DroppingLayers layers = dropping_layers(*row.trial);
         if (layers.layers > 0 && !layers.dropping.empty() && maps.size() < kMostMaps)
             maps.push_back(kept_map(row, layers));
@@ -171,10 +171,10 @@ std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curve
     return maps;
 }
 
-std::string schedules_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+std::string schedules_html(const std::vector<Row>& rows, const Curves& curves, const std::string& id,
                            const std::string& suffix) {
-    std::vector<Figure> figures = length_figures(variants, curves);
-    std::vector<HeatMap> maps = kept_maps(variants, curves);
+    std::vector<Figure> figures = length_figures(rows, curves);
+    std::vector<HeatMap> maps = kept_maps(rows, curves);
     if (figures.empty() && maps.empty()) return {};
     std::string out = fmt::format(
         "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each case at its largest budget, of "

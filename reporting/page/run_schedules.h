@@ -7,21 +7,21 @@
 #include "reporting/page/curves.h"
 #include "reporting/render/figure.h"
 #include "reporting/render/heat_map.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
-// Each case is shown by the first finished seed with a curve of its largest budget: seeds share a schedule, and those
+// Each recipe is shown by the first finished seed with a curve of its largest budget: seeds share a schedule, and those
 // of smaller budgets are shorter ones of the same form.
 
-// The length of samples by step. Empty where it changes in no case.
-std::vector<Figure> length_figures(const std::vector<Variant>& variants, const Curves& curves);
+// The length of samples by step. Empty where it changes in no recipe.
+std::vector<Figure> length_figures(const std::vector<Row>& rows, const Curves& curves);
 
-// The tokens of a sample that each layer takes, by layer and step: one map a case whose layers drop tokens.
-std::vector<HeatMap> kept_maps(const std::vector<Variant>& variants, const Curves& curves);
+// The tokens of a sample that each layer takes, by layer and step: one map a recipe whose layers drop tokens.
+std::vector<HeatMap> kept_maps(const std::vector<Row>& rows, const Curves& curves);
 
 // A section of the page. Empty where nothing changes and no layer drops tokens.
-std::string schedules_html(const std::vector<Variant>& variants, const Curves& curves, const std::string& id,
+std::string schedules_html(const std::vector<Row>& rows, const Curves& curves, const std::string& id,
                            const std::string& suffix);
 
 }  // namespace deft::reporting

@@ -5,12 +5,12 @@
 
 #include "reporting/page/curves.h"
 #include "reporting/render/figure.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
 // Over layer-averaged tokens and over FLOPs: one series a row whose finished seeds were all validated at three steps or
 // more. Empty where no two rows were.
-std::vector<Figure> validation_figures(const std::vector<Variant>& variants, const Curves& curves);
+std::vector<Figure> validation_figures(const std::vector<Row>& rows, const Curves& curves);
 
 }  // namespace deft::reporting

@@ -135,7 +135,7 @@ void read_cells(const ConfigNode& values, const ConfigNode& missing, const std::
 PublishedRow read_row(const ConfigNode& node, const std::vector<PublishedColumn>& columns) {
     TableReader reader(node, "row");
     PublishedRow row;
-    row.case_name = reader.required_text("case");
+    row.recipe = reader.required_text("case");
     row.budget_fraction = reader.required<double>("budget_fraction");
     reader.optional("data", row.data);
     const std::string doubt = read_doubt(reader, "");
@@ -159,7 +159,7 @@ void read_columns(const ConfigNode& items, PublishedTable& table) {
 void read_rows(const ConfigNode& items, PublishedTable& table) {
     for (const ConfigNode& item : items.items) {
         PublishedRow row = read_row(item, table.columns);
-        if (table.find(row.case_name, row.budget_fraction) != nullptr)
+        if (table.find(row.recipe, row.budget_fraction) != nullptr)
             throw Error(ErrorKind::config, item.place, "a row of that case and budget is there already");
         table.rows.push_back(std::move(row));
     }
@@ -206,7 +206,7 @@ const PublishedCell* PublishedRow::find(const std::string& key) const {
 }
 
 std::string PublishedRow::name() const {
-    return fmt::format("{} at {:.3g}%", case_name, budget_fraction * 100);
+    return fmt::format("{} at {:.3g}%", recipe, budget_fraction * 100);
 }
 
 const PublishedColumn* PublishedTable::column(const std::string& key) const {
@@ -215,16 +215,16 @@ const PublishedColumn* PublishedTable::column(const std::string& key) const {
     return nullptr;
 }
 
-const PublishedRow* PublishedTable::find(const std::string& case_name, double budget_fraction) const {
+const PublishedRow* PublishedTable::find(const std::string& recipe, double budget_fraction) const {
     for (const PublishedRow& row : rows)
-        if (row.case_name == case_name && same_budget(row.budget_fraction, budget_fraction)) return &row;
+        if (row.recipe == recipe && same_budget(row.budget_fraction, budget_fraction)) return &row;
     return nullptr;
 }
 
-const PublishedRow* PublishedTable::full_budget(const std::string& case_name) const {
+const PublishedRow* PublishedTable::full_budget(const std::string& recipe) const {
     const PublishedRow* best = nullptr;
     for (const PublishedRow& row : rows)
-        if (row.case_name == case_name && (best == nullptr || row.budget_fraction > best->budget_fraction)) best = &row;
+        if (row.recipe == recipe && (best == nullptr || row.budget_fraction > best->budget_fraction)) best = &row;
     return best;
 }
 

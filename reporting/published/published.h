@@ -37,7 +37,7 @@ struct PublishedCell {
 };
 
 struct PublishedRow {
-    std::string case_name;
+    std::string recipe;
     double budget_fraction = 1;
     std::string data;                                          // "150B tokens"
     std::vector<std::pair<std::string, PublishedCell>> cells;  // by column key
@@ -66,9 +66,9 @@ struct PublishedTable {
     std::vector<Claim> claims;
 
     const PublishedColumn* column(const std::string& key) const;
-    const PublishedRow* find(const std::string& case_name, double budget_fraction) const;
-    // That case's row at the largest budget.
-    const PublishedRow* full_budget(const std::string& case_name) const;
+    const PublishedRow* find(const std::string& recipe, double budget_fraction) const;
+    // That recipe's row at the largest budget.
+    const PublishedRow* full_budget(const std::string& recipe) const;
 };
 
 // Budgets are compared to three places, so that 0.667 means two thirds.

@@ -48,8 +48,8 @@ const PublishedCell* cell_of(const PublishedRow* row, const PublishedColumn& col
     return row == nullptr ? nullptr : row->find(column.key);
 }
 
-const PublishedRow* row_of(const PublishedContext& context, const Variant& variant) {
-    return context.table.find(variant.case_key, variant.axes.budget_fraction);
+const PublishedRow* row_of(const PublishedContext& context, const Row& row) {
+    return context.table.find(row.recipe, row.axes.budget_fraction);
 }
 
 Cell published_cell(const PublishedCell* printed) {
@@ -105,11 +105,11 @@ struct RowScores {
     double center(const Quantity& quantity) const { return quantity.is_median ? median(values) : mean(values); }
 };
 
-RowScores row_scores(const Variant& variant, const PublishedColumn& column) {
+RowScores row_scores(const Row& row, const PublishedColumn& column) {
     const Quantity& quantity = *column.measures;
     std::vector<std::pair<const TrialRow*, double>> scored;
     RowScores out;
-    for (const TrialRow* trial : variant.ok) {
+    for (const TrialRow* trial : row.ok) {
         const std::optional<double> value = score_in_unit(*trial, column);
         if (!value) continue;
         scored.emplace_back(trial, *value);
@@ -138,20 +138,20 @@ Improves improves(const PublishedColumn& column) {
 }
 
 FieldScores scores_of(const PublishedColumn& column) {
-    return {improves(column), [column](const Variant& variant) { return row_scores(variant, column).values; },
+    return {improves(column), [column](const Row& row) { return row_scores(row, column).values; },
             [column](const TrialRow& trial) { return guessed(*column.measures, trial); }};
 }
 
 // `tasks`: that the sweep scored.
-Cell score_cell(const Variant& variant, const PublishedColumn& column, int decimals, std::size_t tasks) {
-    const RowScores scores = row_scores(variant, column);
+Cell score_cell(const Row& row, const PublishedColumn& column, int decimals, std::size_t tasks) {
+    const RowScores scores = row_scores(row, column);
     if (scores.values.empty()) return "-";
     Cell cell;
     cell.value = scores.center(*column.measures);
     if (scores.values.size() > 1) cell.spread = standard_deviation(scores.values);
     cell.text = score_text(column, decimals, *cell.value, cell.spread);
     cell.stale = scores.stale;
-    if (scores.trials < variant.ok.size()) cell.text += fmt::format(" [{} of {}]", scores.trials, variant.ok.size());
+    if (scores.trials < row.ok.size()) cell.text += fmt::format(" [{} of {}]", scores.trials, row.ok.size());
     if (scores.fewest_tasks < tasks) cell.text += fmt::format(" [{} of {} tasks]", scores.fewest_tasks, tasks);
     return cell;
 }
@@ -167,10 +167,9 @@ int decimals_of(const PublishedTable& table, const PublishedColumn& column) {
     return decimals.value_or(3);
 }
 
-Cell measured_difference(const Variant& variant, const Variant& reference, const PublishedColumn& column,
-                         int decimals) {
-    if (is_imported(variant) || is_imported(reference) || !not_measured(reference).empty()) return "-";
-    const RowScores own = row_scores(variant, column), base = row_scores(reference, column);
+Cell measured_difference(const Row& row, const Row& reference, const PublishedColumn& column, int decimals) {
+    if (is_imported(row) || is_imported(reference) || !not_measured(reference).empty()) return "-";
+    const RowScores own = row_scores(row, column), base = row_scores(reference, column);
     if (own.values.empty() || base.values.empty()) return "-";
     Cell cell = signed_cell(own.center(*column.measures) - base.center(*column.measures), decimals);
     add_reasons(cell.stale, own.stale);
@@ -194,8 +193,8 @@ Cell published_difference(const PublishedCell* own, const PublishedCell* base) {
 // "against 100% baseline", with the budget of the rows that the differences really refer to, where it is one.
 std::string reference_title(const PublishedContext& context) {
     std::set<std::string> budgets;
-    const References references(context.variants, context.base_case);
-    for (const Variant& variant : context.variants) budgets.insert(references.of(variant).axes.budget_text());
+    const References references(context.rows, context.base_recipe);
+    for (const Row& row : context.rows) budgets.insert(references.of(row).axes.budget_text());
     return budgets.size() == 1 ? fmt::format("against {} baseline", *budgets.begin()) : "against baseline";
 }
 
@@ -208,12 +207,12 @@ std::size_t scores_of_suite(const PublishedContext& context, const Quantity& qua
 }
 
 // The cell of one score; nothing where nobody printed it, or the row does not count.
-Cell against_published(const PublishedContext& context, const Variant& variant, const PublishedColumn& column,
+Cell against_published(const PublishedContext& context, const Row& row, const PublishedColumn& column,
                        std::size_t tasks) {
-    const PublishedCell* printed = cell_of(row_of(context, variant), column);
-    const RowScores scores = row_scores(variant, column);
-    if (printed == nullptr || scores.values.empty() || !not_measured(variant).empty()) return "-";
-    if (!scores.stale.empty() || !stale_training(variant).empty()) return "stale";
+    const PublishedCell* printed = cell_of(row_of(context, row), column);
+    const RowScores scores = row_scores(row, column);
+    if (printed == nullptr || scores.values.empty() || !not_measured(row).empty()) return "-";
+    if (!scores.stale.empty() || !stale_training(row).empty()) return "stale";
     if (column.measures->kind == Quantity::Kind::suite && tasks < scores_of_suite(context, *column.measures))
         return "not comparable";  // an average over fewer tasks
     return published_verdict(scores.values, *printed, column, improves(column));
@@ -222,10 +221,10 @@ Cell against_published(const PublishedContext& context, const Variant& variant, 
 void add_score(const PublishedContext& context, const PublishedColumn& column, std::vector<Field>& fields) {
     const std::size_t tasks = tasks_of(context.sweep, *column.measures).size();
     if (tasks == 0) return;
-    const PublishedCell* base = cell_of(context.table.full_budget(context.base_case), column);
+    const PublishedCell* base = cell_of(context.table.full_budget(context.base_recipe), column);
     const std::string points = is_percent(column) ? "points" : column.unit;
     const int decimals = decimals_of(context.table, column);
-    const auto add = [&fields](std::string title, bool published, std::function<Cell(const Variant&)> cell) {
+    const auto add = [&fields](std::string title, bool published, std::function<Cell(const Row&)> cell) {
         Column head;
         head.title = std::move(title);
         head.published = published;
@@ -233,25 +232,24 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
         fields.emplace_back(std::move(head), std::move(cell));
     };
     const bool is_suite = column.measures->kind == Quantity::Kind::suite;
-    const auto references = std::make_shared<const References>(context.variants, context.base_case);
+    const auto references = std::make_shared<const References>(context.rows, context.base_recipe);
     add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
-        [=](const Variant& variant) { return score_cell(variant, column, decimals, tasks); });
+        [=](const Row& row) { return score_cell(row, column, decimals, tasks); });
     fields.back().scores = scores_of(column);
     add(title_of(column, "(published)", unit_title(column, column.detail)), true,
-        [=](const Variant& variant) { return published_cell(cell_of(row_of(context, variant), column)); });
+        [=](const Row& row) { return published_cell(cell_of(row_of(context, row), column)); });
     if (is_comparable(context))
         add(title_of(column, "measured against", "(published)"), false,
-            [=](const Variant& variant) { return against_published(context, variant, column, tasks); });
-    add(title_of(column, reference_title(context), "measured, " + points), false, [=](const Variant& variant) {
-        return measured_difference(variant, references->of(variant), column, decimals);
-    });
+            [=](const Row& row) { return against_published(context, row, column, tasks); });
+    add(title_of(column, reference_title(context), "measured, " + points), false,
+        [=](const Row& row) { return measured_difference(row, references->of(row), column, decimals); });
     add(title_of(column, "against 100% baseline", "(published), " + points), true,
-        [=](const Variant& variant) { return published_difference(cell_of(row_of(context, variant), column), base); });
+        [=](const Row& row) { return published_difference(cell_of(row_of(context, row), column), base); });
 }
 
-bool is_here(const PublishedContext& context, const PublishedRow& row) {
-    return std::any_of(context.variants.begin(), context.variants.end(),
-                       [&](const Variant& variant) { return row_of(context, variant) == &row; });
+bool is_here(const PublishedContext& context, const PublishedRow& published) {
+    return std::any_of(context.rows.begin(), context.rows.end(),
+                       [&](const Row& row) { return row_of(context, row) == &published; });
 }
 
 // Whether the comparison shows it.
@@ -306,9 +304,9 @@ std::vector<Field> published_resource_fields(const PublishedContext& context, co
     std::vector<Field> fields;
     for (const PublishedColumn& column : context.table.columns) {
         if (!column.measures || is_score(column) || !column.measures->name.starts_with(resource.quantity)) continue;
-        const PublishedCell* base = cell_of(context.table.full_budget(context.base_case), column);
-        const auto cell = [=, &context](const Variant& variant) {
-            const PublishedCell* own = cell_of(row_of(context, variant), column);
+        const PublishedCell* base = cell_of(context.table.full_budget(context.base_recipe), column);
+        const auto cell = [=, &context](const Row& row) {
+            const PublishedCell* own = cell_of(row_of(context, row), column);
             Cell out = published_cell(own);
             if (own == nullptr) return out;
             out.text += (column.unit.size() > 1 ? " " : "") + column.unit;

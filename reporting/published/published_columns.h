@@ -15,8 +15,8 @@ namespace deft::reporting {
 struct PublishedContext {
     const PublishedTable& table;
     const results_db::SweepResults& sweep;
-    const std::vector<Variant>& variants;
-    std::string base_case;
+    const std::vector<Row>& rows;
+    std::string base_recipe;
     std::string scale;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using results_db::BaselineRow;
 
-void require_finished(const MeasuredCase& one) {
+void require_finished(const MeasuredRow& one) {
     if (!one.crashed.empty())
         throw Error(ErrorKind::usage, fmt::format("case {} has crashed trials: {}", one.name, one.crashed.front()),
                     "fix and run them, or pin other cases with --only", "the baselines");
@@ -31,7 +31,7 @@ void require_finished(const MeasuredCase& one) {
                     "run the sweep again, which retrains it, or pin other cases with --only", "the baselines");
 }
 
-void require_finite(const MeasuredCase& one, const Measure& measure, const SeedValue& seed) {
+void require_finite(const MeasuredRow& one, const Measure& measure, const SeedValue& seed) {
     if (std::isfinite(seed.value) && std::all_of(seed.curve.begin(), seed.curve.end(),
                                                  [](const LossPoint& point) { return std::isfinite(point.loss); }))
         return;
@@ -69,7 +69,7 @@ std::vector<SeedValue> seeds_from(const std::string& source) {
     return seeds;
 }
 
-BaselineRow row_of(const MeasuredCase& one, const Measure& measure, const std::vector<SeedValue>& seeds,
+BaselineRow row_of(const MeasuredRow& one, const Measure& measure, const std::vector<SeedValue>& seeds,
                    const std::string& sweep, const PinRequest& request) {
     std::vector<SeedScore> by_trial;
     Json source = {{"sweep", sweep}, {"seeds", Json::array()}};
@@ -96,10 +96,10 @@ BaselineRow row_of(const MeasuredCase& one, const Measure& measure, const std::v
     return row;
 }
 
-MeasuredCase& case_of(std::vector<MeasuredCase>& cases, const BaselineRow& row) {
-    for (MeasuredCase& one : cases)
+MeasuredRow& measured_row(std::vector<MeasuredRow>& measured, const BaselineRow& row) {
+    for (MeasuredRow& one : measured)
         if (one.name == row.variant) return one;
-    MeasuredCase& one = cases.emplace_back();
+    MeasuredRow& one = measured.emplace_back();
     one.name = row.variant;
     one.variant_hash = row.variant_hash;
     return one;
@@ -121,11 +121,11 @@ MeasuredCase& case_of(std::vector<MeasuredCase>& cases, const BaselineRow& row) 
 
 }  // namespace
 
-std::vector<BaselineRow> baseline_rows(std::span<const MeasuredCase> cases, const std::string& sweep,
+std::vector<BaselineRow> baseline_rows(std::span<const MeasuredRow> measured, const std::string& sweep,
                                        const PinRequest& request) {
     if (request.name.empty()) throw Error(ErrorKind::usage, "a baseline without a name", "give it one");
     std::vector<BaselineRow> rows;
-    for (const MeasuredCase& one : cases) {
+    for (const MeasuredRow& one : measured) {
         require_finished(one);
         for (const auto& [measure, seeds] : one.values) rows.push_back(row_of(one, measure, seeds, sweep, request));
     }
@@ -135,12 +135,12 @@ std::vector<BaselineRow> baseline_rows(std::span<const MeasuredCase> cases, cons
     return rows;
 }
 
-std::vector<MeasuredCase> pinned_cases(std::span<const BaselineRow> rows, const std::string& name) {
-    std::vector<MeasuredCase> cases;
+std::vector<MeasuredRow> pinned_rows(std::span<const BaselineRow> rows, const std::string& name) {
+    std::vector<MeasuredRow> measured;
     for (const BaselineRow& row : rows) {
         if (row.name != name || row.retired_ms) continue;
         try {
-            MeasuredCase& one = case_of(cases, row);
+            MeasuredRow& one = measured_row(measured, row);
             std::vector<SeedValue> seeds = seeds_from(row.source_json);
             one.seeds = std::max(one.seeds, seeds.size());
             one.values[measure_from(parse_json(row.measure_json))] = std::move(seeds);
@@ -150,8 +150,8 @@ std::vector<MeasuredCase> pinned_cases(std::span<const BaselineRow> rows, const 
                         fmt::format("retire it and pin again: deft baseline retire {}", name), "the baseline");
         }
     }
-    if (cases.empty()) fail_unknown(rows, name);
-    return cases;
+    if (measured.empty()) fail_unknown(rows, name);
+    return measured;
 }
 
 Table baseline_table(std::span<const BaselineRow> rows) {
@@ -160,17 +160,17 @@ Table baseline_table(std::span<const BaselineRow> rows) {
                      {"pinned", Align::left},   {"by", Align::left}, {"state", Align::left}, {"reason", Align::left}};
     for (std::size_t begin = 0; begin < rows.size();) {
         std::size_t end = begin;
-        std::set<std::string> variants;
+        std::set<std::string> names;
         std::int64_t fewest = rows[begin].seeds, most = fewest;
         for (; end < rows.size() && rows[end].name == rows[begin].name &&
                rows[end].created_ms == rows[begin].created_ms && rows[end].retired_ms == rows[begin].retired_ms;
              ++end) {
-            variants.insert(rows[end].variant);
+            names.insert(rows[end].variant);
             fewest = std::min(fewest, rows[end].seeds);
             most = std::max(most, rows[end].seeds);
         }
         const BaselineRow& row = rows[begin];
-        table.rows.push_back({row.name, fmt::format("{}", variants.size()), fmt::format("{}", end - begin),
+        table.rows.push_back({row.name, fmt::format("{}", names.size()), fmt::format("{}", end - begin),
                               fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most),
                               date(row.created_ms), row.pinned_by,
                               row.retired_ms ? "retired " + date(*row.retired_ms) : "live",

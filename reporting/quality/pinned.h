@@ -1,12 +1,12 @@
 #pragma once
-// A baseline as rows of the database, and as cases again.
+// A baseline as rows of the database, and as measured rows again.
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "reporting/quality/measured_case.h"
+#include "reporting/quality/measured_row.h"
 #include "reporting/table.h"
 #include "results_db/gate_rows.h"
 
@@ -18,13 +18,13 @@ struct PinRequest {
     std::int64_t now_ms = 0;
 };
 
-// A row a case and measure. Errors: missing (no finished trial), usage (a trial that crashed or has not finished: the
-// baseline would be of fewer seeds than it says), data (a value that is not finite).
-std::vector<results_db::BaselineRow> baseline_rows(std::span<const MeasuredCase> cases, const std::string& sweep,
+// A database row for each row and measure. Errors: missing (no finished trial), usage (a trial that crashed or has not
+// finished: the baseline would be of fewer seeds than it says), data (a value that is not finite).
+std::vector<results_db::BaselineRow> baseline_rows(std::span<const MeasuredRow> measured, const std::string& sweep,
                                                    const PinRequest& request);
 
 // The live baseline of that name. Errors: missing, with the live names; database, for rows that cannot be read.
-std::vector<MeasuredCase> pinned_cases(std::span<const results_db::BaselineRow> rows, const std::string& name);
+std::vector<MeasuredRow> pinned_rows(std::span<const results_db::BaselineRow> rows, const std::string& name);
 
 // A row a baseline, retired ones too.
 Table baseline_table(std::span<const results_db::BaselineRow> rows);

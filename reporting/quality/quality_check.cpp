@@ -20,10 +20,10 @@ namespace {
 
 using Scores = std::vector<SeedScore>;
 
-// One measure of one case on both sides, as numbers.
+// One measure of one row on both sides, as numbers.
 struct Sides {
-    const MeasuredCase* base_case = nullptr;
-    const MeasuredCase* head_case = nullptr;
+    const MeasuredRow* base_row = nullptr;
+    const MeasuredRow* head_row = nullptr;
     Measure measure;
     Scores base, head;
     std::string missing;           // why there is nothing to compare; empty: there is
@@ -94,10 +94,10 @@ void take_curves(Sides& sides, const std::vector<SeedValue>& base, const std::ve
     take(head, sides.head);
 }
 
-Sides sides_of(const MeasuredCase& base, const MeasuredCase& head, const Measure& measure) {
+Sides sides_of(const MeasuredRow& base, const MeasuredRow& head, const Measure& measure) {
     Sides sides;
-    sides.base_case = &base;
-    sides.head_case = &head;
+    sides.base_row = &base;
+    sides.head_row = &head;
     sides.measure = measure;
     const std::vector<SeedValue>& pinned = base.values.at(measure);
     const auto found = head.values.find(measure);
@@ -120,9 +120,9 @@ bool comparable(const Sides& sides) {
     return sides.missing.empty() && all_finite(sides.base) && all_finite(sides.head);
 }
 
-// Pooled over all cases by that measure; nothing where each side's own variance is used.
-std::optional<PooledVariance> pooled_over_cases(const std::vector<Sides>& all, const Measure& measure,
-                                                std::size_t fewest_seeds) {
+// Pooled over all rows by that measure; nothing where each side's own variance is used.
+std::optional<PooledVariance> pooled_over_rows(const std::vector<Sides>& all, const Measure& measure,
+                                               std::size_t fewest_seeds) {
     std::vector<std::vector<double>> values;
     for (const Sides& sides : all) {
         if (sides.measure != measure || !comparable(sides)) continue;
@@ -143,7 +143,7 @@ Comparison compare(const Sides& sides, const std::vector<Sides>& all, const Qual
     seed_rule.margin = margin_of(sides, rule);
     seed_rule.confidence = rule.confidence;
     if (seeds_of(sides.base) != seeds_of(sides.head))
-        seed_rule.pooled = pooled_over_cases(all, sides.measure, std::min(sides.base.size(), sides.head.size()));
+        seed_rule.pooled = pooled_over_rows(all, sides.measure, std::min(sides.base.size(), sides.head.size()));
     Comparison result;
     result.seeds = compare_seeds(sides.base, sides.head, seed_rule);
     result.margin = seed_rule.margin;
@@ -207,21 +207,20 @@ std::string sentence(const Sides& sides, const Comparison& comparison, Outcome o
         text += fmt::format(" ± {} ({:.0f}%)", score(half), 100 * rule.confidence);
     }
     text += fmt::format(", limit {}; {}", score(comparison.margin), certainty(comparison, outcome, adjusted_p, rule));
-    if (sides.base_case->variant_hash != sides.head_case->variant_hash)
+    if (sides.base_row->variant_hash != sides.head_row->variant_hash)
         text += "; its configuration is not the baseline's";
     if (sides.asked_otherwise) text += "; its task was asked in another way: other documents, shots or records";
     return text;
 }
 
-QualityFinding started(const std::string& case_name, const std::optional<Measure>& measure,
-                       const std::string& baseline) {
+QualityFinding started(const std::string& row, const std::optional<Measure>& measure, const std::string& baseline) {
     QualityFinding result;
-    result.case_name = case_name;
+    result.row = row;
     result.measure = measure;
     result.judged.finding.check = "quality";
-    result.judged.finding.name = case_name + ": " + (measure ? name(*measure) : "trials");
+    result.judged.finding.name = row + ": " + (measure ? name(*measure) : "trials");
     result.judged.finding.where = "against " + baseline;
-    Json subject = {{"case", case_name}, {"baseline", baseline}};
+    Json subject = {{"case", row}, {"baseline", baseline}};
     if (measure) subject["measure"] = to_json(*measure);
     result.judged.subject_json = subject.dump(-1, ' ', false, Json::error_handler_t::replace);
     return result;
@@ -243,7 +242,7 @@ std::string not_finite_text(const Scores& scores) {
 constexpr std::size_t kMostNamed = 4;
 
 // Findings that follow from the trials' states, before any number.
-void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredCase& head, const std::string& baseline) {
+void add_trial_findings(std::vector<QualityFinding>& findings, const MeasuredRow& head, const std::string& baseline) {
     if (!head.crashed.empty())
         findings.push_back(concluded(
             started(head.name, std::nullopt, baseline), Outcome::broken,
@@ -290,10 +289,9 @@ void judge(std::vector<QualityFinding>& findings, const std::vector<Sides>& all,
     }
 }
 
-const MeasuredCase* find(std::span<const MeasuredCase> cases, const std::string& name) {
-    const auto found =
-        std::find_if(cases.begin(), cases.end(), [&](const MeasuredCase& one) { return one.name == name; });
-    return found == cases.end() ? nullptr : &*found;
+const MeasuredRow* find(std::span<const MeasuredRow> rows, const std::string& name) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const MeasuredRow& one) { return one.name == name; });
+    return found == rows.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -307,20 +305,20 @@ std::string rule_json(const QualityRule& rule) {
                                {"curves", "mean loss over the last half of the tokens that all seeds consumed"}});
 }
 
-std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, std::span<const MeasuredCase> head,
+std::vector<QualityFinding> check_quality(std::span<const MeasuredRow> base, std::span<const MeasuredRow> head,
                                           const std::string& baseline, const QualityRule& rule, bool whole) {
     std::vector<QualityFinding> findings;
     std::vector<Sides> all;
     std::vector<Compared> compared;
-    for (const MeasuredCase& one : head) {
+    for (const MeasuredRow& one : head) {
         add_trial_findings(findings, one, baseline);
-        const MeasuredCase* pinned = find(base, one.name);
+        const MeasuredRow* pinned = find(base, one.name);
         if (pinned == nullptr) {
             findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
                                          fmt::format("baseline {} has no case of that name", baseline)));
             continue;
         }
-        if (one.values.empty() && !findings.empty() && findings.back().case_name == one.name) continue;  // said why
+        if (one.values.empty() && !findings.empty() && findings.back().row == one.name) continue;  // said why
         for (const auto& [measure, seeds] : pinned->values) {
             const Sides sides = sides_of(*pinned, one, measure);
             QualityFinding finding = started(one.name, measure, baseline);
@@ -337,7 +335,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredCase> base, st
         }
     }
     if (whole)
-        for (const MeasuredCase& one : base)
+        for (const MeasuredRow& one : base)
             if (find(head, one.name) == nullptr)
                 findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
                                              "the sweep has no case of that name"));

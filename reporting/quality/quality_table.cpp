@@ -26,7 +26,7 @@ std::string seeds_text(const QualityFinding& one) {
 std::vector<Cell> row_of(const QualityFinding& one) {
     const CheckFinding& finding = one.judged.finding;
     if (!one.measure || !finding.effect)
-        return {one.case_name,
+        return {one.row,
                 one.measure ? name(*one.measure) : "trials",
                 one.measure ? seeds_text(one) : "-",
                 "-",
@@ -37,7 +37,7 @@ std::vector<Cell> row_of(const QualityFinding& one) {
                 word(finding.outcome)};
     Cell interval = "-";
     if (finding.lower) interval = fmt::format("[{}, {}]", signed_score(*finding.lower), signed_score(*finding.upper));
-    return {one.case_name,
+    return {one.row,
             name(*one.measure) + (one.measure->improves == Improves::downwards ? " ↓" : " ↑"),
             seeds_text(one),
             Cell(score(one.base), one.base),

@@ -76,7 +76,7 @@ bool is_at_chance(std::span<const GuessedScore> by_unit, double level) {
     return !(mean(above) / error > student_t_quantile(1 - 2 * level, std::min(degrees, kKnownSpread)));
 }
 
-bool is_at_chance(const Variant& row, const GuessedScoreOf& score) {
+bool is_at_chance(const Row& row, const GuessedScoreOf& score) {
     std::map<std::string, std::vector<GuessedScore>> by_unit;
     for (const TrialRow* trial : row.ok)
         if (const auto own = score(*trial)) by_unit[unit_seed(*trial)].push_back(*own);

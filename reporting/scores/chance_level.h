@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "reporting/rows.h"
 #include "reporting/scores/quantity.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -31,6 +31,6 @@ std::optional<GuessedScore> guessed(const Quantity& quantity, const results_db::
 // Whether the mean over seeds is not above chance by a one-sided test at that level. Its error is the seeds' and the
 // test set's together, for all seeds answer the same documents. False where nothing can be guessed.
 bool is_at_chance(std::span<const GuessedScore> by_unit, double level = 0.05);
-bool is_at_chance(const Variant& row, const GuessedScoreOf& score);
+bool is_at_chance(const Row& row, const GuessedScoreOf& score);
 
 }  // namespace deft::reporting

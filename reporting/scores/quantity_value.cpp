@@ -93,9 +93,9 @@ std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
     return "";
 }
 
-std::string stale_value(const Quantity& quantity, const Variant& variant) {
-    std::string stale = stale_training(variant);
-    for (const TrialRow* trial : variant.ok) add_reasons(stale, stale_score(quantity, *trial));
+std::string stale_value(const Quantity& quantity, const Row& row) {
+    std::string stale = stale_training(row);
+    for (const TrialRow* trial : row.ok) add_reasons(stale, stale_score(quantity, *trial));
     return stale;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "reporting/rows.h"
 #include "reporting/scores/quantity.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -32,6 +32,6 @@ bool is_perplexity(const Quantity& quantity);
 // be. The training's own reasons are the trial's.
 std::string stale_score(const Quantity& quantity, const results_db::TrialRow& trial);
 // Whether a row is stale: for its training or for what any finished seed was scored by.
-std::string stale_value(const Quantity& quantity, const Variant& variant);
+std::string stale_value(const Quantity& quantity, const Row& row);
 
 }  // namespace deft::reporting

@@ -25,29 +25,29 @@ constexpr std::size_t kMostTested = 6;
 
 // Values per row that every column needs.
 struct MarkedRows {
-    std::vector<bool> count;                // as measured
-    std::set<const Variant*> references{};  // of the baseline, those that count
+    std::vector<bool> count;            // as measured
+    std::set<const Row*> references{};  // of the baseline, those that count
 
-    MarkedRows(const std::vector<Variant>& variants, const std::string& base_case) {
-        const References all(variants, base_case);
-        for (const Variant& variant : variants) count.push_back(not_measured(variant).empty());
-        for (const Variant& variant : variants) {
-            const Variant& reference = all.of(variant);
-            if (count[static_cast<std::size_t>(&reference - variants.data())]) references.insert(&reference);
+    MarkedRows(const std::vector<Row>& rows, const std::string& base_recipe) {
+        const References all(rows, base_recipe);
+        for (const Row& row : rows) count.push_back(not_measured(row).empty());
+        for (const Row& row : rows) {
+            const Row& reference = all.of(row);
+            if (count[static_cast<std::size_t>(&reference - rows.data())]) references.insert(&reference);
         }
     }
 };
 
 // The baseline at the largest budget; among several rows of it any that guesses.
-bool baseline_guesses(const MarkedRows& rows, const FieldScores& scores) {
-    return std::any_of(rows.references.begin(), rows.references.end(),
-                       [&](const Variant* reference) { return is_at_chance(*reference, scores.guessed); });
+bool baseline_guesses(const MarkedRows& marked, const FieldScores& scores) {
+    return std::any_of(marked.references.begin(), marked.references.end(),
+                       [&](const Row* reference) { return is_at_chance(*reference, scores.guessed); });
 }
 
-bool is_of_several_slots(const std::vector<Variant>& variants, const FieldScores& scores) {
+bool is_of_several_slots(const std::vector<Row>& rows, const FieldScores& scores) {
     std::set<std::string> shapes;
     if (scores.timed)
-        for (const Variant& variant : variants) shapes.merge(scoring_shapes(variant, scores.timed));
+        for (const Row& row : rows) shapes.merge(scoring_shapes(row, scores.timed));
     return shapes.size() > 1;
 }
 
@@ -66,14 +66,13 @@ std::vector<std::string> titles_with(const Table& table, const char* caveat) {
 }
 
 // Every row's values; empty where the row does not count, a seed diverged, or the score would be another today.
-std::vector<std::vector<double>> counting_values(const Table& table, std::size_t column,
-                                                 const std::vector<Variant>& variants, const MarkedRows& rows,
-                                                 const FieldScores& scores) {
+std::vector<std::vector<double>> counting_values(const Table& table, std::size_t column, const std::vector<Row>& rows,
+                                                 const MarkedRows& marked, const FieldScores& scores) {
     std::vector<std::vector<double>> values;
-    for (std::size_t row = 0; row < variants.size(); ++row) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
         const bool counts =
-            rows.count[row] && diverged_trials(variants[row]) == 0 && table.rows[row][column].stale.empty();
-        values.push_back(counts ? scores.values(variants[row]) : std::vector<double>());
+            marked.count[row] && diverged_trials(rows[row]) == 0 && table.rows[row][column].stale.empty();
+        values.push_back(counts ? scores.values(rows[row]) : std::vector<double>());
     }
     return values;
 }
@@ -86,25 +85,25 @@ std::string equal_variances_text(std::vector<std::vector<double>> values) {
 
 }  // namespace
 
-void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
-                 const std::string& base_case) {
-    const MarkedRows rows(variants, base_case);
+void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Row>& rows,
+                 const std::string& base_recipe) {
+    const MarkedRows marked(rows, base_recipe);
     for (std::size_t column = 0; column < fields.size(); ++column) {
         if (!fields[column].scores) continue;
-        if (baseline_guesses(rows, *fields[column].scores)) {
+        if (baseline_guesses(marked, *fields[column].scores)) {
             table.columns[column].caveat = kAtChance;
             continue;
         }
-        if (is_of_several_slots(variants, *fields[column].scores)) {
+        if (is_of_several_slots(rows, *fields[column].scores)) {
             table.columns[column].caveat = kSeveralSlots;
             continue;
         }
         const FieldScores& scores = *fields[column].scores;
-        const auto values = counting_values(table, column, variants, rows, scores);
+        const auto values = counting_values(table, column, rows, marked, scores);
         const std::vector<bool> best = best_rows(values, scores.improves);
         if (std::find(best.begin(), best.end(), true) != best.end())
             table.columns[column].variances = equal_variances_text(values);
-        for (std::size_t row = 0; row < variants.size(); ++row) table.rows[row][column].is_best = best[row];
+        for (std::size_t row = 0; row < rows.size(); ++row) table.rows[row][column].is_best = best[row];
     }
 }
 

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "reporting/columns.h"
+#include "reporting/rows.h"
 #include "reporting/table.h"
-#include "reporting/variants.h"
 
 namespace deft::reporting {
 
-// Marks them in a table whose columns are those of the fields and whose rows those of the variants. Of a column in
+// Marks them in a table whose columns are those of the fields and whose rows those of the rows. Of a column in
 // which the baseline is at chance no row is the best.
-void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Variant>& variants,
-                 const std::string& base_case);
+void mark_scores(Table& table, const std::vector<Field>& fields, const std::vector<Row>& rows,
+                 const std::string& base_recipe);
 
 // The meaning of the marks, below the table; nothing without marks.
 std::vector<std::string> score_mark_notes(const Table& table);

@@ -20,10 +20,10 @@ namespace {
 using results_db::ScoreRow;
 using results_db::TrialRow;
 
-std::string selection_note(const std::vector<Variant>& variants) {
+std::string selection_note(const std::vector<Row>& rows) {
     std::int64_t selecting = 0, before_the_end = 0;
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok) {
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok) {
             if (!trial->result || !selects_best(*trial)) continue;
             ++selecting;
             if (trial->result->role == "best") ++before_the_end;
@@ -40,10 +40,10 @@ struct Cut {
     std::int64_t trials = 0;
 };
 
-std::string cut_note(const std::vector<Variant>& variants) {
+std::string cut_note(const std::vector<Row>& rows) {
     std::map<std::pair<std::string, std::int64_t>, Cut> cuts;  // by task and shots
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok) {
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok) {
             std::map<std::pair<std::string, std::int64_t>, const ScoreRow*> tasks;  // a task has several measures
             for (const ScoreRow& score : trial->scores) tasks[{score.task, score.shots}] = &score;
             for (const auto& [task, score] : tasks) {
@@ -75,8 +75,8 @@ bool selects_best(const TrialRow& trial) {
     return config.is_object() && config.contains("selection");
 }
 
-bool scored_under_capacity(const Variant& variant) {
-    return std::any_of(variant.ok.begin(), variant.ok.end(), [](const TrialRow* trial) {
+bool scored_under_capacity(const Row& row) {
+    return std::any_of(row.ok.begin(), row.ok.end(), [](const TrialRow* trial) {
         return std::any_of(trial->scores.begin(), trial->scores.end(),
                            [](const ScoreRow& score) { return is_under_capacity(score.score_key); });
     });
@@ -84,10 +84,10 @@ bool scored_under_capacity(const Variant& variant) {
 
 namespace {
 
-std::string capacity_note(const std::vector<Variant>& variants) {
+std::string capacity_note(const std::vector<Row>& rows) {
     std::vector<std::string> names;
-    for (const Variant& variant : variants)
-        if (scored_under_capacity(variant)) names.push_back(variant.name);
+    for (const Row& row : rows)
+        if (scored_under_capacity(row)) names.push_back(row.name);
     if (names.empty()) return {};
     return fmt::format(
         "Scored under training's capacity (eval.capacity = \"reference\"): {}. Their experts drop what is "
@@ -96,10 +96,10 @@ std::string capacity_note(const std::vector<Variant>& variants) {
 }
 
 // Scores of a clock say something of rows that were scored alike.
-std::string timed_note(const std::vector<Variant>& variants) {
+std::string timed_note(const std::vector<Row>& rows) {
     std::set<std::string> tasks;
-    for (const Variant& variant : variants)
-        for (const TrialRow* trial : variant.ok)
+    for (const Row& row : rows)
+        for (const TrialRow* trial : row.ok)
             for (const ScoreRow& score : trial->scores)
                 if (is_timed(score.measure)) tasks.insert(score.task);
     if (tasks.empty()) return {};
@@ -111,12 +111,11 @@ std::string timed_note(const std::vector<Variant>& variants) {
 
 }  // namespace
 
-std::vector<std::string> scoring_notes(const std::vector<Variant>& variants) {
+std::vector<std::string> scoring_notes(const std::vector<Row>& rows) {
     std::vector<std::string> notes;
-    for (std::string text :
-         {capacity_note(variants), selection_note(variants), cut_note(variants), timed_note(variants)})
+    for (std::string text : {capacity_note(rows), selection_note(rows), cut_note(rows), timed_note(rows)})
         if (!text.empty()) notes.push_back(std::move(text));
-    for (std::string& text : labelled_notes(variants)) notes.push_back(std::move(text));
+    for (std::string& text : labelled_notes(rows)) notes.push_back(std::move(text));
     return notes;
 }
 

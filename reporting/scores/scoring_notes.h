@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -14,11 +14,11 @@ bool selects_best(const results_db::TrialRow& trial);
 
 // Whether a score of it was made while the model's experts kept to training's capacity; in other rows they drop
 // nothing.
-bool scored_under_capacity(const Variant& variant);
+bool scored_under_capacity(const Row& row);
 
 // Which rows were scored under training's capacity, which weights were scored where that is chosen, and the prompts
 // that did not fit into the model: of each task the share that was cut from the left, and the mean number of worked
 // examples that were left, over the finished trials.
-std::vector<std::string> scoring_notes(const std::vector<Variant>& variants);
+std::vector<std::string> scoring_notes(const std::vector<Row>& rows);
 
 }  // namespace deft::reporting

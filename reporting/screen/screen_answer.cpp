@@ -46,7 +46,7 @@ bool has_verdict(const ScreenRows& rows) {
 }
 
 std::string named(const ScreenRow& row) {
-    return row.variant->axes.has_budget ? row.label + " at " + row.variant->axes.budget_text() : row.label;
+    return row.measured->axes.has_budget ? row.label + " at " + row.measured->axes.budget_text() : row.label;
 }
 
 // Recipes of that verdict at their largest budgets, with their differences: "CL (-0.095), random-LTD (-0.145)".
@@ -75,7 +75,7 @@ std::string more_seeds_text(const ReportData& data, const ScreenRows& rows, cons
                             std::size_t workers) {
     std::size_t trials = 0;
     for (const ScreenRow& row : rows.rows)
-        trials += kFewestSeeds - std::min(kFewestSeeds, unit_count(row.variant->trials));
+        trials += kFewestSeeds - std::min(kFewestSeeds, unit_count(row.measured->trials));
     if (trials == 0 || data.about.points.empty()) return {};
     const double seconds = seconds_per_trial(data.sweep) * static_cast<double>(trials) /
                            static_cast<double>(std::max<std::size_t>(1, workers));
@@ -127,13 +127,13 @@ std::string on_fewer_tokens(const ScreenRows& rows) {
     const ScreenRow* cheapest = nullptr;
     bool has_fewer = false;
     for (const ScreenRow& row : rows.rows) {
-        if (row.variant->axes.budget_fraction >= baseline->variant->axes.budget_fraction || row.is_baseline ||
+        if (row.measured->axes.budget_fraction >= baseline->measured->axes.budget_fraction || row.is_baseline ||
             !row.quality)
             continue;
         has_fewer = true;
         const bool reaches = down ? *row.quality <= *baseline->quality : *row.quality >= *baseline->quality;
         if (reaches &&
-            (cheapest == nullptr || row.variant->axes.budget_fraction < cheapest->variant->axes.budget_fraction))
+            (cheapest == nullptr || row.measured->axes.budget_fraction < cheapest->measured->axes.budget_fraction))
             cheapest = &row;
     }
     if (!has_fewer) return {};
@@ -174,8 +174,8 @@ std::string paper(const ReportData& data) {
 std::string caution(const ReportData& data, const ScreenRows& rows, const SweepResults& stage,
                     const SweepAbout& about) {
     std::vector<std::string> parts;
-    if (!rows.variants.empty()) {
-        const Variant& row = reference_of(rows.variants, rows.base_case, rows.variants.front());
+    if (!rows.measured.empty()) {
+        const Row& row = reference_of(rows.measured, rows.base_recipe, rows.measured.front());
         const std::optional<Regime> own = regime_of(row);
         const double parameters = static_cast<double>(largest_parameters(stage));
         if (is_small_scale(stage, about.scale)) {
@@ -191,11 +191,10 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const SweepR
         }
     }
     std::size_t flagged = 0, diverged = 0, stale = 0;
-    for (const Variant& variant : rows.variants) {
-        flagged += not_measured(variant).empty() ? 0 : 1;
-        stale +=
-            (rows.measure ? stale_value(rows.measure->quantity, variant) : stale_training(variant)).empty() ? 0 : 1;
-        diverged += diverged_trials(variant);
+    for (const Row& row : rows.measured) {
+        flagged += not_measured(row).empty() ? 0 : 1;
+        stale += (rows.measure ? stale_value(rows.measure->quantity, row) : stale_training(row)).empty() ? 0 : 1;
+        diverged += diverged_trials(row);
     }
     if (flagged > 0)
         parts.push_back(counted(flagged, "row") + (flagged == 1 ? " is" : " are") + " below the validity thresholds");

@@ -37,12 +37,12 @@ RowVerdict verdict_of(const QualityDifference& difference, Improves improves) {
 }
 
 // The baseline's row on the same axes, or where it has none the row that ratios refer to.
-const Variant& counterpart(const std::vector<Variant>& variants, const std::string& base_case, const Variant& row) {
-    for (const Variant& other : variants)
-        if (other.case_key == base_case && other.axes.is_like(row.axes) &&
+const Row& counterpart(const std::vector<Row>& rows, const std::string& base_recipe, const Row& row) {
+    for (const Row& other : rows)
+        if (other.recipe == base_recipe && other.axes.is_like(row.axes) &&
             other.axes.budget_fraction == row.axes.budget_fraction)
             return other;
-    return reference_of(variants, base_case, row);
+    return reference_of(rows, base_recipe, row);
 }
 
 const Resource* resource(std::string_view quantity) {
@@ -52,15 +52,15 @@ const Resource* resource(std::string_view quantity) {
 }
 
 // Whether both consumed the same number of tokens, within one percent.
-bool has_equal_tokens(const Variant& row, const Variant& baseline) {
+bool has_equal_tokens(const Row& row, const Row& baseline) {
     const Resource* tokens = resource("layer tokens");
     const auto own = mean_of(row, *tokens), others = mean_of(baseline, *tokens);
     return own && others && std::abs(*own / *others - 1) < 0.01;
 }
 
-std::string label_of(const Variant& variant) {
-    const std::string axes = variant.axes.others_text();
-    const std::string label = axes.empty() ? variant.case_key : variant.case_key + " " + axes;
+std::string label_of(const Row& row) {
+    const std::string axes = row.axes.others_text();
+    const std::string label = axes.empty() ? row.recipe : row.recipe + " " + axes;
     return display_width(label) <= kLabelWidth ? label : cut_to_width(label, kLabelWidth - 1) + "…";
 }
 
@@ -98,7 +98,7 @@ std::vector<const ScreenRow*> shown_rows(const ScreenRows& rows, std::size_t mos
     if (shown.size() <= most) return shown;
     std::vector<const ScreenRow*> by_budget = shown;
     std::stable_sort(by_budget.begin(), by_budget.end(), [](const ScreenRow* a, const ScreenRow* b) {
-        return a->variant->axes.budget_fraction > b->variant->axes.budget_fraction;
+        return a->measured->axes.budget_fraction > b->measured->axes.budget_fraction;
     });
     by_budget.resize(most);
     std::erase_if(shown, [&](const ScreenRow* row) {
@@ -142,9 +142,9 @@ bool is_score_beside(const Quantity& quantity, const std::optional<QualityMeasur
 }
 
 // One value per independent repeat.
-std::vector<double> values_over_seeds(const Quantity& quantity, const Variant& variant) {
+std::vector<double> values_over_seeds(const Quantity& quantity, const Row& row) {
     std::vector<std::pair<const results_db::TrialRow*, double>> values;
-    for (const results_db::TrialRow* trial : variant.ok)
+    for (const results_db::TrialRow* trial : row.ok)
         if (const std::optional<double> value = value_of(quantity, *trial)) values.emplace_back(trial, *value);
     return unit_means(values);
 }
@@ -161,14 +161,14 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
     const auto add_resource = [&](std::string_view quantity, const char* title, int leaves, bool as_ratio) {
         const Resource* found = resource(quantity);
         if (found == nullptr) return;
-        const Field field = resource_field(*found, rows.variants, rows.base_case);
+        const Field field = resource_field(*found, rows.measured, rows.base_recipe);
         add(Column{title}, leaves, [&](const ScreenRow& row) {
-            const Cell cell = field.cell(*row.variant);
+            const Cell cell = field.cell(*row.measured);
             return as_ratio ? aside_of(cell) : without_aside(cell);
         });
     };
     const bool is_trained =
-        std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return !is_imported(*row->variant); });
+        std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return !is_imported(*row->measured); });
     if (is_trained) {
         add_resource("layer tokens", "consumed\ntokens", 4, true);
         add_resource("train flops", "\nFLOPs", 6, true);
@@ -179,7 +179,7 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
     if (rows.measure) {
         add(Column{quality_title(*rows.measure)}, 0, [&](const ScreenRow& row) {
             if (!row.quality) return Cell("-");
-            return Cell(tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.variant)),
+            return Cell(tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.measured)),
                         *row.quality);
         });
         if (std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return row->difference.has_value(); }))
@@ -195,13 +195,13 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
     if (about.published)
         for (const PublishedColumn& column : about.published->columns) {
             if (others == 0 || !column.measures || !is_score_beside(*column.measures, rows.measure)) continue;
-            const auto values_of = [&](const Variant& variant) { return values_over_seeds(*column.measures, variant); };
+            const auto values_of = [&](const Row& row) { return values_over_seeds(*column.measures, row); };
             if (std::none_of(shown.begin(), shown.end(),
-                             [&](const ScreenRow* row) { return !values_of(*row->variant).empty(); }))
+                             [&](const ScreenRow* row) { return !values_of(*row->measured).empty(); }))
                 continue;
             --others;
             add(Column{two_lines(column.title, better_of(*column.measures) == "lower")}, 7,
-                [&](const ScreenRow& row) { return Cell(mean_and_spread(values_of(*row.variant))); });
+                [&](const ScreenRow& row) { return Cell(mean_and_spread(values_of(*row.measured))); });
         }
     // A rising score beside the measure: accuracies answer what a loss does not.
     for (const Field& field : score_fields(sweep)) {
@@ -209,7 +209,7 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
         if (!field.scores || field.scores->improves != Improves::upwards) continue;
         if (rows.measure && rows.measure->improves == Improves::upwards) break;
         --others;
-        add(field.column, 7, [&](const ScreenRow& row) { return field.cell(*row.variant); });
+        add(field.column, 7, [&](const ScreenRow& row) { return field.cell(*row.measured); });
     }
     return columns;
 }
@@ -236,33 +236,33 @@ double ScreenRows::gain_of(const ScreenRow& row) const {
 
 ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& about) {
     ScreenRows found;
-    found.variants = variants_of(sweep);
-    if (found.variants.empty()) return found;
-    found.base_case = baseline_case(found.variants, about.baseline, sweep.name);
-    found.measure = quality_measure(found.variants, sweep, about);
+    found.measured = rows_of(sweep);
+    if (found.measured.empty()) return found;
+    found.base_recipe = baseline_recipe(found.measured, about.baseline, sweep.name);
+    found.measure = quality_measure(found.measured, sweep, about);
     std::map<std::string, double> largest;  // budget by recipe
-    for (const Variant& variant : found.variants) {
-        double& budget = largest[variant.case_key];
-        budget = std::max(budget, variant.axes.budget_fraction);
+    for (const Row& row : found.measured) {
+        double& budget = largest[row.recipe];
+        budget = std::max(budget, row.axes.budget_fraction);
     }
-    for (const Variant& variant : found.variants) {
-        ScreenRow row;
-        row.variant = &variant;
-        row.label = label_of(variant);
-        row.is_baseline = variant.case_key == found.base_case;
-        row.is_full = variant.axes.budget_fraction == largest[variant.case_key];
+    for (const Row& row : found.measured) {
+        ScreenRow line;
+        line.measured = &row;
+        line.label = label_of(row);
+        line.is_baseline = row.recipe == found.base_recipe;
+        line.is_full = row.axes.budget_fraction == largest[row.recipe];
         if (found.measure) {
-            const std::vector<double> values = quality_values(*found.measure, variant);
-            row.seeds = values.size();
-            if (!values.empty() && all_finite(values)) row.quality = mean(values);
-            if (row.quality && !row.is_baseline) {
-                const Variant& baseline = counterpart(found.variants, found.base_case, variant);
-                row.difference = quality_difference(values, quality_values(*found.measure, baseline));
-                if (row.difference) row.verdict = verdict_of(*row.difference, found.measure->improves);
-                row.has_equal_tokens = has_equal_tokens(variant, baseline);
+            const std::vector<double> values = quality_values(*found.measure, row);
+            line.seeds = values.size();
+            if (!values.empty() && all_finite(values)) line.quality = mean(values);
+            if (line.quality && !line.is_baseline) {
+                const Row& baseline = counterpart(found.measured, found.base_recipe, row);
+                line.difference = quality_difference(values, quality_values(*found.measure, baseline));
+                if (line.difference) line.verdict = verdict_of(*line.difference, found.measure->improves);
+                line.has_equal_tokens = has_equal_tokens(row, baseline);
             }
         }
-        found.rows.push_back(std::move(row));
+        found.rows.push_back(std::move(line));
     }
     return found;
 }

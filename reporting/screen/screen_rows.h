@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "reporting/comparison.h"
+#include "reporting/rows.h"
 #include "reporting/table.h"
 #include "reporting/tradeoff/quality_measure.h"
 #include "reporting/tradeoff/relative_quality.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -20,7 +20,7 @@ enum class RowVerdict { none, better, worse, inconclusive };  // none: the basel
 const char* name(RowVerdict verdict);  // "" for none
 
 struct ScreenRow {
-    const Variant* variant = nullptr;
+    const Row* measured = nullptr;
     std::string label;  // "CL", with axes other than the budget
     bool is_baseline = false;
     bool is_full = false;                         // at the largest budget of its recipe
@@ -32,8 +32,8 @@ struct ScreenRow {
 };
 
 struct ScreenRows {
-    std::vector<Variant> variants;
-    std::string base_case;
+    std::vector<Row> measured;
+    std::string base_recipe;
     std::optional<QualityMeasure> measure;
     std::vector<ScreenRow> rows;  // in the sweep's order
 

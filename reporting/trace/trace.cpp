@@ -14,11 +14,11 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
+#include "reporting/rows.h"
 #include "reporting/stages.h"
 #include "reporting/trace/configuration_diff.h"
 #include "reporting/trace/rests_on.h"
 #include "reporting/trace/traced_row.h"
-#include "reporting/variants.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
@@ -54,7 +54,7 @@ std::string published_text(const Table& table, const std::vector<Cell>& row, std
     return fmt::format("{} ({}, {})", row[place + 1].text, about.published->label, about.published->source);
 }
 
-std::string how_text(const Variant& variant, const TracedColumn& column, std::size_t values, std::size_t units) {
+std::string how_text(const Row& row, const TracedColumn& column, std::size_t values, std::size_t units) {
     if (values == 0) return {};
     std::string text = values == 1
                            ? "one seed"
@@ -62,8 +62,7 @@ std::string how_text(const Variant& variant, const TracedColumn& column, std::si
     if (units < values)
         text += fmt::format(", each first the mean of the seeds of later stages that nest in it ({} trials)", values);
     if (units > 1) text += ", ± their sample standard deviation";
-    if (values < variant.trials.size())
-        text += fmt::format("; {} of {} trials have a value", values, variant.trials.size());
+    if (values < row.trials.size()) text += fmt::format("; {} of {} trials have a value", values, row.trials.size());
     if (column.tasks.size() > 1)
         text += fmt::format("; of each trial the unweighted mean of {} x 100", counted(column.tasks.size(), "task"));
     return text;
@@ -109,9 +108,9 @@ std::string waits_text(const TrialRow& trial, const TracedColumn& column) {
     return why;
 }
 
-std::vector<TracedTrial> traced_trials(const Variant& variant, const TracedColumn& column) {
+std::vector<TracedTrial> traced_trials(const Row& row, const TracedColumn& column) {
     std::vector<TracedTrial> trials;
-    for (const TrialRow* trial : variant.trials) trials.push_back({*trial, results_db::trial_name(*trial), {}, {}, {}});
+    for (const TrialRow* trial : row.trials) trials.push_back({*trial, results_db::trial_name(*trial), {}, {}, {}});
     for (TracedTrial& one : trials) {
         if (one.trial.state == "ok") {
             one.value = column.value(one.trial);
@@ -141,9 +140,9 @@ void add_commands(const TraceQuestion& question, const std::string& selector, Tr
             {"fills it", fmt::format("./deft run --for-table {}{}", shell_word(selector), root_option(question.root))});
 }
 
-void add_repetition(const Variant& variant, const SweepResults& sweep, const SweepAbout& about,
-                    const TraceQuestion& question, Trace& trace) {
-    const std::string run = repeat_command(variant, about.points, question.options, shell_word(question.repeat_root));
+void add_repetition(const Row& row, const SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question,
+                    Trace& trace) {
+    const std::string run = repeat_command(row, about.points, question.options, shell_word(question.repeat_root));
     if (run.empty() || !trace.value) return;
     std::set<std::string> commits;
     for (const TracedTrial& one : trace.trials)
@@ -164,27 +163,26 @@ std::string exact_text(double value) {
 }
 
 Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question) {
-    const std::vector<Variant> everywhere = variants_of(sweep);
+    const std::vector<Row> everywhere = rows_of(sweep);
     const std::vector<StageResults> stages = stages_of(sweep);
     const std::string row_name = find_row(everywhere, question.row).name;
     const StageResults& stage = stage_of(stages, find_row(everywhere, question.row).stage);
-    const std::vector<Variant> variants = variants_of(stage.sweep);
+    const std::vector<Row> rows = rows_of(stage.sweep);
     const auto at = static_cast<std::size_t>(
-        std::find_if(variants.begin(), variants.end(), [&](const Variant& one) { return one.name == row_name; }) -
-        variants.begin());
-    const Variant& variant = variants[at];
+        std::find_if(rows.begin(), rows.end(), [&](const Row& one) { return one.name == row_name; }) - rows.begin());
+    const Row& row = rows[at];
     const std::vector<TracedColumn> columns = traced_columns(stage.sweep, about);
     const TracedColumn& column = find_column(columns, question.column);
     const Table table = comparison_table(stage.sweep, about_stage(about, stage));
 
     Trace trace;
     trace.sweep = results_db::full_name(sweep);
-    trace.row = variant.name;
+    trace.row = row.name;
     trace.column = column.names.front();
     trace.unit = column.unit;
     trace.cell = "-";
-    trace.flag = not_measured(variant);
-    trace.trials = traced_trials(variant, column);
+    trace.flag = not_measured(row);
+    trace.trials = traced_trials(row, column);
     bool has_value = false;  // the table's own rule: a resource that one seed lacks has no mean
     if (const auto place = place_of(column, table)) {
         const Cell& cell = table.rows[at][*place];
@@ -201,16 +199,16 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
     const std::vector<double> units = unit_means(values);
     if (has_value && !units.empty()) trace.value = column.is_median ? median(units) : mean(units);
     if (has_value && units.size() > 1) trace.spread = standard_deviation(units);
-    trace.how = how_text(variant, column, values.size(), units.size());
-    const Variant& reference = reference_of(variants, baseline_case(variants, about.baseline, sweep.name), variant);
-    if (reference.name != variant.name) {
+    trace.how = how_text(row, column, values.size(), units.size());
+    const Row& reference = reference_of(rows, baseline_recipe(rows, about.baseline, sweep.name), row);
+    if (reference.name != row.name) {
         trace.baseline = reference.name;
         for (const ConfigurationDifference& difference :
-             configuration_differences(reference.trials.front()->config_json, variant.trials.front()->config_json))
+             configuration_differences(reference.trials.front()->config_json, row.trials.front()->config_json))
             trace.differences.push_back(to_text(difference));
     }
     add_commands(question, trace.sweep, trace);
-    add_repetition(variant, sweep, about, question, trace);
+    add_repetition(row, sweep, about, question, trace);
     trace.rests_on = rests_on(trace.trials, column, !trace.repeat.empty());
     return trace;
 }

@@ -85,8 +85,8 @@ TracedColumn cost_column(const CostColumn& shown) {
 
 // Columns that the table has.
 void add_cost_columns(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
-    const std::vector<Variant> variants = variants_of(sweep);
-    for (const Field& field : cost_fields(variants))
+    const std::vector<Row> rows = rows_of(sweep);
+    for (const Field& field : cost_fields(rows))
         for (const CostColumn& shown : cost_columns())
             if (shown.title == field.column.title) columns.push_back(cost_column(shown));
 }

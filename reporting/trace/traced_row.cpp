@@ -54,34 +54,34 @@ AskedRow parse_row(const std::string& asked) {
 }
 
 // Follows the grammar of trials' names, without a seed: a row has several.
-bool is_called(const Variant& variant, const std::string& name) {
+bool is_called(const Row& row, const std::string& name) {
     results_db::TrialRow place;
-    place.case_key = variant.case_key;
-    place.stage = variant.stage;
-    place.axes_json = variant.trials.front()->axes_json;
+    place.recipe = row.recipe;
+    place.stage = row.stage;
+    place.axes_json = row.trials.front()->axes_json;
     place.seeds = "any";
     return results_db::is_named(place, name);
 }
 
-std::string listed(const std::vector<const Variant*>& variants) {
+std::string listed(const std::vector<const Row*>& rows) {
     std::vector<std::string> names;
-    for (const Variant* variant : variants) names.push_back("'" + variant->name + "'");
+    for (const Row* row : rows) names.push_back("'" + row->name + "'");
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
-const Variant& find_row(const std::vector<Variant>& variants, const std::string& asked) {
-    const AskedRow row = parse_row(asked);
-    std::vector<const Variant*> found, at_any_budget, all;
+const Row& find_row(const std::vector<Row>& rows, const std::string& asked) {
+    const AskedRow parsed = parse_row(asked);
+    std::vector<const Row*> found, at_any_budget, all;
     std::vector<std::string> names;
-    for (const Variant& variant : variants) {
-        if (variant.name == asked) return variant;
-        all.push_back(&variant);
-        names.insert(names.end(), {variant.name, variant.case_key});
-        if (!is_called(variant, row.name)) continue;
-        at_any_budget.push_back(&variant);
-        if (!row.budget || same_budget(*row.budget, variant.axes.budget_fraction)) found.push_back(&variant);
+    for (const Row& row : rows) {
+        if (row.name == asked) return row;
+        all.push_back(&row);
+        names.insert(names.end(), {row.name, row.recipe});
+        if (!is_called(row, parsed.name)) continue;
+        at_any_budget.push_back(&row);
+        if (!parsed.budget || same_budget(*parsed.budget, row.axes.budget_fraction)) found.push_back(&row);
     }
     if (found.size() == 1) return *found.front();
     if (found.size() > 1)
@@ -91,7 +91,7 @@ const Variant& find_row(const std::vector<Variant>& variants, const std::string&
         throw Error(ErrorKind::usage, fmt::format("the table has no row '{}'", asked),
                     "choose one of: " + listed(at_any_budget));
     throw Error(ErrorKind::usage, fmt::format("the table has no row '{}'", asked),
-                suggestion(row.name, names, "its rows: " + listed(all)));
+                suggestion(parsed.name, names, "its rows: " + listed(all)));
 }
 
 }  // namespace deft::reporting

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::reporting {
 
@@ -13,8 +13,8 @@ namespace deft::reporting {
 //     CASE, CASE:STAGE, CASE[axis=value,...]     as in a trial's name, of which stage and axes may be left out
 //     ... at 50%, ... 50%                         the budget after any of these, as the table's column says it
 //
-// A table's additions to a case's name, "(imported)" and "(under capacity)", may stay.
+// A table's additions to a recipe's name, "(imported)" and "(under capacity)", may stay.
 // Errors: usage, where no row or several are so called, with the nearest or with all of them.
-const Variant& find_row(const std::vector<Variant>& variants, const std::string& asked);
+const Row& find_row(const std::vector<Row>& rows, const std::string& asked);
 
 }  // namespace deft::reporting

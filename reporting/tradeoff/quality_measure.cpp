@@ -73,26 +73,26 @@ std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const Trial
 
 }  // namespace
 
-std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& variants,
-                                              const results_db::SweepResults& sweep, const SweepAbout& about) {
+std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const results_db::SweepResults& sweep,
+                                              const SweepAbout& about) {
     for (const Quantity& quantity : candidates(sweep, about)) {
         const QualityMeasure measure{quantity, title_of(quantity),
                                      better_of(quantity) == "higher" ? Improves::upwards : Improves::downwards};
-        if (std::any_of(variants.begin(), variants.end(),
-                        [&](const Variant& row) { return !quality_values(measure, row).empty(); }))
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const Row& row) { return !quality_values(measure, row).empty(); }))
             return measure;
     }
     return std::nullopt;
 }
 
-std::vector<double> quality_values(const QualityMeasure& measure, const Variant& row) {
+std::vector<double> quality_values(const QualityMeasure& measure, const Row& row) {
     std::vector<std::pair<const TrialRow*, double>> values;
     for (const TrialRow* trial : row.ok)
         if (const auto value = value_of(measure.quantity, *trial)) values.emplace_back(trial, *value);
     return unit_means(values);
 }
 
-std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Variant& baseline) {
+std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Row& baseline) {
     std::optional<NothingLearnt> found;
     std::vector<double> values;
     for (const TrialRow* trial : baseline.ok) {

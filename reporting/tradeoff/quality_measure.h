@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "reporting/comparison.h"
+#include "reporting/rows.h"
 #include "reporting/scores/quantity.h"
 #include "reporting/statistics/verdict.h"
-#include "reporting/variants.h"
 #include "results_db/store.h"
 
 namespace deft::reporting {
@@ -21,11 +21,11 @@ struct QualityMeasure {
 
 // The score by which the published table's first claim on a score is judged at the sweep's scale; where there is none,
 // or no row has it, the validation's bits a byte, or its loss. Nothing where no row has any of them.
-std::optional<QualityMeasure> quality_measure(const std::vector<Variant>& variants,
-                                              const results_db::SweepResults& sweep, const SweepAbout& about);
+std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const results_db::SweepResults& sweep,
+                                              const SweepAbout& about);
 
 // A value of each independent repeat of the row that has one; of a seed that diverged it may be no number.
-std::vector<double> quality_values(const QualityMeasure& measure, const Variant& row);
+std::vector<double> quality_values(const QualityMeasure& measure, const Row& row);
 
 // The score of a model without skill: on the validation text one that knows the token frequencies alone, by a score
 // that can be guessed its chance level, by other rising scores 0. Nothing where that is unknown.
@@ -34,6 +34,6 @@ struct NothingLearnt {
     std::string words;       // "a unigram model"
     std::string definition;  // "which knows only how often each token occurs in the validation text"
 };
-std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Variant& baseline);
+std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Row& baseline);
 
 }  // namespace deft::reporting

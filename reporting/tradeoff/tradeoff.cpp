@@ -16,9 +16,9 @@
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/page/curves.h"
+#include "reporting/rows.h"
 #include "reporting/scores/quantity_value.h"
 #include "reporting/tradeoff/quality_measure.h"
-#include "reporting/variants.h"
 
 namespace deft::reporting {
 
@@ -29,12 +29,12 @@ using results_db::TrialRow;
 constexpr const char* kQualityColumn = "quality";  // of a published table: percent of the baseline's
 constexpr const char* kSavingColumn = "saving";    // how many times less of data, time and cost
 
-std::string line_name(const Variant& row) {
+std::string line_name(const Row& row) {
     const std::string others = row.axes.others_text();
-    return others.empty() ? row.case_key : row.case_key + " " + others;
+    return others.empty() ? row.recipe : row.recipe + " " + others;
 }
 
-std::string point_name(const Variant& row) {
+std::string point_name(const Row& row) {
     return line_name(row) + " at " + row.axes.budget_text();
 }
 
@@ -44,8 +44,7 @@ const Resource& resource_of(const CostAxis& axis) {
     std::abort();  // kCostAxes names resources that are there
 }
 
-TradeoffPoint point_of(const Variant& row, const Variant& reference, const QualityMeasure& measure,
-                       const QualityScale& scale) {
+TradeoffPoint point_of(const Row& row, const Row& reference, const QualityMeasure& measure, const QualityScale& scale) {
     TradeoffPoint point;
     point.name = point_name(row);
     point.budget = row.axes.budget_fraction;
@@ -71,7 +70,7 @@ bool goes_on(const TrialRow& trial) {
 }
 
 // Why a row has no place in the picture; empty: it has one.
-std::string why_not(const Variant& row, const QualityMeasure& measure) {
+std::string why_not(const Row& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
     if (row.ok.empty()) return "no seed has finished";
     if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
@@ -101,15 +100,15 @@ std::optional<PublishedTradeoff> published_of(const SweepAbout& about) {
 }
 
 // The lines in the sweep's order; what has no place in them is noted.
-std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const Variant& reference,
-                                   const std::string& base_case, const QualityMeasure& measure, Tradeoff& tradeoff) {
-    const CaseStyles styles(variants);
-    const References references(variants, base_case);
+std::vector<TradeoffLine> lines_of(const std::vector<Row>& rows, const Row& reference, const std::string& base_recipe,
+                                   const QualityMeasure& measure, Tradeoff& tradeoff) {
+    const RecipeStyles styles(rows);
+    const References references(rows, base_recipe);
     std::vector<TradeoffLine> lines;
     std::map<std::string, std::size_t> places, rows_of_line;
     std::map<std::string, std::vector<std::string>> left_out, flagged;  // by reason
     std::vector<std::string> without_time;
-    for (const Variant& row : variants) {
+    for (const Row& row : rows) {
         if (is_imported(row) || !row.axes.has_budget) continue;
         ++rows_of_line[line_name(row)];
         const bool has_reference = &references.of(row) == &reference;
@@ -122,7 +121,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
         if (is_new) {
             Series looks;
             styles.give(row, looks);
-            lines.push_back({line_name(row), row.case_key == base_case, looks.style, lines.size(), {}});
+            lines.push_back({line_name(row), row.recipe == base_recipe, looks.style, lines.size(), {}});
         }
         lines[place->second].points.push_back(&row == &reference ? tradeoff.reference
                                                                  : point_of(row, reference, measure, tradeoff.scale));
@@ -134,11 +133,11 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
         std::stable_sort(line.points.begin(), line.points.end(),
                          [](const TradeoffPoint& a, const TradeoffPoint& b) { return a.budget < b.budget; });
     }
-    for (const auto& [why, rows] : left_out)
-        tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(rows, ", ")));
-    for (const auto& [why, rows] : flagged)
+    for (const auto& [why, names] : left_out)
+        tradeoff.notes.push_back(fmt::format("Not drawn, for {}: {}.", why, fmt::join(names, ", ")));
+    for (const auto& [why, names] : flagged)
         tradeoff.notes.push_back(fmt::format(
-            "† In grey, and in no sentence, for they do not count as measured: {}: {}.", fmt::join(rows, ", "), why));
+            "† In grey, and in no sentence, for they do not count as measured: {}: {}.", fmt::join(names, ", "), why));
     if (!without_time.empty())
         tradeoff.notes.push_back(fmt::format(
             "No time and no dollars, for slots of another shape than the baseline's or for trials that were "
@@ -149,25 +148,24 @@ std::vector<TradeoffLine> lines_of(const std::vector<Variant>& variants, const V
 
 // The difference of each point but the baseline's own to the baseline's row at the same budget, where that counts as
 // measured.
-void add_differences(const std::vector<Variant>& variants, const QualityMeasure& measure,
-                     std::vector<TradeoffLine>& lines) {
+void add_differences(const std::vector<Row>& rows, const QualityMeasure& measure, std::vector<TradeoffLine>& lines) {
     const auto base = std::find_if(lines.begin(), lines.end(), [](const TradeoffLine& one) { return one.is_baseline; });
     if (base == lines.end()) return;
-    std::map<std::string, const Variant*> rows;
-    for (const Variant& row : variants) rows.emplace(point_name(row), &row);
+    std::map<std::string, const Row*> by_name;
+    for (const Row& row : rows) by_name.emplace(point_name(row), &row);
     for (TradeoffLine& line : lines) {
         if (line.is_baseline) continue;
         for (TradeoffPoint& point : line.points) {
             const TradeoffPoint* alone = base->at_budget(point.budget);
             if (alone == nullptr || !alone->counts()) continue;
-            point.difference = quality_difference(quality_values(measure, *rows.at(point.name)),
-                                                  quality_values(measure, *rows.at(alone->name)));
+            point.difference = quality_difference(quality_values(measure, *by_name.at(point.name)),
+                                                  quality_values(measure, *by_name.at(alone->name)));
         }
     }
 }
 
-// How many cases are trained at two budgets or more.
-std::size_t cases_of_several_budgets(const std::vector<TradeoffLine>& lines) {
+// How many recipes are trained at two budgets or more.
+std::size_t recipes_of_several_budgets(const std::vector<TradeoffLine>& lines) {
     return static_cast<std::size_t>(
         std::count_if(lines.begin(), lines.end(), [](const TradeoffLine& line) { return line.points.size() > 1; }));
 }
@@ -186,14 +184,13 @@ std::size_t TradeoffLine::counting() const {
 }
 
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about) {
-    const std::vector<Variant> variants = variants_of(sweep);
-    if (variants.empty()) return std::nullopt;
-    const std::optional<QualityMeasure> measure = quality_measure(variants, sweep, about);
+    const std::vector<Row> rows = rows_of(sweep);
+    if (rows.empty()) return std::nullopt;
+    const std::optional<QualityMeasure> measure = quality_measure(rows, sweep, about);
     if (!measure) return std::nullopt;
-    const std::string base_case = baseline_case(variants, about.baseline, sweep.name);
-    const auto base =
-        std::find_if(variants.begin(), variants.end(), [&](const Variant& row) { return row.case_key == base_case; });
-    const Variant& reference = reference_of(variants, base_case, *base);
+    const std::string base_recipe = baseline_recipe(rows, about.baseline, sweep.name);
+    const auto base = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.recipe == base_recipe; });
+    const Row& reference = reference_of(rows, base_recipe, *base);
     const bool has_place = reference.axes.has_budget && why_not(reference, *measure).empty();
     if (!has_place || !not_measured(reference).empty()) return std::nullopt;
 
@@ -209,9 +206,9 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
         tradeoff.definition = share_definition(*measure, tradeoff.scale, *nothing);
         tradeoff.reference.relative->interval.reset();
     }
-    tradeoff.lines = lines_of(variants, reference, base_case, *measure, tradeoff);
-    if (cases_of_several_budgets(tradeoff.lines) < 2) return std::nullopt;
-    add_differences(variants, *measure, tradeoff.lines);
+    tradeoff.lines = lines_of(rows, reference, base_recipe, *measure, tradeoff);
+    if (recipes_of_several_budgets(tradeoff.lines) < 2) return std::nullopt;
+    add_differences(rows, *measure, tradeoff.lines);
     tradeoff.published = published_of(about);
     for (std::size_t i = 0; i < kCostAxes.size(); ++i)
         if (!has_cost(tradeoff, i))

@@ -1,5 +1,5 @@
 #pragma once
-// Quality against what it cost: the rows of a sweep that trains its cases at several budgets.
+// Quality against what it cost: the rows of a sweep that trains its recipes at several budgets.
 
 #include <array>
 #include <cstddef>
@@ -26,7 +26,7 @@ inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "layer-a
                                                        {"train hours", "training time", "training time", true},
                                                        {"cost usd", "US dollars", "dollars", true}}};
 
-// One row: a case at one budget.
+// One row: a recipe at one budget.
 struct TradeoffPoint {
     std::string name;  // "CL at 8%"
     double budget = 1;
@@ -44,7 +44,7 @@ struct TradeoffPoint {
 struct TradeoffLine {
     std::string name;
     bool is_baseline = false;
-    std::size_t style = 0, dash = 0;    // of the case, as in the page's other figures; of the line
+    std::size_t style = 0, dash = 0;    // of the recipe, as in the page's other figures; of the line
     std::vector<TradeoffPoint> points;  // by budget, the smallest first; at least one
     std::size_t rows = 0;               // of the sweep, those that are left out among them
 
@@ -70,14 +70,14 @@ struct Tradeoff {
     std::vector<std::string> notes;  // on what is not drawn, and on what does not compare
 };
 
-// For a sweep, or one stage of it. Nothing unless two cases or more are trained at two budgets or more, and the
+// For a sweep, or one stage of it. Nothing unless two recipes or more are trained at two budgets or more, and the
 // baseline has a score at its largest that is better than a model without skill. Rows that do not count as measured are
 // flagged. Rows that are stale, that have a diverged seed, or that go on from another model, whose cost is not theirs
 // alone, are named and left out; so are times and dollars of rows whose seconds do not compare with the baseline's.
 std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
 
-// Whether a case has paid in that at two budgets or more, and what a point has, relative to the baseline on all of the
-// data.
+// Whether a recipe has paid in that at two budgets or more, and what a point has, relative to the baseline on all of
+// the data.
 bool has_cost(const Tradeoff& tradeoff, std::size_t axis);
 std::optional<double> cost_share(const Tradeoff& tradeoff, const TradeoffPoint& point, std::size_t axis);
 

@@ -101,10 +101,10 @@ std::optional<std::string> result_picture(const results_db::SweepResults& sweep,
     for (const StageResults& stage : stages_of(sweep)) {
         if (const std::optional<Tradeoff> tradeoff = tradeoff_of(stage.sweep, about_stage(about, stage)))
             return svg_file(render_svg(*tradeoff, "tradeoff"));
-        const std::vector<Variant> variants = variants_of(stage.sweep);
-        if (variants.empty()) continue;
-        if (const auto rows = experts_against_dense(variants, baseline_case(variants, about.baseline, sweep.name)))
-            return svg_file(render_svg(multiple_figure(*rows)));
+        const std::vector<Row> rows = rows_of(stage.sweep);
+        if (rows.empty()) continue;
+        if (const auto compared = experts_against_dense(rows, baseline_recipe(rows, about.baseline, sweep.name)))
+            return svg_file(render_svg(multiple_figure(*compared)));
     }
     return std::nullopt;
 }

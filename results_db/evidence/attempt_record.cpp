@@ -156,7 +156,7 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
     return record;
 }
 
-std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
+std::int64_t store_attempt(Connection& connection, std::int64_t trial_id, const Json& record,
                            const SharedValues& shared) {
     require_columns(record, kAttempt,
                     {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
@@ -173,7 +173,7 @@ std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, c
                                              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, '', '', '[]'{})",
                                              column_names(kAttempt, "") + ", " + column_names(shape, ""), values)
                                      .c_str());
-    insert.bind(experiment_id, stored.code_id, stored.host_id, stored.dataset_id, stored.machine_json,
+    insert.bind(trial_id, stored.code_id, stored.host_id, stored.dataset_id, stored.machine_json,
                 text_or_empty(record, "start_note"), slots_json(record));
     bind_columns(insert, kBound + 1, record, kAttempt);
     bind_columns(insert, kBound + 1 + static_cast<int>(kAttempt.size()), setup, shape);

@@ -14,8 +14,8 @@ namespace deft::results_db {
 
 Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValues& shared);
 
-// Stores it as an attempt of that experiment, and returns its id. Errors: BadRecord; database.
-std::int64_t store_attempt(Connection& connection, std::int64_t experiment_id, const Json& record,
+// Stores it as an attempt of that trial, and returns its id. Errors: BadRecord; database.
+std::int64_t store_attempt(Connection& connection, std::int64_t trial_id, const Json& record,
                            const SharedValues& shared);
 
 // The first key in which the record of an attempt is another one than the database gives of it.

@@ -43,7 +43,7 @@ Steps steps_in(Connection& connection, std::int64_t attempt_id, const char* sql)
 }
 
 struct KeptSteps {
-    bool are_some = false;                  // that the result of the experiment was built on
+    bool are_some = false;                  // that the result of the trial was built on
     std::optional<std::int64_t> last = {};  // nothing: to the last
 };
 

@@ -11,7 +11,7 @@
 namespace deft::results_db {
 
 // At most that many steps of each, and of experts a quarter; 0: all. Null where there is nothing. The last step that
-// the result of its experiment was built on is kept; of an attempt that it was not built on there are two.
+// the result of its trial was built on is kept; of an attempt that it was not built on there are two.
 Json curve_record(Connection& connection, std::int64_t attempt_id, std::size_t most_points);
 
 // Bytes of the texts that it stores once for many rows, multiplied by the number of rows.

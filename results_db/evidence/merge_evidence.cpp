@@ -64,7 +64,7 @@ class Merge {
         each("shared", [&](const EvidenceLine& line) { shared_.take(line.record); });
         each("attempt", [&](const EvidenceLine& line) { uids_.insert(text_at(line.record, "uid")); });
         each("trial", [&](const EvidenceLine& line) { take_trial(line.record); });
-        for (const std::int64_t experiment : known_) require_own_hashes(connection_, experiment);  // the text is right
+        for (const std::int64_t trial : known_) require_own_hashes(connection_, trial);  // the text is right
         each("place", [&](const EvidenceLine& line) {
             const KnownPlace place = place_in(line.record);
             const TakenTrial& trial = trial_of(line.record, "trial");
@@ -171,7 +171,7 @@ class Merge {
     void take_trial(const Json& record) {
         const std::string& hash = text_at(record, "config_hash");
         if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
-        const std::optional<std::int64_t> known = experiment_of_hash(connection_, hash);
+        const std::optional<std::int64_t> known = trial_of_hash(connection_, hash);
         const Json config = checked_config(record, shared_);
         if (known) known_.push_back(*known);
         trials_[hash] = {known ? *known : store_trial(connection_, record, config), text_at(record, "variant_hash"),
@@ -180,7 +180,7 @@ class Merge {
     }
 
     struct TakenTrial {
-        std::int64_t experiment_id = 0;
+        std::int64_t trial_id = 0;
         std::string variant_hash;
         std::int64_t seed = 0;
         bool is_trained = true;  // or taken as it is, whatever the seed
@@ -276,7 +276,7 @@ class Merge {
                 throw BadRecord{"the place is there twice"};
             placed_.insert(place.config_hash);
             const auto is_it = [&](const KnownPlace& other) {
-                return other.experiment_id == trial.experiment_id && other.row == place.row;
+                return other.trial_id == trial.trial_id && other.row == place.row;
             };
             if (std::any_of(known.begin(), known.end(), is_it)) return;
             fresh.push_back(&line);
@@ -285,7 +285,7 @@ class Merge {
         // Each counts as older than those before it here; in the file the newest of one place comes last.
         for (auto line = fresh.rbegin(); line != fresh.rend(); ++line)
             take(**line, [&](const EvidenceLine& one) {
-                store_place(connection_, sweep_, trial_of(one.record, "trial").experiment_id, one.record, shared_);
+                store_place(connection_, sweep_, trial_of(one.record, "trial").trial_id, one.record, shared_);
             });
         merged_.places = static_cast<std::int64_t>(fresh.size());
         if (fresh.empty()) return;
@@ -317,8 +317,8 @@ class Merge {
             ++merged_.known;
             return;
         }
-        require_same_run(trial.experiment_id, record);
-        stored.id = store_attempt(connection_, trial.experiment_id, record, shared_);
+        require_same_run(trial.trial_id, record);
+        stored.id = store_attempt(connection_, trial.trial_id, record, shared_);
         require_stored_whole(stored.id, record);
         stored.is_new = true;
         Statement code(connection_, "SELECT code_id FROM attempt WHERE id = ?1");
@@ -357,9 +357,9 @@ class Merge {
     }
 
     // All attempts of a trial are exported together: one that is here and not in the text is of another run.
-    void require_same_run(std::int64_t experiment_id, const Json& record) const {
+    void require_same_run(std::int64_t trial_id, const Json& record) const {
         Statement query(connection_, "SELECT uid, number, kind FROM attempt WHERE experiment_id = ?1 ORDER BY number");
-        query.bind(experiment_id);
+        query.bind(trial_id);
         while (query.step()) {
             const std::string uid = query.text(0);
             const std::int64_t number = query.integer(1);
@@ -414,7 +414,7 @@ class Merge {
     std::vector<EvidenceLine> lines_;
     SharedValues shared_;
     std::map<std::string, TakenTrial> trials_;       // by configuration hash
-    std::vector<std::int64_t> known_;                // experiments that were there before
+    std::vector<std::int64_t> known_;                // trials that were there before
     std::map<std::string, StoredAttempt> attempts_;  // by uid
     std::set<std::string> curves_;                   // uids
     std::set<std::string> placed_;                   // configuration hashes

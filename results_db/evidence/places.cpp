@@ -80,7 +80,7 @@ std::vector<StoredPlace> stored_places(Connection& connection, std::int64_t swee
     while (query.step()) {
         StoredPlace place;
         place.columns = object_of(query, 0, kPlace);
-        place.known.experiment_id = query.integer(kBehindPlace);
+        place.known.trial_id = query.integer(kBehindPlace);
         place.known.axes_json = query.text(kBehindPlace + 1);
         place.asked = try_parse_json(query.text(kBehindPlace + 2));
         place.known.seeds = seeds_of_place(place.columns, query.integer(kBehindPlace + 3));
@@ -133,7 +133,7 @@ KnownPlace place_in(const Json& record) {
     return place;
 }
 
-void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
+void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t trial_id, const Json& record,
                  const SharedValues& shared) {
     const Json& asked = shared.at(record.value("asked", Json()));
     if (!asked.is_array()) throw BadRecord{"its trial's evaluation is not an array"};
@@ -156,20 +156,19 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t exp
                                  "  FROM sweep_member WHERE sweep_id = ?1), ?4, ?5, ?6, ?7, ?8)",
                                  column_names(kPlace, ""))
                          .c_str());
-    insert.bind(sweep_id, experiment_id, asked.dump());
+    insert.bind(sweep_id, trial_id, asked.dump());
     bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
     insert.run();
 }
 
 std::map<Json, std::set<std::string>> shown_variants(Connection& connection, std::int64_t sweep_id) {
     std::map<std::int64_t, KnownPlace> known;
-    for (KnownPlace& place : known_places(connection, sweep_id)) known.emplace(place.experiment_id, std::move(place));
+    for (KnownPlace& place : known_places(connection, sweep_id)) known.emplace(place.trial_id, std::move(place));
     std::map<Json, std::set<std::string>> shown;
     for (const SweepPlace& place : places_of(connection, sweep_id)) {
         const Json axes = try_parse_json(place.axes_json);
-        const Json row = {place.stage, place.case_key,
-                          axes.is_object() ? without_absolute_paths(axes) : Json::object()};
-        shown[row].insert(known.at(place.experiment_id).variant_hash);
+        const Json row = {place.stage, place.recipe, axes.is_object() ? without_absolute_paths(axes) : Json::object()};
+        shown[row].insert(known.at(place.trial_id).variant_hash);
     }
     return shown;
 }
@@ -213,7 +212,7 @@ void number_places(Connection& connection, std::int64_t sweep_id, const std::vec
     for (const KnownPlace& place : places) {
         if (before == nullptr || before->row != place.row || before->seeds != place.seeds) ++ordinal;
         before = &place;
-        update.bind(sweep_id, place.experiment_id, place.row[1].get<std::string>(), ordinal, place.axes_json,
+        update.bind(sweep_id, place.trial_id, place.row[1].get<std::string>(), ordinal, place.axes_json,
                     place.row[0].get<std::string>());
         update.run();
     }

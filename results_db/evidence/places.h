@@ -16,10 +16,10 @@ namespace deft::results_db {
 
 // One place of a sweep in a database: its row and seeds, and the trial there.
 struct KnownPlace {
-    std::int64_t experiment_id = 0;
+    std::int64_t trial_id = 0;
     std::string config_hash, variant_hash;
     std::string axes_json;  // as stored
-    Json row;               // [stage, case, axes]
+    Json row;               // [stage, recipe, axes]
     std::vector<std::int64_t> seeds;
 };
 
@@ -33,7 +33,7 @@ std::vector<Json> place_records(Connection& connection, std::int64_t sweep_id, c
 // Parses a record's place. Errors: BadRecord.
 KnownPlace place_in(const Json& record);
 // Adds the place. Where it already has another trial, that one counts as the newer.
-void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t experiment_id, const Json& record,
+void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t trial_id, const Json& record,
                  const SharedValues& shared);
 
 // The configurations in the table by row, without their seeds.

@@ -49,7 +49,7 @@ std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, c
     return records;
 }
 
-std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash) {
+std::optional<std::int64_t> trial_of_hash(Connection& connection, const std::string& config_hash) {
     Statement query(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!query.bind(config_hash).step()) return std::nullopt;
     return query.integer(0);

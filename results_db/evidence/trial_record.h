@@ -18,7 +18,7 @@ namespace deft::results_db {
 std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
                                 SharedValues& shared);
 
-std::optional<std::int64_t> experiment_of_hash(Connection& connection, const std::string& config_hash);
+std::optional<std::int64_t> trial_of_hash(Connection& connection, const std::string& config_hash);
 // The record's configuration with its seed. Errors: BadRecord, also for one that does not have the record's hashes.
 Json checked_config(const Json& record, const SharedValues& shared);
 // Whether it is trained; a model that is not, for it is taken as it is, is the same with every seed.

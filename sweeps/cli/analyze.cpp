@@ -124,13 +124,13 @@ bool has_column(const experiments::TrialConfig& config) {
                                             [](const auto& metric) { return !metric.column.empty(); });
 }
 
-// The corpora of the chosen trials, each at its sample length, in the order of the points. A missing column is no
+// The corpora of the chosen trials, each at its sample length, in the order of the trials. A missing column is no
 // error: it may be what this command is to make.
 std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
     std::vector<Analysis> analyses;
-    for (const sweeps::Point& point : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
-        const experiments::TrialConfig& config = point.config;
-        if (!arguments.spec.selects(point) || experiments::is_imported(config)) continue;
+    for (const sweeps::Trial& trial : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
+        const experiments::TrialConfig& config = trial.config;
+        if (!arguments.spec.selects(trial) || experiments::is_imported(config)) continue;
         auto found = std::find_if(analyses.begin(), analyses.end(), [&](const Analysis& a) {
             return a.data.sha256 == config.data.sha256 && a.data.bert == config.data.bert &&
                    a.seqlen == config.model.seqlen;

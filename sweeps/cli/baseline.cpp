@@ -40,19 +40,19 @@ std::string user_name() {
 int pin(const BaselineArguments& arguments) {
     std::vector<results_db::BaselineRow> rows;
     std::string sweep_name;
-    std::size_t cases = 0;
+    std::size_t row_count = 0;
     {
         const results_db::Reader reader = open_results(arguments.root);
         const results_db::SweepResults sweep =
             reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.root), arguments.only);
-        const auto measured = reporting::measured_cases(sweep, reader.curves(sweep));
+        const auto measured = reporting::measured_rows(sweep, reader.curves(sweep));
         sweep_name = results_db::full_name(sweep);
-        cases = measured.size();
+        row_count = measured.size();
         rows =
             reporting::baseline_rows(measured, sweep_name, {arguments.name, user_name(), arguments.reason, now_ms()});
     }
     results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
-    print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(cases, "case"),
+    print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(row_count, "case"),
                       counted(rows.size(), "measure"), sweep_name));
     std::int64_t fewest = rows.front().seeds;
     for (const results_db::BaselineRow& row : rows) fewest = std::min(fewest, row.seeds);

@@ -48,10 +48,10 @@ struct OverheadBench {
 class TimedTrial {
  public:
     // Starts it in a new run folder, so that it has no checkpoint to go on from.
-    TimedTrial(const sweeps::Point& point, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
+    TimedTrial(const sweeps::Trial& trial, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
         const experiments::TrialPlaces places = {folder_, sweeps::data_folder(bench.root), folder_ / "checkpoints",
                                                  false};
-        sweeps::write_trial_file(point, "overhead", {}, Json::object(), places, {},
+        sweeps::write_trial_file(trial, "overhead", {}, Json::object(), places, {},
                                  {engine::Device::cpu, bench.threads});
         start_ = Clock::now();
         pid_ = start_process({bench.program.string(), "trial", folder_.string()}, folder_ / "log.txt");
@@ -103,15 +103,15 @@ class TimedTrial {
 
 // Seconds from starting the process to the journal's line of the first step; the trial is ended then.
 // Errors: io, for a trial that ends before.
-double seconds_to_first_step(const sweeps::Point& point, const OverheadBench& bench) {
-    sweeps::Point every_step = point;
+double seconds_to_first_step(const sweeps::Trial& trial, const OverheadBench& bench) {
+    sweeps::Trial every_step = trial;
     every_step.config.log_every = 1;
-    TimedTrial trial(every_step, bench);
+    TimedTrial timed(every_step, bench);
     while (true) {
-        const bool over = trial.wait(WNOHANG);
-        const double seconds = trial.seconds();
-        if (trial.has_journal() && trial.journal().last_point) return seconds;
-        if (over) throw trial.failure();
+        const bool over = timed.wait(WNOHANG);
+        const double seconds = timed.seconds();
+        if (timed.has_journal() && timed.journal().last_point) return seconds;
+        if (over) throw timed.failure();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
@@ -125,12 +125,12 @@ struct TrialSeconds {
     double overhead() const { return process - steps; }
 };
 // Errors: io, for a trial that does not end well.
-TrialSeconds time_whole_trial(const sweeps::Point& point, const OverheadBench& bench) {
-    TimedTrial trial(point, bench);
-    trial.wait(0);
-    const double process = trial.seconds();
-    const sweeps::JournalSummary journal = trial.journal();
-    if (!trial.ended_well() || !journal.ended) throw trial.failure();
+TrialSeconds time_whole_trial(const sweeps::Trial& trial, const OverheadBench& bench) {
+    TimedTrial timed(trial, bench);
+    timed.wait(0);
+    const double process = timed.seconds();
+    const sweeps::JournalSummary journal = timed.journal();
+    if (!timed.ended_well() || !journal.ended) throw timed.failure();
     return {process, journal.ended->step_seconds, journal.ended->train_seconds};
 }
 
@@ -142,33 +142,33 @@ struct BenchStartupArguments {
 
 int run_bench_startup(BenchStartupArguments arguments) {
     if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
-    const sweeps::Point point = arguments.spec.first_point();
+    const sweeps::Trial trial = arguments.spec.first_trial();
     const ScratchFolder folder;
     OverheadBench bench;
     bench.root = folder.path;
     bench.threads = arguments.threads;
     sweeps::ProgressLine line;
     line.show("tokenising", -1);
-    experiments::prepare_data(point.config, sweeps::data_folder(bench.root), [](const std::string&, double) {});
+    experiments::prepare_data(trial.config, sweeps::data_folder(bench.root), [](const std::string&, double) {});
     std::vector<double> starts;
     for (int round = 0; round < arguments.rounds; ++round) {
         line.show("starting trials", static_cast<double>(round) / arguments.rounds);
-        starts.push_back(seconds_to_first_step(point, bench));
+        starts.push_back(seconds_to_first_step(trial, bench));
     }
     line.show("a whole trial", -1);
-    const TrialSeconds trial = time_whole_trial(point, bench);
+    const TrialSeconds spent = time_whole_trial(trial, bench);
     line.clear();
 
     using reporting::small_seconds;
     reporting::Table table;
-    table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", point.name(),
+    table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", trial.name(),
                                 arguments.spec.file, arguments.threads);
     table.columns = {{"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"all else"}, {"of steps"},
                      {"journal and leases"}};
     table.rows = {{small_seconds(median(starts)), small_seconds(*std::max_element(starts.begin(), starts.end())),
-                   small_seconds(trial.process), small_seconds(trial.steps), small_seconds(trial.overhead()),
-                   fmt::format("{:.2f}%", 100 * trial.overhead() / trial.steps),
-                   small_seconds(trial.training - trial.steps)}};
+                   small_seconds(spent.process), small_seconds(spent.steps), small_seconds(spent.overhead()),
+                   fmt::format("{:.2f}%", 100 * spent.overhead() / spent.steps),
+                   small_seconds(spent.training - spent.steps)}};
     table.notes.push_back(
         fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "
                     "journal, checkpoint and end, of one whole trial. Targets: {} and {:.0f}%.",

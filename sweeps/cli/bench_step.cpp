@@ -36,7 +36,7 @@ struct BenchStepArguments {
     int beside = 0;                    // competing processes
     std::vector<std::string> pythons;  // each has a PyTorch
     std::string isa = "native";
-    std::string sweep, sweep_case, scale = sweeps::kDefaultScale;
+    std::string sweep, sweep_recipe, scale = sweeps::kDefaultScale;
     std::vector<std::string> overrides;
     std::string root = sweeps::kDefaultRoot;
 };
@@ -56,13 +56,13 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     spec.file = arguments.sweep;
     spec.scale = arguments.scale;
     spec.overrides = arguments.overrides;
-    if (!arguments.sweep_case.empty()) spec.only = {arguments.sweep_case};
-    const sweeps::Point point = spec.first_point(sweeps::Data::may_be_missing);
-    const engine::TrainerConfig config = experiments::trainer_config(point.config);
+    if (!arguments.sweep_recipe.empty()) spec.only = {arguments.sweep_recipe};
+    const sweeps::Trial trial = spec.first_trial(sweeps::Data::may_be_missing);
+    const engine::TrainerConfig config = experiments::trainer_config(trial.config);
     if (!engine::is_plain_gpt2(config.model))
         throw Error(ErrorKind::config,
                     fmt::format("{}: case {} has a model of other parts than GPT-2's, or dropout", arguments.sweep,
-                                point.case_name),
+                                trial.recipe),
                     "name a case with model.kind = \"gpt\", or a preset with --preset");
     return {config.model, config.batch_size};
 }
@@ -289,7 +289,7 @@ void add_bench_step(CLI::App& bench, Context& context) {
                      "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
         ->check(CLI::Range(6, 1 << 20));
     step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
-    step->add_option("--case", arguments->sweep_case, "The sweep's case; the first where none is named");
+    step->add_option("--case", arguments->sweep_recipe, "The sweep's case; the first where none is named");
     step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
     step->add_option("--set", arguments->overrides, "Lay a value over the sweep's case, as in model.width=256")
         ->allow_extra_args(false);

@@ -48,21 +48,21 @@ reporting::Table shown_table(const std::vector<reporting::QualityFinding>& findi
     return line;
 }
 
-std::vector<reporting::MeasuredCase> pinned(const CheckQualityArguments& arguments) {
+std::vector<reporting::MeasuredRow> pinned(const CheckQualityArguments& arguments) {
     const std::string& root = arguments.baseline_root.empty() ? arguments.gate.root : arguments.baseline_root;
-    return reporting::pinned_cases(open_results(root).baselines(), arguments.baseline);
+    return reporting::pinned_rows(open_results(root).baselines(), arguments.baseline);
 }
 
 reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
-    const std::vector<reporting::MeasuredCase> base = pinned(arguments);
+    const std::vector<reporting::MeasuredRow> base = pinned(arguments);
     std::string sweep_name;
-    std::vector<reporting::MeasuredCase> head;
+    std::vector<reporting::MeasuredRow> head;
     {
         const results_db::Reader reader = open_results(arguments.gate.root);
         const results_db::SweepResults sweep =
             reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
         sweep_name = reporting::sweep_text(sweep);
-        head = reporting::measured_cases(sweep, reader.curves(sweep));
+        head = reporting::measured_rows(sweep, reader.curves(sweep));
     }
     const auto findings =
         reporting::check_quality(base, head, arguments.baseline, arguments.rule, arguments.only.empty());

@@ -16,7 +16,7 @@ namespace deft::cli {
 
 namespace {
 
-using reporting::Variant;
+using reporting::Row;
 using results_db::TrialRow;
 using Kind = reporting::CompareSide::Kind;
 
@@ -27,8 +27,8 @@ bool is_sweep(const results_db::Reader& reader, const std::string& name) {
     return std::find(names.begin(), names.end(), name.substr(0, name.rfind('@'))) != names.end();
 }
 
-Variant only_of(const Variant& row, const TrialRow& trial) {
-    Variant one = row;
+Row only_of(const Row& row, const TrialRow& trial) {
+    Row one = row;
     one.name = results_db::trial_name(trial);
     one.trials = {&trial};
     one.ok.clear();
@@ -37,10 +37,10 @@ Variant only_of(const Variant& row, const TrialRow& trial) {
 }
 
 // A trial by its name with its seed, of which stage and axes may be left out: one at most. Errors: usage, for several.
-const TrialRow* find_trial(const std::vector<Variant>& rows, const std::string& name, const Variant*& row_of_it) {
+const TrialRow* find_trial(const std::vector<Row>& rows, const std::string& name, const Row*& row_of_it) {
     const std::string seed = name.substr(name.rfind('/') + 1);
     const TrialRow* found = nullptr;
-    for (const Variant& row : rows)
+    for (const Row& row : rows)
         for (const TrialRow* trial : row.trials) {
             const std::string own = trial->seeds.empty() ? std::to_string(trial->seed) : trial->seeds;
             if (seed != own || !results_db::is_named(*trial, name)) continue;
@@ -55,9 +55,9 @@ const TrialRow* find_trial(const std::vector<Variant>& rows, const std::string& 
     return found;
 }
 
-bool is_row(const std::vector<Variant>& rows, const std::string& name) {
+bool is_row(const std::vector<Row>& rows, const std::string& name) {
     return std::any_of(rows.begin(), rows.end(),
-                       [&](const Variant& row) { return row.name == name || row.case_key == name; });
+                       [&](const Row& row) { return row.name == name || row.recipe == name; });
 }
 
 bool is_hash(const std::string& name) {
@@ -68,12 +68,12 @@ bool is_hash(const std::string& name) {
 
 void take_sweep(NamedSide& named, const results_db::Reader& reader, const std::string& sweep, const std::string& root) {
     named.sweep = find_checked_sweep(reader, sweep, root);
-    named.rows = reporting::variants_of(named.sweep);
+    named.rows = reporting::rows_of(named.sweep);
     named.curves = reader.curves(named.sweep);
     named.side.name = results_db::full_name(named.sweep);
 }
 
-void take_trial(NamedSide& named, const Variant& row, const TrialRow& trial) {
+void take_trial(NamedSide& named, const Row& row, const TrialRow& trial) {
     named.side.chosen = {only_of(row, trial)};
     named.side.kind = Kind::trial;
     named.side.name += ":" + named.side.chosen.front().name;
@@ -81,15 +81,15 @@ void take_trial(NamedSide& named, const Variant& row, const TrialRow& trial) {
 
 // Within the side's sweep.
 void take_row(NamedSide& named, const std::string& name) {
-    const Variant* row = nullptr;
+    const Row* row = nullptr;
     const bool may_be_trial = name.find('/') != std::string::npos && !is_row(named.rows, name);
     if (const TrialRow* trial = may_be_trial ? find_trial(named.rows, name, row) : nullptr) {
         take_trial(named, *row, *trial);
         return;
     }
-    for (const Variant& one : named.rows)
-        if (one.case_key == name) named.side.chosen.push_back(one);
-    named.side.kind = Kind::case_rows;
+    for (const Row& one : named.rows)
+        if (one.recipe == name) named.side.chosen.push_back(one);
+    named.side.kind = Kind::recipe_rows;
     if (named.side.chosen.size() < 2) {
         named.side.chosen = {reporting::find_row(named.rows, name)};
         named.side.kind = Kind::row;
@@ -106,19 +106,18 @@ void take_hash(NamedSide& named, const results_db::Reader& reader, const std::st
                          [&](const TrialRow& trial) { return trial.config_hash == wanted; }))
             continue;
         take_sweep(named, reader, results_db::full_name(head), root);
-        for (const Variant& row : named.rows)
+        for (const Row& row : named.rows)
             for (const TrialRow* trial : row.trials)
                 if (trial->config_hash == wanted) return take_trial(named, row, *trial);
     }
 }
 
 // For "SWEEP:NAME" with an unknown sweep. A colon may also precede a stage.
-void refuse_unknown_sweep(const results_db::Reader& reader, const std::vector<Variant>& rows,
-                          const std::string& sweep) {
-    for (const Variant& row : rows)
-        if (row.case_key == sweep || sweep.starts_with(row.case_key + "[")) return;
+void refuse_unknown_sweep(const results_db::Reader& reader, const std::vector<Row>& rows, const std::string& sweep) {
+    for (const Row& row : rows)
+        if (row.recipe == sweep || sweep.starts_with(row.recipe + "[")) return;
     std::vector<std::string> known = reader.sweep_names();
-    for (const Variant& row : rows) known.push_back(row.case_key);
+    for (const Row& row : rows) known.push_back(row.recipe);
     throw Error(ErrorKind::missing, fmt::format("no sweep or case is named '{}'", sweep), suggestion(sweep, known));
 }
 

@@ -23,10 +23,10 @@ struct DebugStateArguments {
 };
 
 int run_debug_state(const DebugStateArguments& arguments) {
-    const sweeps::Point point = arguments.spec.first_point();
-    experiments::write_debug_state(point.config, sweeps::data_folder(arguments.root), arguments.step, arguments.threads,
+    const sweeps::Trial trial = arguments.spec.first_trial();
+    experiments::write_debug_state(trial.config, sweeps::data_folder(arguments.root), arguments.step, arguments.threads,
                                    arguments.out);
-    print(fmt::format("step {} of {}: {}", arguments.step, point.name(), arguments.out));
+    print(fmt::format("step {} of {}: {}", arguments.step, trial.name(), arguments.out));
     return kExitOk;
 }
 

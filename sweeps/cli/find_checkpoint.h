@@ -7,7 +7,7 @@
 namespace deft::cli {
 
 // The checkpoint that scores a trial, which is given by its name or hash, as tables print them. Errors: missing, where
-// there is no such trial or checkpoint.
+// that trial or checkpoint does not exist.
 std::filesystem::path checkpoint_of_trial(const std::string& trial, const std::string& root);
 
 // A checkpoint's folder, a folder of several, of which the result is meant, or a trial. Errors: io, for another folder;

@@ -85,13 +85,13 @@ sweeps::Spec SpecArguments::load() const {
     return spec;
 }
 
-bool SpecArguments::selects(const sweeps::Point& point) const {
-    return sweeps::is_selected(point, only);
+bool SpecArguments::selects(const sweeps::Trial& trial) const {
+    return sweeps::is_selected(trial, only);
 }
 
-sweeps::Point SpecArguments::first_point(sweeps::Data data) const {
-    for (const sweeps::Point& point : sweeps::expand(load(), data))
-        if (selects(point) && !experiments::is_imported(point.config)) return point;
+sweeps::Trial SpecArguments::first_trial(sweeps::Data data) const {
+    for (const sweeps::Trial& trial : sweeps::expand(load(), data))
+        if (selects(trial) && !experiments::is_imported(trial.config)) return trial;
     throw Error(ErrorKind::usage, "the excludes leave no point of these cases that trains", "name other cases");
 }
 

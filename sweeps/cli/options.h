@@ -42,7 +42,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Number& valu
 // digits.
 CLI::Validator at_least(std::int64_t least);
 
-// Which points of which sweep file are meant.
+// Which trials of which sweep file are meant.
 struct SpecArguments {
     std::string file;
     std::string scale = sweeps::kDefaultScale;
@@ -51,12 +51,12 @@ struct SpecArguments {
     std::string seeds;
 
     void add_to(CLI::App& command, bool file_is_required = true);
-    // Errors: those of load_spec; usage, for cases that are not there.
+    // Errors: those of load_spec; usage, for recipes that are not there.
     sweeps::Spec load() const;
-    bool selects(const sweeps::Point& point) const;
-    // The first that is trained. Errors: those of load() and expand(); usage, where the excludes leave no such point of
-    // the chosen cases.
-    sweeps::Point first_point(sweeps::Data data = sweeps::Data::required) const;
+    bool selects(const sweeps::Trial& trial) const;
+    // The first that is trained. Errors: those of load() and expand(); usage, where the excludes leave no such trial of
+    // the chosen recipes.
+    sweeps::Trial first_trial(sweeps::Data data = sweeps::Data::required) const;
     // The same arguments as a command line, for messages.
     std::string text() const;
 };

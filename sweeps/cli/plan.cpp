@@ -43,19 +43,19 @@ struct PlanArguments {
     std::string figures;  // a file to write
     bool draws = false;
     int ranks = 0;                            // 0: the sweep's
-    int expert_ranks = 0;                     // of them that divide the experts of a layer; 0: as each case says
+    int expert_ranks = 0;                     // of them that divide the experts of a layer; 0: as each recipe says
     std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
 
-void print_configurations(const std::vector<sweeps::Point>& points) {
+void print_configurations(const std::vector<sweeps::Trial>& trials) {
     Json all = Json::array();
-    for (const sweeps::Point& point : points)
-        all.push_back({{"case", point.case_name},
-                       {"axes", point.axes},
-                       {"seed", point.seed},
-                       {"config_hash", point.config_hash},
-                       {"variant_hash", point.variant_hash},
-                       {"config", experiments::to_json(point.config)}});
+    for (const sweeps::Trial& trial : trials)
+        all.push_back({{"case", trial.recipe},
+                       {"axes", trial.axes},
+                       {"seed", trial.seed},
+                       {"config_hash", trial.config_hash},
+                       {"variant_hash", trial.variant_hash},
+                       {"config", experiments::to_json(trial.config)}});
     print(json_text(all, 2));
 }
 
@@ -65,7 +65,7 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
     const auto progress = shown_on(line);
     std::vector<experiments::DrawTotals> draws;
     for (const sweeps::PlanRow& row : rows) {
-        const experiments::TrialConfig& config = row.point.config;
+        const experiments::TrialConfig& config = row.trial.config;
         const experiments::Dataset samples = experiments::load_dataset(
             config.data, config.model.seqlen, config.base_folder, sweeps::data_folder(root), progress);
         line.clear();
@@ -79,15 +79,15 @@ void print_draws(const std::vector<sweeps::PlanRow>& rows, const std::string& ro
 
 // Refuses a column that does not fit its corpus, where the corpus is here. It is tokenised for this where it is not
 // yet.
-void check_columns(const std::vector<sweeps::Point>& points, const std::string& root) {
+void check_columns(const std::vector<sweeps::Trial>& trials, const std::string& root) {
     sweeps::ProgressLine line;
     const auto progress = shown_on(line);
-    std::set<std::string> seen;  // variants: seeds have the same columns
-    for (const sweeps::Point& point : points) {
+    std::set<std::string> seen;  // rows: seeds have the same columns
+    for (const sweeps::Trial& trial : trials) {
         const bool here =
-            experiments::has_columns(point.config) && point.config.data.sha256 != experiments::kDataMissing;
-        if (!here || !seen.insert(point.variant_hash).second) continue;
-        const std::string note = experiments::check_columns(point.config, sweeps::data_folder(root), progress);
+            experiments::has_columns(trial.config) && trial.config.data.sha256 != experiments::kDataMissing;
+        if (!here || !seen.insert(trial.variant_hash).second) continue;
+        const std::string note = experiments::check_columns(trial.config, sweeps::data_folder(root), progress);
         line.clear();
         print_note(note);
     }
@@ -132,28 +132,28 @@ int run_plan(const PlanArguments& arguments) {
     check(arguments);
     sweeps::Spec spec = arguments.spec.load();
     if (arguments.ranks > 0) spec.ranks = arguments.ranks;
-    std::vector<sweeps::Point> points =
+    std::vector<sweeps::Trial> trials =
         sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
-    std::erase_if(points, [&](const sweeps::Point& point) { return !arguments.spec.selects(point); });
-    if (points.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
-    check_columns(points, arguments.root);
-    sweeps::check_tasks(points);
+    std::erase_if(trials, [&](const sweeps::Trial& trial) { return !arguments.spec.selects(trial); });
+    if (trials.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+    check_columns(trials, arguments.root);
+    sweeps::check_tasks(trials);
     if (arguments.print_config) {
-        print_configurations(points);
+        print_configurations(trials);
         return kExitOk;
     }
-    sweeps::Plan plan = sweeps::make_plan(spec, points);
+    sweeps::Plan plan = sweeps::make_plan(spec, trials);
     for (std::string& line : sweeps::plan_regime_notes(spec, plan, arguments.root))
         plan.notes.push_back(std::move(line));
     // A sweep that names a device is planned for another machine.
     if (!spec.device) {
         sweeps::Slot slot;
-        slot.device = sweeps::planned_device(spec, points.front().config);
+        slot.device = sweeps::planned_device(spec, trials.front().config);
         slot.ranks = spec.ranks;
-        std::vector<sweeps::Point> limited = points;
+        std::vector<sweeps::Trial> limited = trials;
         if (arguments.expert_ranks > 0)
-            for (sweeps::Point& point : limited)
-                point.config.train.expert_ranks = experiments::has_experts(point.config) ? arguments.expert_ranks : 1;
+            for (sweeps::Trial& trial : limited)
+                trial.config.train.expert_ranks = experiments::has_experts(trial.config) ? arguments.expert_ranks : 1;
         for (std::string& line :
              sweeps::exceeded_limits(limited, slot, 1, sweeps::this_machine(arguments.root), arguments.root))
             plan.notes.push_back(std::move(line));
@@ -172,7 +172,7 @@ int run_plan(const PlanArguments& arguments) {
         print("\n" + reporting::render_terminal(compared, output_width()));
     if (ranks) print_ranks(*ranks, plan);
     std::vector<sweeps::PlanRow> trained = plan.rows;
-    std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.point.config); });
+    std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.trial.config); });
     if (arguments.draws && !trained.empty()) print_draws(trained, arguments.root);
     if (!arguments.figures.empty()) {
         write_file_atomically(arguments.figures, reporting::render_figures_page(
@@ -183,9 +183,9 @@ int run_plan(const PlanArguments& arguments) {
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
     if (arguments.memory) {
-        const experiments::TrialConfig& config = points.front().config;
+        const experiments::TrialConfig& config = trials.front().config;
         const engine::Device device = sweeps::planned_device(spec, config);
-        print(fmt::format("\nMemory of {} on {}:", points.front().name(),
+        print(fmt::format("\nMemory of {} on {}:", trials.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));
         if (!experiments::is_imported(config)) {
             print("Training");

@@ -36,8 +36,8 @@ std::string caption(const sweeps::Plan& plan) {
     const sweeps::PlanRow* fitted = plan.fitted_row();
     if (fitted == nullptr) return "Planned against published";
     return fmt::format("Predicted by one free parameter: {:.4f} of the peak, fitted on {} at {:g}%",
-                       plan.device->utilisation, fitted->point.case_name,
-                       100 * fitted->point.config.train.budget_fraction);
+                       plan.device->utilisation, fitted->trial.recipe,
+                       100 * fitted->trial.config.train.budget_fraction);
 }
 
 std::string seconds_text(double seconds) {
@@ -47,7 +47,7 @@ std::string seconds_text(double seconds) {
 // The row's average step: its products, and the rest.
 std::vector<Cell> step_cells(const sweeps::Plan& plan, const sweeps::PlanRow& row) {
     if (!row.beside || !row.hours) return {"-", "-", "-", "-"};
-    const auto products = experiments::training_hours(*plan.device, row.point.projection.step_flops);
+    const auto products = experiments::training_hours(*plan.device, row.trial.projection.step_flops);
     return {seconds_text(*products * 3600), row.beside->rows > 0 ? seconds_text(row.beside->rows) : "-",
             seconds_text(row.beside->gradients), seconds_text(row.beside->update)};
 }
@@ -66,8 +66,8 @@ reporting::Table comparison_table(const sweeps::Plan& plan) {
     table.columns[table.columns.size() - 2].published = true;
     for (const sweeps::PlanRow& row : plan.rows)
         for (const sweeps::Comparison& compared : sweeps::comparisons(plan, row)) {
-            std::vector<Cell> cells = {row.point.case_name,
-                                       fmt::format("{:g}%", 100 * row.point.config.train.budget_fraction)};
+            std::vector<Cell> cells = {row.trial.recipe,
+                                       fmt::format("{:g}%", 100 * row.trial.config.train.budget_fraction)};
             if (plan.counts_exchange)
                 for (Cell& cell : step_cells(plan, row)) cells.push_back(std::move(cell));
             cells.emplace_back(planned_text(plan, compared));

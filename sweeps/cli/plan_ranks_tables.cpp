@@ -33,7 +33,7 @@ bool any_experts(const sweeps::RanksPlan& ranks) {
 
 // Seeds differ in nothing that is planned.
 std::string trial_name(const sweeps::Plan& plan, const sweeps::RanksRow& row) {
-    const std::string name = plan.rows[row.row].point.name();
+    const std::string name = plan.rows[row.row].trial.name();
     return name.substr(0, name.rfind('/'));
 }
 

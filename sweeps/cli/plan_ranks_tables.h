@@ -6,7 +6,7 @@
 
 namespace deft::cli {
 
-// Both have a row a variant that is trained.
+// Both have one line for each trained row.
 reporting::Table rank_memory_table(const sweeps::RanksPlan& ranks, const sweeps::Plan& plan);
 reporting::Table rank_traffic_table(const sweeps::RanksPlan& ranks, const sweeps::Plan& plan);
 

@@ -15,7 +15,7 @@
 #include "engine/train/accounting.h"
 #include "experiments/engine_config.h"
 #include "reporting/numbers.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 namespace deft::cli {
 
@@ -46,11 +46,11 @@ std::string hours_text(const std::optional<double>& hours) {
 
 // In front of all others, of a sweep with stages.
 void add_stage_column(reporting::Table& table, const sweeps::Plan& plan) {
-    if (plan.rows.empty() || plan.rows.front().point.stage.empty()) return;
+    if (plan.rows.empty() || plan.rows.front().trial.stage.empty()) return;
     table.columns.insert(table.columns.begin(), {"stage", Align::left});
     ++table.key_columns;
     for (std::size_t i = 0; i < plan.rows.size(); ++i)
-        table.rows[i].insert(table.rows[i].begin(), plan.rows[i].point.stage);
+        table.rows[i].insert(table.rows[i].begin(), plan.rows[i].trial.stage);
 }
 
 // The columns that a device adds, after those that every plan has.
@@ -68,7 +68,7 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
 
 bool any_bert(const std::vector<sweeps::PlanRow>& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const sweeps::PlanRow& row) {
-        return experiments::sample_kind(row.point.config.data) == experiments::SampleKind::bert;
+        return experiments::sample_kind(row.trial.config.data) == experiments::SampleKind::bert;
     });
 }
 
@@ -81,7 +81,7 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 // ---------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kMostSeries = 12;  // that a reader can distinguish
-constexpr std::int64_t kMostPoints = 400;
+constexpr std::int64_t kMostTrials = 400;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // One step of one row's schedule.
@@ -101,7 +101,7 @@ struct Schedule {
 std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::TrialConfig& config, std::int64_t steps) {
     const engine::TrainerConfig trainer = experiments::trainer_config(config);
     const std::map<std::string, engine::Pacing> difficulties = experiments::difficulty_pacings(config);
-    const std::int64_t every = std::max<std::int64_t>(1, steps / kMostPoints);
+    const std::int64_t every = std::max<std::int64_t>(1, steps / kMostTrials);
     std::vector<std::pair<std::int64_t, Moment>> moments;
     const engine::ModelFlops flops = engine::model_size(trainer.model).flops;
     engine::Counts counts;
@@ -125,20 +125,20 @@ std::vector<std::pair<std::int64_t, Moment>> moments_of(const experiments::Trial
 
 std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
     std::vector<Schedule> schedules;
-    std::vector<std::string> cases;
+    std::vector<std::string> recipes;
     std::map<std::string, std::size_t> seen;
     for (const sweeps::PlanRow& row : rows) {
-        if (!row.point.projection.has_steps) continue;
-        const auto found = std::find(cases.begin(), cases.end(), row.point.case_name);
+        if (!row.trial.projection.has_steps) continue;
+        const auto found = std::find(recipes.begin(), recipes.end(), row.trial.recipe);
         Schedule schedule;
-        schedule.style = static_cast<std::size_t>(found - cases.begin());
-        if (found == cases.end()) cases.push_back(row.point.case_name);
-        schedule.dash = seen[row.point.case_name]++;
-        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
-        schedule.name = row.point.case_name;
+        schedule.style = static_cast<std::size_t>(found - recipes.begin());
+        if (found == recipes.end()) recipes.push_back(row.trial.recipe);
+        schedule.dash = seen[row.trial.recipe]++;
+        const reporting::Axes axes = reporting::parse_axes(row.trial.axes.dump());
+        schedule.name = row.trial.recipe;
         if (axes.has_budget) schedule.name += " " + axes.budget_text();
         if (!axes.others.empty()) schedule.name += " " + axes.others_text();
-        schedule.moments = moments_of(row.point.config, row.point.projection.steps);
+        schedule.moments = moments_of(row.trial.config, row.trial.projection.steps);
         schedules.push_back(std::move(schedule));
     }
     return schedules;
@@ -148,7 +148,7 @@ std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
 std::string unit_of(const std::vector<sweeps::PlanRow>& rows, const std::string& metric) {
     std::set<std::string> kinds;
     for (const sweeps::PlanRow& row : rows)
-        if (const auto& curriculum = row.point.config.curriculum)
+        if (const auto& curriculum = row.trial.config.curriculum)
             if (const experiments::CurriculumMetric* found = curriculum->find(metric)) kinds.insert(found->difficulty);
     if (kinds.size() > 1) return "percent of the samples, or value";
     return *kinds.begin() == "percentile" ? "percent of the samples" : "value";
@@ -205,16 +205,16 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     table.key_columns = 3;
     bool any_axis = false;
     for (const sweeps::PlanRow& row : plan.rows) {
-        const experiments::Projection& projection = row.point.projection;
-        const bool imported = experiments::is_imported(row.point.config);
+        const experiments::Projection& projection = row.trial.projection;
+        const bool imported = experiments::is_imported(row.trial.config);
         // An imported model consumes nothing, and that is not a number to compare with the others.
         const auto trained = [&](std::string text) { return imported ? std::string("-") : text; };
         const auto counted = [&](std::string text) {
             return projection.has_steps ? trained(std::move(text)) : "unknown";
         };
-        const reporting::Axes axes = reporting::parse_axes(row.point.axes.dump());
+        const reporting::Axes axes = reporting::parse_axes(row.trial.axes.dump());
         any_axis = any_axis || !axes.others.empty();
-        table.rows.push_back({row.point.case_name + (imported ? " (imported)" : ""),
+        table.rows.push_back({row.trial.recipe + (imported ? " (imported)" : ""),
                               axes.has_budget ? axes.budget_text() : "-", or_dash(axes.others_text()),
                               trained(std::to_string(row.seeds.size())), counted(std::to_string(projection.steps)),
                               parameters_text(projection), counted(si(static_cast<double>(projection.input_tokens))),
@@ -224,7 +224,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"variant", Align::left});
     for (std::size_t i = 0; i < plan.rows.size(); ++i)
-        table.rows[i].push_back(plan.rows[i].point.variant_hash.substr(0, 8));
+        table.rows[i].push_back(plan.rows[i].trial.variant_hash.substr(0, 8));
     if (!any_axis) drop_column(table, 2);
     add_stage_column(table, plan);
     if (!plan.notes.empty()) table.notes.assign(plan.notes.begin() + 1, plan.notes.end());
@@ -242,7 +242,7 @@ reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
     table.columns.insert(table.columns.end(), {{"pool at\nstart"}, {"pool at\nend"}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const experiments::DrawTotals& d = draws[i];
-        std::vector<Cell> cells = {rows[i].point.name(),
+        std::vector<Cell> cells = {rows[i].trial.name(),
                                    std::to_string(d.steps),
                                    std::to_string(d.sampling.drawn),
                                    std::to_string(d.sampling.repeated),
@@ -271,7 +271,7 @@ reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,
     table.columns = {{"trial", Align::left}};
     for (int tenth = 1; tenth <= 10; ++tenth) table.columns.push_back({fmt::format("{}.", tenth)});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        std::vector<Cell> cells = {rows[i].point.name()};
+        std::vector<Cell> cells = {rows[i].trial.name()};
         for (const double epochs : draws[i].sampling.epochs) cells.push_back(fmt::format("{:.2f}", epochs));
         table.rows.push_back(std::move(cells));
     }

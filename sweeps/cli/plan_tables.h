@@ -10,11 +10,11 @@
 
 namespace deft::cli {
 
-// A row a variant.
+// One line for each row.
 reporting::Table plan_table(const sweeps::Plan& plan);
 
-// The draws of each case's sampler, in total and by difficulty. Both have a row a variant. `draws`: one a row, of
-// its first seed.
+// The draws of each recipe's sampler, in total and by difficulty. Both have one line for each row. `draws`: one a row,
+// of its first seed.
 reporting::Table draws_table(const std::vector<sweeps::PlanRow>& rows,
                              const std::vector<experiments::DrawTotals>& draws);
 reporting::Table epochs_table(const std::vector<sweeps::PlanRow>& rows,

@@ -97,14 +97,14 @@ struct SweepTrial {
 };
 
 SweepTrial trial_of_sweep(const ProfileArguments& arguments) {
-    const sweeps::Point point = arguments.spec.first_point();
-    const experiments::TrialConfig& config = point.config;
+    const sweeps::Trial trial = arguments.spec.first_trial();
+    const experiments::TrialConfig& config = trial.config;
     const experiments::Dataset dataset = experiments::load_dataset(config.data, config.model.seqlen, config.base_folder,
                                                                    sweeps::data_folder(arguments.root));
     print_note(dataset.note);
     engine::TrainerConfig settings = experiments::trainer_config(config);
     experiments::add_curriculum(settings, config, dataset);
-    return {point.name(), std::move(settings), dataset.train};
+    return {trial.name(), std::move(settings), dataset.train};
 }
 
 Profiled of_sweep(const ProfileArguments& arguments) {

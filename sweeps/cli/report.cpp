@@ -56,8 +56,8 @@ std::map<std::string, double> planned_flops(const results_db::Reader& reader, co
     try {
         const RunArguments run = stored_run(sweep);
         const sweeps::Spec spec = unchanged_spec(run, sweep, reader.spec_text(sweep));
-        for (const sweeps::Point& point : sweeps::points_of_results(spec, sweeps::Data::may_be_missing))
-            flops[point.config_hash] = point.projection.flops;
+        for (const sweeps::Trial& trial : sweeps::trials_of_results(spec, sweeps::Data::may_be_missing))
+            flops[trial.config_hash] = trial.projection.flops;
     } catch (const Error& error) {
         print_note(fmt::format("nothing is planned: {}", error.what()));
     }

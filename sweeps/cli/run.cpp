@@ -30,7 +30,7 @@ std::string fill_with(RunArguments arguments) {
     return arguments.continue_with();
 }
 
-// A report names the case and the seeds itself where it says how to repeat a row, so they are left out here.
+// A report names the recipe and the seeds itself where it says how to repeat a row, so they are left out here.
 std::string points_of(const RunArguments& arguments) {
     SpecArguments spec = arguments.spec;
     spec.only.clear();
@@ -73,7 +73,7 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     return run;
 }
 
-int run_cases(const RunArguments& arguments, bool full) {
+int run_recipes(const RunArguments& arguments, bool full) {
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
@@ -95,11 +95,11 @@ int run_cases(const RunArguments& arguments, bool full) {
     const sweeps::Search search = sweeps::search_rates(file_spec, request, arguments.threads, options);
     if (!search.is_whole) return search.summary.exit_code;
     const sweeps::Spec& spec = search.spec;
-    const std::vector<sweeps::Point> points = sweeps::with_search(spec, sweeps::expand(spec));
-    options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, points);
+    const std::vector<sweeps::Trial> trials = sweeps::with_search(spec, sweeps::expand(spec));
+    options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
     options.slots = sweeps::make_slots(request, options.threads);
     options.slots_note = sweeps::unused_gpus(request);
-    const sweeps::RunSummary summary = sweeps::run_sweep(spec, points, options);
+    const sweeps::RunSummary summary = sweeps::run_sweep(spec, trials, options);
     if (arguments.dry_run) return summary.exit_code;
 
     if (summary.ok + summary.already_done > 0) show_results(spec, options, full);
@@ -136,7 +136,7 @@ void add_run(CLI::App& app, Context& context) {
                             fmt::format("{} would make another table than the one of --for-table", option),
                             "leave it out, or run the sweep's file with it");
         context.exit_code =
-            run_cases(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run, arguments->full);
+            run_recipes(is_for_table ? for_table(arguments->table, arguments->run) : arguments->run, arguments->full);
     });
 }
 

@@ -1,4 +1,5 @@
-// deft tune: the smallest start and the longest duration of a case's techniques without a fluctuation, found by probes.
+// deft tune: the smallest start and the longest duration of a recipe's techniques without a fluctuation, found by
+// probes.
 
 #include "experiments/tuning/tune.h"
 
@@ -30,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TuneArguments {
-    std::string file, case_name;
+    std::string file, recipe;
     std::string scale = sweeps::kDefaultScale;
     std::vector<std::string> overrides;
     std::optional<std::int64_t> seed;
@@ -46,7 +47,7 @@ struct TuneArguments {
 std::string command_line(const TuneArguments& arguments) {
     SpecArguments spec;
     spec.file = arguments.file;
-    std::string line = "deft tune " + spec.text() + " " + reporting::shell_word(arguments.case_name);
+    std::string line = "deft tune " + spec.text() + " " + reporting::shell_word(arguments.recipe);
     if (arguments.scale != sweeps::kDefaultScale) line += " --scale " + reporting::shell_word(arguments.scale);
     for (const std::string& change : arguments.overrides) line += " --set " + reporting::shell_word(change);
     if (arguments.seed) line += fmt::format(" --seed {}", *arguments.seed);
@@ -60,36 +61,36 @@ std::string command_line(const TuneArguments& arguments) {
     return line;
 }
 
-// The sweep with that case and one seed alone.
+// The sweep with that recipe and one seed alone.
 sweeps::Spec load(const TuneArguments& arguments) {
     sweeps::SpecOptions options;
     options.scale = arguments.scale;
     options.overrides = arguments.overrides;
     if (arguments.seed) options.seeds = std::vector{*arguments.seed};
     sweeps::Spec spec = sweeps::load_spec(arguments.file, options);
-    sweeps::require_cases(spec, {arguments.case_name});
+    sweeps::require_recipes(spec, {arguments.recipe});
     if (spec.has_stages())
         throw Error(
             ErrorKind::usage,
             fmt::format("{} has stages, and probes would need what the stages before have trained", arguments.file),
             "write the stage as a sweep of its own, with [start] naming the checkpoint that it starts from",
             "nothing was tried");
-    std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
+    std::erase_if(spec.recipes, [&](const sweeps::Recipe& entry) { return entry.name != arguments.recipe; });
     spec.seeds.resize(1);
     return spec;
 }
 
-std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Point& point) {
+std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Trial& trial) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
-    std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    std::int64_t own = experiments::trainer_config(trial.config).learning_rate.warmup_tokens;
     // A warm-up in steps has most tokens where no step is cut: by then it is over for the baseline and each candidate.
-    const experiments::TrainConfig& train = point.config.train;
+    const experiments::TrainConfig& train = trial.config.train;
     const double whole_steps = static_cast<double>(train.warmup_steps) * static_cast<double>(train.batch_size) *
-                               static_cast<double>(point.config.model.seqlen);
+                               static_cast<double>(trial.config.model.seqlen);
     const auto budget = static_cast<double>(experiments::budget_layer_tokens(train));
     own = std::max(own, static_cast<std::int64_t>(std::min(whole_steps, budget)));
     if (own > 0) return own;
-    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", point.name()),
+    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", trial.name()),
                 "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "
                 "train.warmup_tokens, warmup_steps or warmup_share");
 }
@@ -122,7 +123,7 @@ std::string limits_text(const experiments::ProbeSettings& settings, const experi
         settings.rule.warmups, 100 * std::min(1.0, share));
 }
 
-// The values of an axis are laid over a case, so an axis of the sweep would undo what was found.
+// The values of an axis are laid over a recipe, so an axis of the sweep would undo what was found.
 void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
     for (const sweeps::Axis& axis : spec.stages.front().axes)
         for (const experiments::Tuned& tuned : tuning.tuned)
@@ -131,11 +132,11 @@ void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
                     print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes].", axis.path));
 }
 
-int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Point& point,
+int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Trial& trial,
            const experiments::TuneSettings& settings, const experiments::Tuning& tuning,
            const std::optional<double>& dollars_an_hour) {
     reporting::Table probes = probe_table(tuning);
-    probes.caption = fmt::format("{} of sweep {}: {}", point.name(), spec.name, rule_text(settings.probe));
+    probes.caption = fmt::format("{} of sweep {}: {}", trial.name(), spec.name, rule_text(settings.probe));
     print(probes);
     print("\n" + reporting::render_terminal(found_table(tuning), output_width()));
     if (tuning.stopped) {
@@ -146,15 +147,15 @@ int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweep
         print("\nNo case is written: nothing was found that does not fluctuate.");
         return kExitFailed;
     }
-    print("\n" + reporting::render_terminal(cost_table(point.config, tuning, dollars_an_hour), output_width()));
-    print(limits_text(settings.probe, point.config) + "\n");
+    print("\n" + reporting::render_terminal(cost_table(trial.config, tuning, dollars_an_hour), output_width()));
+    print(limits_text(settings.probe, trial.config) + "\n");
     warn_of_axes(spec, tuning);
     std::string toml =
         fmt::format("# {}: {}.\n", reporting::visible(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
         toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);
-    toml += tuned_case_toml(spec.cases.front(), tuning);
+    toml += tuned_recipe_toml(spec.recipes.front(), tuning);
     print_to(arguments.out, toml);
     if (!arguments.out.empty()) print(fmt::format("Written to {}: a case for the sweep file.", arguments.out));
     return kExitOk;
@@ -164,18 +165,18 @@ int run_tune(const TuneArguments& arguments) {
     const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
-    const sweeps::Point point = sweeps::expand(spec).front();
-    if (experiments::is_imported(point.config))
-        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", point.case_name),
+    const sweeps::Trial trial = sweeps::expand(spec).front();
+    if (experiments::is_imported(trial.config))
+        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", trial.recipe),
                     "name a case that trains");
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
-    const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {point});
+    const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {trial});
     const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
-    sweeps::require_fit(point, slots);
+    sweeps::require_fit(trial, slots);
     experiments::TuneSettings settings = arguments.settings;
     settings.probe.device = slots.front().device;
     settings.probe.threads = threads;
-    settings.probe.warmup_tokens = warmup_of(arguments, point);
+    settings.probe.warmup_tokens = warmup_of(arguments, trial);
 
     sweeps::ProgressLine line;
     std::size_t begun = 0;
@@ -187,14 +188,14 @@ int run_tune(const TuneArguments& arguments) {
         return signals.interrupts() == 0 && !signals.terminated();
     };
     const experiments::Dataset dataset = experiments::load_dataset(
-        point.config.data, point.config.model.seqlen, point.config.base_folder, sweeps::data_folder(arguments.root));
+        trial.config.data, trial.config.model.seqlen, trial.config.base_folder, sweeps::data_folder(arguments.root));
     print_note(dataset.note);
-    const experiments::Tuning tuning = experiments::tune(point.config, dataset, settings, watch);
+    const experiments::Tuning tuning = experiments::tune(trial.config, dataset, settings, watch);
     line.clear();
     std::optional<double> dollars_an_hour;
     if (const auto& price = spec.price)
         dollars_an_hour = price->usd_per_hour * sweeps::devices_a_trial(slots.front(), threads);
-    return report(arguments, spec, point, settings, tuning, dollars_an_hour);
+    return report(arguments, spec, trial, settings, tuning, dollars_an_hour);
 }
 
 }  // namespace
@@ -213,7 +214,7 @@ void add_tune(CLI::App& app, Context& context) {
         "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C with what was found so far printed.");
     experiments::ProbeSettings& probe = arguments->settings.probe;
     command->add_option("sweep", arguments->file, "The sweep file")->required();
-    command->add_option("case", arguments->case_name, "The case whose techniques are tuned")->required();
+    command->add_option("case", arguments->recipe, "The case whose techniques are tuned")->required();
     command->add_option("--scale", arguments->scale, "The scale to tune at")->capture_default_str();
     command->add_option("--set", arguments->overrides, "Lay a value over the case, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);

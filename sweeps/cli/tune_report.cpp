@@ -164,7 +164,7 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
     return table;
 }
 
-std::string tuned_case_toml(const sweeps::Case& entry, const Tuning& tuning) {
+std::string tuned_recipe_toml(const sweeps::Recipe& entry, const Tuning& tuning) {
     const ConfigNode* overlay = entry.overlay("");
     ConfigNode tree = overlay == nullptr ? ConfigNode{} : *overlay;
     for (const experiments::Tuned& tuned : tuning.tuned) {

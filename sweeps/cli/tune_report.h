@@ -1,5 +1,5 @@
 #pragma once
-// The findings of deft tune, as tables and as a case to paste.
+// The findings of deft tune, as tables and as a recipe to paste.
 
 #include <optional>
 #include <string>
@@ -22,6 +22,6 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const experimen
                             const std::optional<double>& dollars_an_hour);
 
 // A [[case]] like `entry`, with what was found laid over it and a name of its own.
-std::string tuned_case_toml(const sweeps::Case& entry, const experiments::Tuning& tuning);
+std::string tuned_recipe_toml(const sweeps::Recipe& entry, const experiments::Tuning& tuning);
 
 }  // namespace deft::cli

@@ -11,18 +11,18 @@
 
 namespace deft::sweeps {
 
-void check_tasks(const std::vector<Point>& points) {
+void check_tasks(const std::vector<Trial>& trials) {
     std::set<std::tuple<std::string, std::optional<std::int64_t>, std::string>> seen;
-    const auto check = [&](const std::string& name, std::optional<std::int64_t> shots, const Point& point) {
-        const std::filesystem::path& folder = point.config.base_folder;
+    const auto check = [&](const std::string& name, std::optional<std::int64_t> shots, const Trial& trial) {
+        const std::filesystem::path& folder = trial.config.base_folder;
         if (seen.emplace(name, shots, folder.string()).second)
             experiments::check_first_records(experiments::with_shots(experiments::load_task(name, folder), shots));
     };
-    for (const Point& point : points) {
-        if (experiments::sample_kind(point.config.data) == experiments::SampleKind::labelled)
-            check(point.config.data.corpus, {}, point);
-        for (const experiments::ScoreRequest& request : point.scores)
-            if (request.task != kValidationTask) check(request.task, request.shots, point);
+    for (const Trial& trial : trials) {
+        if (experiments::sample_kind(trial.config.data) == experiments::SampleKind::labelled)
+            check(trial.config.data.corpus, {}, trial);
+        for (const experiments::ScoreRequest& request : trial.scores)
+            if (request.task != kValidationTask) check(request.task, request.shots, trial);
     }
 }
 

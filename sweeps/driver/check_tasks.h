@@ -7,8 +7,8 @@
 
 namespace deft::sweeps {
 
-// The first records of each task that these points are scored by or trained on. Errors: config, with task file and
+// The first records of each task that these trials are scored by or trained on. Errors: config, with task file and
 // record.
-void check_tasks(const std::vector<Point>& points);
+void check_tasks(const std::vector<Trial>& trials);
 
 }  // namespace deft::sweeps

@@ -63,35 +63,35 @@ void kill(Child& child, const std::string& why, Progress& progress) {
 
 }  // namespace
 
-Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t place, std::size_t slot_number,
+Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t place, std::size_t slot_number,
                   const Assignment& assignment) {
-    const Point& point = points[place];
+    const Trial& trial = trials[place];
     const DriverOptions& options = starter.options;
     const Slot& slot = options.slots[slot_number];
-    const std::int64_t experiment = starter.recorded.experiments[place];
-    std::int64_t number = starter.writer.next_attempt_number(experiment);
+    const std::int64_t trial_id = starter.recorded.trial_ids[place];
+    std::int64_t number = starter.writer.next_attempt_number(trial_id);
     // Checkpoints of a database that is gone have no curve to go on from.
-    const bool may_resume = starter.writer.trainings(experiment) > 0;
+    const bool may_resume = starter.writer.trainings(trial_id) > 0;
     Child child;
-    child.point = place;
+    child.trial = place;
     child.work = assignment.work;
     child.slot = slot_number;
-    child.name = reporting::visible(point.name());
+    child.name = reporting::visible(trial.name());
     child.pulse = TrialPulse(options.start_seconds);
-    child.grace_seconds = point.config.checkpoint.grace_seconds;
-    child.folder = free_run_folder(options.root, point.config_hash, number);
+    child.grace_seconds = trial.config.checkpoint.grace_seconds;
+    child.folder = free_run_folder(options.root, trial.config_hash, number);
     make_folder(child.folder);
 
     const std::vector<std::string> argv = {options.trial_program.string(), "trial", child.folder.string()};
     results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
     attempt.work = assignment.work;
     experiments::TrialPlaces places = {child.folder, data_folder(options.root),
-                                       checkpoints_of(options.root, starter.writer.config_hashes(experiment)),
-                                       may_resume, assignment.start};
-    if (may_resume) places.covered_step = starter.writer.last_step(experiment);
-    write_trial_file(point, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
+                                       checkpoints_of(options.root, starter.writer.config_hashes(trial_id)), may_resume,
+                                       assignment.start};
+    if (may_resume) places.covered_step = starter.writer.last_step(trial_id);
+    write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
                      {slot.device, options.threads});
-    child.attempt = starter.writer.begin_attempt(experiment, starter.recorded.code, starter.recorded.host, attempt);
+    child.attempt = starter.writer.begin_attempt(trial_id, starter.recorded.code, starter.recorded.host, attempt);
     try {
         child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot), kWatchedSignals);
     } catch (const Error& error) {

@@ -19,9 +19,9 @@ namespace deft::sweeps {
 
 // A trial under way.
 struct Child {
-    std::size_t point = 0, slot = 0;
+    std::size_t trial = 0, slot = 0;
     results_db::Work work = results_db::Work::train;
-    std::string name;  // of the point, fit for a terminal
+    std::string name;  // of the trial, fit for a terminal
     std::int64_t attempt = 0;
     std::filesystem::path folder;
     pid_t pid = -1;
@@ -52,9 +52,9 @@ struct TrialStarter {
     std::int64_t attempts_begun = 0;
 };
 
-// Begins the next attempt of the point at that place, in the database and as a process in a run folder of its own.
+// Begins the next attempt of the trial at that place, in the database and as a process in a run folder of its own.
 // Errors: io, where no such program can be started; that ends the sweep, since no other trial would start either.
-Child start_trial(TrialStarter& starter, const std::vector<Point>& points, std::size_t point, std::size_t slot,
+Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t trial, std::size_t slot,
                   const Assignment& assignment);
 
 void ask_to_stop(std::vector<Child>& running);

@@ -39,36 +39,36 @@ struct Interrupted {};
 
 class Driver {
  public:
-    Driver(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options)
+    Driver(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options)
         : spec_(spec),
-          points_(points),
+          trials_(trials),
           options_(options),
-          selected_(selected_points(points, options.only)),
+          selected_(selected_trials(trials, options.only)),
           progress_(options.progress, options.narration),
           writer_(database_in(options.root)),
           starter_{spec, options, recorded_, writer_, results_db::random_uid()},
-          work_(points, options, recorded_, writer_),
-          prerequisites_(points, options, work_, state_, progress_) {}
+          work_(trials, options, recorded_, writer_),
+          prerequisites_(trials, options, work_, state_, progress_) {}
 
     // A child must never outlive the driver that would have to record its end.
     ~Driver() { end_children(); }
 
     RunSummary run() {
-        recorded_ = record_sweep(writer_, spec_, points_, options_);
+        recorded_ = record_sweep(writer_, spec_, trials_, options_);
         for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs)) progress_.event(line);
         std::vector<std::size_t> asked_for;
-        for (std::size_t point = 0; point < points_.size(); ++point)
-            if (selected_[point] != 0) asked_for.push_back(point);
-        for (const std::string& line : take_in_folders(writer_, options_.root, points_, asked_for, recorded_))
+        for (std::size_t trial = 0; trial < trials_.size(); ++trial)
+            if (selected_[trial] != 0) asked_for.push_back(trial);
+        for (const std::string& line : take_in_folders(writer_, options_.root, trials_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
         prerequisites_.set_aside();
         announce();
         if (state_.queue.waiting.empty()) return failures() > 0 ? conclude() : state_.summary;
-        std::vector<Point> waiting;
-        for (const std::size_t point : state_.queue.waiting) {
-            require_fit(points_[point], options_.slots, work_.work_of(point));
-            waiting.push_back(points_[point]);
+        std::vector<Trial> waiting;
+        for (const std::size_t trial : state_.queue.waiting) {
+            require_fit(trials_[trial], options_.slots, work_.work_of(trial));
+            waiting.push_back(trials_[trial]);
         }
         check_tasks(waiting);
         try {
@@ -91,10 +91,10 @@ class Driver {
 
  private:
     void fill_queue() {
-        state_.queue = make_queue(points_, spec_.sha256, [&](std::size_t point) {
-            if (selected_[point] == 0) return false;
-            const bool is_done = work_.is_trained(point) && work_.unscored(point).empty();
-            if (!is_done && !points_[point].is_left) return true;
+        state_.queue = make_queue(trials_, spec_.sha256, [&](std::size_t trial) {
+            if (selected_[trial] == 0) return false;
+            const bool is_done = work_.is_trained(trial) && work_.unscored(trial).empty();
+            if (!is_done && !trials_[trial].is_left) return true;
             ++state_.summary.already_done;
             return false;
         });
@@ -103,20 +103,20 @@ class Driver {
     int failures() const { return state_.summary.failed + state_.summary.blocked; }
 
     void announce() {
-        std::vector<Point> left;
+        std::vector<Trial> left;
         Overview overview;
-        for (const std::size_t point : state_.queue.waiting) {
-            left.push_back(points_[point]);
-            const bool trained = work_.work_of(point) == results_db::Work::score;
-            overview.add_left(points_[point], trained);
-            if (trained) state_.trained.insert(point);
+        for (const std::size_t trial : state_.queue.waiting) {
+            left.push_back(trials_[trial]);
+            const bool trained = work_.work_of(trial) == results_db::Work::score;
+            overview.add_left(trials_[trial], trained);
+            if (trained) state_.trained.insert(trial);
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
         overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
         const results_db::SweepResults results = results_db::Reader(database_file(options_.root)).sweep(spec_.name);
         overview.flops_per_second = measured_rate(results);
         overview.merged = count_merged(results);
-        for (const std::string& line : describe(spec_, points_, options_, overview)) progress_.event(line);
+        for (const std::string& line : describe(spec_, trials_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
             progress_.event(
                 fmt::format("{} trained before eval.every asked for validations on the way, which move no "
@@ -130,13 +130,13 @@ class Driver {
 
     std::size_t without_validations() const {
         std::set<std::int64_t> found;
-        for (std::size_t point = 0; point < points_.size(); ++point)
-            if (selected_[point] != 0 && !points_[point].config.eval.every.empty() && work_.is_trained(point) &&
-                !writer_.was_validated(recorded_.experiments[point]) &&
+        for (std::size_t trial = 0; trial < trials_.size(); ++trial)
+            if (selected_[trial] != 0 && !trials_[trial].config.eval.every.empty() && work_.is_trained(trial) &&
+                !writer_.was_validated(recorded_.trial_ids[trial]) &&
                 experiments::validates_on_the_way(
-                    experiments::parse_validation_schedule(points_[point].config.eval.every),
-                    experiments::project(points_[point].config).steps))
-                found.insert(recorded_.experiments[point]);
+                    experiments::parse_validation_schedule(trials_[trial].config.eval.every),
+                    experiments::project(trials_[trial].config).steps))
+                found.insert(recorded_.trial_ids[trial]);
         return found.size();
     }
 
@@ -150,10 +150,10 @@ class Driver {
         };
         std::set<std::string> seen;
         try {
-            for (const std::size_t point : state_.queue.waiting) {
+            for (const std::size_t trial : state_.queue.waiting) {
                 // A scoring needs the corpus for validation alone.
-                if (work_.work_of(point) == results_db::Work::score && !work_.asks_for_validation(point)) continue;
-                const experiments::TrialConfig& config = points_[point].config;
+                if (work_.work_of(trial) == results_db::Work::score && !work_.asks_for_validation(trial)) continue;
+                const experiments::TrialConfig& config = trials_[trial].config;
                 std::string key = config.data.sha256;
                 if (config.curriculum)
                     for (const auto& metric : config.curriculum->metrics)
@@ -176,7 +176,7 @@ class Driver {
             if (!reap()) {
                 ingest_all();
                 end_the_hung(state_.running, options_.hang_seconds, progress_);
-                progress_.update(view_of(state_, spec_, points_, options_));
+                progress_.update(view_of(state_, spec_, trials_, options_));
                 signals_.sleep_ms(kPollMs);
             }
         }
@@ -221,11 +221,11 @@ class Driver {
 
     // While it drains, a run scores what it has trained, and starts nothing else. Two places of a sweep may share a
     // training.
-    bool may_start(std::size_t point) const {
-        if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(point))) return false;
-        if (work_.work_of(point) == results_db::Work::train && !work_.has_start(point)) return false;
+    bool may_start(std::size_t trial) const {
+        if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(trial))) return false;
+        if (work_.work_of(trial) == results_db::Work::train && !work_.has_start(trial)) return false;
         return std::none_of(state_.running.begin(), state_.running.end(),
-                            [&](const Child& child) { return work_.is_same_training(child.point, point); });
+                            [&](const Child& child) { return work_.is_same_training(child.trial, trial); });
     }
 
     // False where no waiting trial may start, or none fits a free slot.
@@ -235,16 +235,16 @@ class Driver {
                                [&](const Child& child) { return child.slot == slot; });
         };
         const auto next = take_next(state_.queue, options_.slots.size(), is_busy, [&](Placement place) {
-            return may_start(place.point) &&
-                   fits(points_[place.point], options_.slots[place.slot], work_.work_of(place.point));
+            return may_start(place.trial) &&
+                   fits(trials_[place.trial], options_.slots[place.slot], work_.work_of(place.trial));
         });
         if (!next) return false;
-        const Assignment assignment = work_.assignment_of(next->point);
+        const Assignment assignment = work_.assignment_of(next->trial);
         if (assignment.work == results_db::Work::score && assignment.keys.empty()) {
             ++state_.summary.ok;  // another place of the sweep asked the same
             return true;
         }
-        state_.running.push_back(start_trial(starter_, points_, next->point, next->slot, assignment));
+        state_.running.push_back(start_trial(starter_, trials_, next->trial, next->slot, assignment));
         const Child& child = state_.running.back();
         writer_.set_running(child.attempt, identify(child.pid), now_ms());
         return true;
@@ -297,39 +297,39 @@ class Driver {
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
 
         if (outcome.state == "ok") {
-            EndedTraining& training = state_.ended_trainings[child.point];
+            EndedTraining& training = state_.ended_trainings[child.trial];
             training.seconds += seconds_since(child.started);
             if (journal.last_point) training.loss = journal.last_point->loss;
             finish_well(child);
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
             // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.
-            put_back(state_.queue, child.point);
+            put_back(state_.queue, child.trial);
             progress_.event(
                 fmt::format("stopped {}{}", child.name, outcome.state == "preempted" ? "  (it will go on)" : ""));
         } else {
             report_failure(child, outcome, progress_);
-            if (!state_.draining && try_again(state_.queue, child.point, outcome)) {
+            if (!state_.draining && try_again(state_.queue, child.trial, outcome)) {
                 progress_.event(fmt::format("retry   {}", child.name));
                 return;
             }
             count_failure();
-            if (child.work == results_db::Work::train) prerequisites_.block_behind(child.point);
+            if (child.work == results_db::Work::train) prerequisites_.block_behind(child.trial);
         }
     }
 
     // Trained, a trial is scored next; scored, it is done.
     void finish_well(const Child& child) {
-        work_.end_retraining(child.point);
-        if (work_.unscored(child.point).empty()) {
-            to_score_.erase(child.point);
+        work_.end_retraining(child.trial);
+        if (work_.unscored(child.trial).empty()) {
+            to_score_.erase(child.trial);
             ++state_.summary.ok;
-            report_finished(child, experiments::is_imported(points_[child.point].config),
-                            state_.ended_trainings[child.point], progress_);
+            report_finished(child, experiments::is_imported(trials_[child.trial].config),
+                            state_.ended_trainings[child.trial], progress_);
         } else if (child.work == results_db::Work::train) {
-            to_score_.insert(child.point);
-            for (std::size_t point = 0; point < points_.size(); ++point)
-                if (work_.is_same_training(point, child.point)) state_.trained.insert(point);
-            put_to_score(state_.queue, child.point);
+            to_score_.insert(child.trial);
+            for (std::size_t trial = 0; trial < trials_.size(); ++trial)
+                if (work_.is_same_training(trial, child.trial)) state_.trained.insert(trial);
+            put_to_score(state_.queue, child.trial);
         } else {
             progress_.warning(fmt::format("{}: its scoring ended without the scores that were asked for", child.name));
             count_failure();
@@ -356,9 +356,9 @@ class Driver {
     }
 
     const Spec& spec_;
-    const std::vector<Point>& points_;
+    const std::vector<Trial>& trials_;
     const DriverOptions& options_;
-    const std::vector<char> selected_;  // by point: whether this run is asked for it
+    const std::vector<char> selected_;  // by trial: whether this run is asked for it
     SignalWatch signals_;
     Progress progress_;
     results_db::Writer writer_;
@@ -379,27 +379,27 @@ class Driver {
 namespace {
 
 // Overrides from the database's record of this sweep, where it has one.
-PlannedReruns reruns_of(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+PlannedReruns reruns_of(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options) {
     const auto reader = stored_results(options);
     const auto sweep = reader ? stored_sweep(*reader, spec) : std::nullopt;
-    if (!sweep) return {points, {}};
-    return plan_reruns(points,
+    if (!sweep) return {trials, {}};
+    return plan_reruns(trials,
                        {*sweep, [&](const std::string& hash) { return is_trained(*reader, hash); },
-                        selected_points(points, options.only)},
+                        selected_trials(trials, options.only)},
                        options.rerun_if);
 }
 
 }  // namespace
 
-RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
-    require_selected(spec, points, options.only);
-    const PlannedReruns planned = reruns_of(spec, points, options);
+RunSummary run_sweep(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options) {
+    require_selected(spec, trials, options.only);
+    const PlannedReruns planned = reruns_of(spec, trials, options);
     {
         Progress progress(options.progress, options.narration);
         for (const std::string& line : planned.said) options.dry_run ? progress.warning(line) : progress.event(line);
     }
-    if (options.dry_run) return dry_run(spec, planned.points, options);
-    return Driver(spec, planned.points, options).run();
+    if (options.dry_run) return dry_run(spec, planned.trials, options);
+    return Driver(spec, planned.trials, options).run();
 }
 
 }  // namespace deft::sweeps

@@ -30,7 +30,7 @@ struct DriverOptions {
     double start_seconds = kStartSeconds;
     double hang_seconds = 60;   // by which a trial may break a promise before it has hung
     std::string continue_with;  // the command that goes on, for messages
-    std::string fill_with;      // the same for all cases, for reports
+    std::string fill_with;      // the same for all recipes, for reports
     std::string points;         // of that command the sweep's file and options, for reports
     ProgressMode progress = ProgressMode::automatic;
     std::FILE* narration = stderr;
@@ -48,6 +48,6 @@ struct RunSummary {
 
 // Errors: database (another driver, foreign file), io (root not writable, full disk: children are ended first, and what
 // they wrote is taken in by the next run).
-RunSummary run_sweep(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options);
+RunSummary run_sweep(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options);
 
 }  // namespace deft::sweeps

@@ -33,10 +33,10 @@ bool is_any_of(const std::string& stale, const RerunIf& rerun_if) {
            (rerun_if.eval && kinds.contains(reporting::kByEval));
 }
 
-// Gives the point the data, columns and model that the stored configuration names. False: it is not that trial even so.
-bool take_back_inputs(Point& point, const std::vector<Point>& points, const TrialRow& then) {
+// Gives the trial the data, columns and model that the stored configuration names. False: it is not that trial even so.
+bool take_back_inputs(Trial& trial, const std::vector<Trial>& trials, const TrialRow& then) {
     const Json stored = try_parse_json(then.config_json);
-    experiments::TrialConfig config = point.config;
+    experiments::TrialConfig config = trial.config;
     try {
         const Json& data = stored.at("data");
         config.data.sha256 = data.at("sha256").get<std::string>();
@@ -52,24 +52,24 @@ bool take_back_inputs(Point& point, const std::vector<Point>& points, const Tria
     } catch (const Json::exception&) {
         return false;
     }
-    if (point.parent) {
-        config.start->trial = points[*point.parent].config_hash;
-        config.start->variant = points[*point.parent].variant_hash;
+    if (trial.parent) {
+        config.start->trial = trials[*trial.parent].config_hash;
+        config.start->variant = trials[*trial.parent].variant_hash;
     }
     if (experiments::config_hash(config) != then.config_hash) return false;
-    point.config = config;
-    point.config_hash = then.config_hash;
-    point.variant_hash = experiments::variant_hash(config);
+    trial.config = config;
+    trial.config_hash = then.config_hash;
+    trial.variant_hash = experiments::variant_hash(config);
     return true;
 }
 
-// The names of points by what is said of them, in the order in which they came.
+// The names of trials by the words said about them, in the order in which they came.
 class StaleNotes {
  public:
-    void add(const std::string& words, const Point& point) {
+    void add(const std::string& words, const Trial& trial) {
         auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.first == words; });
         if (found == all_.end()) found = all_.insert(found, {words, {}});
-        found->second.push_back(reporting::visible(point.name()));
+        found->second.push_back(reporting::visible(trial.name()));
     }
 
     std::vector<std::string> lines() const {
@@ -93,19 +93,19 @@ const AskedScore* former_score(const TrialRow& then, const experiments::ScoreReq
     return found == then.asked.end() || !found->is_scored ? nullptr : &*found;
 }
 
-void plan_scores(Point& point, const TrialRow& then, const RerunIf& rerun_if, StaleNotes& notes) {
-    for (experiments::ScoreRequest& request : point.scores) {
+void plan_scores(Trial& trial, const TrialRow& then, const RerunIf& rerun_if, StaleNotes& notes) {
+    for (experiments::ScoreRequest& request : trial.scores) {
         const AskedScore* former = former_score(then, request);
         if (former == nullptr) continue;
         if (rerun_if.eval) {
             notes.add(
                 fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
-                point);
+                trial);
         } else {
             request.key = former->key;
             notes.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
                                   request.task),
-                      point);
+                      trial);
         }
     }
 }
@@ -133,42 +133,42 @@ RerunIf parse_rerun_if(const std::string& text) {
     return rerun_if;
 }
 
-PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if) {
+PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, const RerunIf& rerun_if) {
     std::map<std::string, const TrialRow*> trained;  // by the place's name
     for (const TrialRow& trial : facts.measured.trials)
         if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
     StaleNotes asked, others;
-    std::vector<std::string> stale_of(points.size());
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        Point& point = points[i];
-        if (point.is_left) continue;  // by whoever made it
+    std::vector<std::string> stale_of(trials.size());
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        Trial& trial = trials[i];
+        if (trial.is_left) continue;  // by whoever made it
         StaleNotes& notes = facts.selected[i] != 0 ? asked : others;
-        const auto found = trained.find(point.name());
+        const auto found = trained.find(trial.name());
         if (found == trained.end()) {
             // Its predecessor is not retrained.
-            point.is_left = point.parent && points[*point.parent].is_left;
+            trial.is_left = trial.parent && trials[*trial.parent].is_left;
             continue;
         }
         const TrialRow& then = *found->second;
-        if (then.config_hash != point.config_hash && facts.is_trained(point.config_hash)) continue;
+        if (then.config_hash != trial.config_hash && facts.is_trained(trial.config_hash)) continue;
         std::string& stale = stale_of[i];
-        if (then.config_hash != point.config_hash) {
+        if (then.config_hash != trial.config_hash) {
             stale =
-                reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(point.config));
-            if (point.parent) reporting::add_reasons(stale, stale_of[*point.parent]);
+                reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(trial.config));
+            if (trial.parent) reporting::add_reasons(stale, stale_of[*trial.parent]);
         }
         if (!stale.empty()) {
             if (is_any_of(stale, rerun_if)) {
-                notes.add(fmt::format("trained again, for {} (--rerun-if never keeps the result)", stale), point);
+                notes.add(fmt::format("trained again, for {} (--rerun-if never keeps the result)", stale), trial);
                 continue;
             }
-            notes.add(fmt::format("the result is kept, though stale by {}", stale), point);
+            notes.add(fmt::format("the result is kept, though stale by {}", stale), trial);
             // Another result epoch cannot be computed with by this program, not even scored.
-            point.is_left = !take_back_inputs(point, points, then);
+            trial.is_left = !take_back_inputs(trial, trials, then);
         }
-        if (then.config_hash == point.config_hash) plan_scores(point, then, rerun_if, notes);
+        if (then.config_hash == trial.config_hash) plan_scores(trial, then, rerun_if, notes);
     }
-    return {std::move(points), asked.lines()};
+    return {std::move(trials), asked.lines()};
 }
 
 }  // namespace deft::sweeps

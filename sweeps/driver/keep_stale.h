@@ -22,21 +22,21 @@ struct RerunIf {
 RerunIf parse_rerun_if(const std::string& text);
 
 struct PlannedReruns {
-    std::vector<Point> points;      // of what is kept with the data and the keys of then
+    std::vector<Trial> trials;      // of what is kept with the data and the keys of then
     std::vector<std::string> said;  // for people: repeated and kept results, a line each
 };
 
-// Facts about points from the database and the command line.
+// Facts about trials from the database and the command line.
 struct RerunFacts {
     // The database's record of this very sweep; its trials show the earlier result at each place.
     const results_db::SweepResults& measured;
     // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
     // no other.
     std::function<bool(const std::string&)> is_trained;
-    // Per point: whether this run includes it; others get no note.
+    // Per trial: whether this run includes it; others get no note.
     std::vector<char> selected;
 };
 
-PlannedReruns plan_reruns(std::vector<Point> points, const RerunFacts& facts, const RerunIf& rerun_if);
+PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, const RerunIf& rerun_if);
 
 }  // namespace deft::sweeps

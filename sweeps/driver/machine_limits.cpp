@@ -19,19 +19,19 @@ namespace {
 namespace fs = std::filesystem;
 
 // A checkpoint's numbers: each weight and its moments, f32; an imported model has no moments.
-std::int64_t checkpoint_bytes_of(const Point& point) {
-    if (experiments::is_imported(point.config)) return point.projection.parameters * 4;
-    const engine::OptimizerConfig optimizer = experiments::optimizer_config(point.config.train);
-    return point.projection.parameters * 4 * (1 + engine::moments_of(optimizer.kind));
+std::int64_t checkpoint_bytes_of(const Trial& trial) {
+    if (experiments::is_imported(trial.config)) return trial.projection.parameters * 4;
+    const engine::OptimizerConfig optimizer = experiments::optimizer_config(trial.config.train);
+    return trial.projection.parameters * 4 * (1 + engine::moments_of(optimizer.kind));
 }
 
 }  // namespace
 
-std::int64_t checkpoint_bytes(const std::vector<Point>& points) {
+std::int64_t checkpoint_bytes(const std::vector<Trial>& trials) {
     std::set<std::string> trainings;
     std::int64_t bytes = 0;
-    for (const Point& point : points)
-        if (trainings.insert(point.config_hash).second) bytes += checkpoint_bytes_of(point);
+    for (const Trial& trial : trials)
+        if (trainings.insert(trial.config_hash).second) bytes += checkpoint_bytes_of(trial);
     return bytes;
 }
 
@@ -47,21 +47,21 @@ Machine this_machine(const fs::path& root) {
     return machine;
 }
 
-std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
+std::vector<std::string> exceeded_limits(const std::vector<Trial>& trials, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const fs::path& root) {
-    const Point* hungriest = nullptr;
+    const Trial* hungriest = nullptr;
     std::int64_t memory = 0;  // that it plans on all ranks
-    const std::int64_t kept = checkpoint_bytes(points);
+    const std::int64_t kept = checkpoint_bytes(trials);
     std::int64_t saving = 0;  // checkpoints of a trial under way
-    for (const Point& point : points) {
+    for (const Trial& trial : trials) {
         if (slot.device == engine::Device::cpu) {
-            const std::int64_t planned = slot.ranks == 1 ? point.projection.memory_bytes : planned_in(slot, point).all;
+            const std::int64_t planned = slot.ranks == 1 ? trial.projection.memory_bytes : planned_in(slot, trial).all;
             if (hungriest == nullptr || planned > memory) {
-                hungriest = &point;
+                hungriest = &trial;
                 memory = planned;
             }
         }
-        saving = std::max(saving, point.config.checkpoint.keep * checkpoint_bytes_of(point));
+        saving = std::max(saving, trial.config.checkpoint.keep * checkpoint_bytes_of(trial));
     }
     const auto text = [](std::int64_t bytes) { return reporting::binary_bytes(static_cast<double>(bytes)); };
     std::vector<std::string> lines;
@@ -77,7 +77,7 @@ std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const
     const std::int64_t disk = kept + saving;
     if (machine.free_disk_bytes > 0 && disk > machine.free_disk_bytes)
         lines.push_back(fmt::format("Disk: checkpoints of {} take about {}, and {} are free at {}.",
-                                    counted(points.size(), "trial"), text(disk), text(machine.free_disk_bytes),
+                                    counted(trials.size(), "trial"), text(disk), text(machine.free_disk_bytes),
                                     reporting::visible(root.string())));
     return lines;
 }

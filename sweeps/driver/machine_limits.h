@@ -19,13 +19,13 @@ struct Machine {
 // This one; the disk is that of `root`, or of the nearest folder above it that is there.
 Machine this_machine(const std::filesystem::path& root);
 
-// Bytes that a sweep keeps in the end: the weights and moments of each training, which several points may share.
-std::int64_t checkpoint_bytes(const std::vector<Point>& points);
+// Bytes that a sweep keeps in the end: the weights and moments of each training, which several trials may share.
+std::int64_t checkpoint_bytes(const std::vector<Trial>& trials);
 
 // A sentence for each limit that these trials exceed, `at_once` of them side by side in slots of that kind: buffers of
 // all their ranks against memory, on the CPU (slots know their GPU's, see require_fit()), and checkpoints against the
 // free disk.
-std::vector<std::string> exceeded_limits(const std::vector<Point>& points, const Slot& slot, std::size_t at_once,
+std::vector<std::string> exceeded_limits(const std::vector<Trial>& trials, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const std::filesystem::path& root);
 
 }  // namespace deft::sweeps

@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t kShownLogLines = 10;
 
 // A running trial's line, and the FLOPs that it has left.
-SlotView slot_of(const Child& child, const Point& point, double& flops_to_go) {
+SlotView slot_of(const Child& child, const Trial& trial, double& flops_to_go) {
     SlotView slot;
     slot.busy = true;
-    slot.label = point.name();
+    slot.label = trial.name();
     slot.total_steps = child.total_steps;
-    flops_to_go = child.work == results_db::Work::train ? point.projection.flops : 0;
+    flops_to_go = child.work == results_db::Work::train ? trial.projection.flops : 0;
     if (!child.last_point) return slot;
     const journal::TrainPoint& last = *child.last_point;
     slot.step = last.step;
@@ -33,7 +33,7 @@ SlotView slot_of(const Child& child, const Point& point, double& flops_to_go) {
 
 }  // namespace
 
-ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<Point>& points,
+ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<Trial>& trials,
                      const DriverOptions& options) {
     ProgressView view;
     view.sweep = spec.name;
@@ -47,11 +47,11 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
     const double devices = devices_a_trial(options.slots.front(), options.threads);
     double flops_done = state.flops_done, flops_left = 0, device_seconds = state.device_seconds;
     if (!state.draining)
-        for (const std::size_t point : state.queue.waiting)
-            if (!state.trained.contains(point)) flops_left += points[point].projection.flops;
+        for (const std::size_t trial : state.queue.waiting)
+            if (!state.trained.contains(trial)) flops_left += trials[trial].projection.flops;
     for (const Child& child : state.running) {
         double flops_to_go = 0;
-        view.slots[child.slot] = slot_of(child, points[child.point], flops_to_go);
+        view.slots[child.slot] = slot_of(child, trials[child.trial], flops_to_go);
         flops_left += flops_to_go;
         if (child.last_point) flops_done += child.last_point->flops;
         if (child.work == results_db::Work::train) device_seconds += seconds_since(child.started) * devices;

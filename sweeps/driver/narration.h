@@ -26,13 +26,13 @@ struct RunState {
     std::vector<Child> running;
     RunSummary summary;
     std::set<std::size_t> trained;                         // of the waiting ones, those that are to be scored alone
-    std::map<std::size_t, EndedTraining> ended_trainings;  // by point, of this run
+    std::map<std::size_t, EndedTraining> ended_trainings;  // by trial, of this run
     bool draining = false;                                 // no trial starts any more
     Clock::time_point started = Clock::now();
     double flops_done = 0, device_seconds = 0;  // of the trials that have ended
 };
 
-ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<Point>& points,
+ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<Trial>& trials,
                      const DriverOptions& options);
 
 // A trial's own words at its start, and where it goes on from.

@@ -16,11 +16,11 @@ namespace deft::sweeps {
 
 namespace {
 
-// How many trials it has, and what they start from. What cases share is counted once.
-std::string stage_text(const Stage& stage, const std::vector<Point>& points) {
+// How many trials it has, and what they start from. What recipes share is counted once.
+std::string stage_text(const Stage& stage, const std::vector<Trial>& trials) {
     std::set<std::string> trainings;
-    for (const Point& point : points)
-        if (point.stage == stage.name) trainings.insert(point.config_hash);
+    for (const Trial& trial : trials)
+        if (trial.stage == stage.name) trainings.insert(trial.config_hash);
     return counted(trainings.size(), "training") + (stage.from.empty() ? "" : ", from " + stage.from);
 }
 
@@ -35,13 +35,13 @@ bool is_trained(const results_db::Reader& reader, const std::string& config_hash
     }
 }
 
-void Overview::add_left(const Point& point, bool is_trained) {
+void Overview::add_left(const Trial& trial, bool is_trained) {
     if (is_trained)
         ++to_score;
-    else if (experiments::is_imported(point.config))
+    else if (experiments::is_imported(trial.config))
         ++to_import;
-    else if (counted_.insert(point.config_hash).second)  // two places of a sweep may share a training
-        flops_left += point.projection.flops;
+    else if (counted_.insert(trial.config_hash).second)  // two places of a sweep may share a training
+        flops_left += trial.projection.flops;
 }
 
 std::size_t count_merged(const results_db::SweepResults& results) {
@@ -60,20 +60,20 @@ double measured_rate(const results_db::SweepResults& results) {
     return seconds > 0 ? flops / seconds : 0;
 }
 
-std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options,
+std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options,
                                   const Overview& overview) {
     std::vector<std::string> lines;
     std::string head = "sweep " + spec.name;
     if (!spec.title.empty()) head += " (" + reporting::visible(spec.title) + ")";
     lines.push_back(head + ", scale " + (spec.scale.empty() ? "as written" : spec.scale));
 
-    std::string cases;
-    for (const Case& entry : spec.cases) cases += (cases.empty() ? "" : ", ") + entry.name;
-    lines.push_back(fmt::format("  cases: {}", cases));
+    std::string recipes;
+    for (const Recipe& entry : spec.recipes) recipes += (recipes.empty() ? "" : ", ") + entry.name;
+    lines.push_back(fmt::format("  cases: {}", recipes));
     for (const std::string& note : spec.notes) lines.push_back("  " + reporting::visible(note));
-    for (const std::string& note : uneven_batch_notes(points)) lines.push_back("  " + note);
+    for (const std::string& note : uneven_batch_notes(trials)) lines.push_back("  " + note);
     for (const Stage& stage : spec.stages) {
-        if (spec.has_stages()) lines.push_back(fmt::format("  stage {}: {}", stage.name, stage_text(stage, points)));
+        if (spec.has_stages()) lines.push_back(fmt::format("  stage {}: {}", stage.name, stage_text(stage, trials)));
         for (const Axis& axis : stage.axes) {
             std::string values;
             for (const ConfigNode& value : axis.values) values += (values.empty() ? "" : ", ") + to_json(value).dump();
@@ -84,11 +84,11 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
         }
     }
     std::string selected;
-    if (overview.selected != points.size()) selected = fmt::format(", {} of them asked for", overview.selected);
+    if (overview.selected != trials.size()) selected = fmt::format(", {} of them asked for", overview.selected);
     std::string to_score;
     if (overview.to_score > 0) to_score = fmt::format(", {} trained and to be scored", overview.to_score);
     if (overview.to_import > 0) to_score += fmt::format(", {} to be imported", overview.to_import);
-    lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(points.size(), "trial"),
+    lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(trials.size(), "trial"),
                                 counted(spec.seeds.size(), "seed"), selected, overview.done, to_score));
     if (overview.merged > 0)
         lines.push_back(fmt::format("  {} run elsewhere and merged: trained they are, their checkpoints are not here",
@@ -115,19 +115,19 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& po
     return lines;
 }
 
-RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options) {
+RunSummary dry_run(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options) {
     Overview overview;
     const auto reader = stored_results(options);
-    const std::vector<char> selected = selected_points(points, options.only);
-    for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::vector<char> selected = selected_trials(trials, options.only);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
         if (selected[i] == 0) continue;
-        const Point& point = points[i];
+        const Trial& trial = trials[i];
         ++overview.selected;
-        const bool trained = reader && is_trained(*reader, point.config_hash);
-        if (point.is_left || (trained && reader->unscored(point.config_hash, point.score_keys()).empty()))
+        const bool trained = reader && is_trained(*reader, trial.config_hash);
+        if (trial.is_left || (trained && reader->unscored(trial.config_hash, trial.score_keys()).empty()))
             ++overview.done;
         else
-            overview.add_left(point, trained);
+            overview.add_left(trial, trained);
     }
     if (reader)
         for (const std::string& name : reader->sweep_names())
@@ -137,7 +137,7 @@ RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const Dri
                 overview.merged = count_merged(results);
             }
     Progress progress(options.progress, options.narration);
-    for (const std::string& line : describe(spec, points, options, overview)) progress.warning(line);
+    for (const std::string& line : describe(spec, trials, options, overview)) progress.warning(line);
     RunSummary summary;
     summary.already_done = static_cast<int>(overview.done);
     summary.left = static_cast<int>(overview.selected - overview.done);

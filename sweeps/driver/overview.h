@@ -23,7 +23,7 @@ struct Overview {
     double flops_per_second = 0;  // of one trial, from those already measured; 0: none yet
 
     // A trial that is not done.
-    void add_left(const Point& point, bool is_trained);
+    void add_left(const Trial& trial, bool is_trained);
 
  private:
     std::set<std::string> counted_;  // trainings
@@ -33,10 +33,10 @@ std::size_t count_merged(const results_db::SweepResults& results);
 // FLOP/s of one trial, over those that are finished here; 0 without any.
 double measured_rate(const results_db::SweepResults& results);
 
-std::vector<std::string> describe(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options,
+std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options,
                                   const Overview& overview);
 
 // Says what is done and what is left, as far as can be seen without writing anything. Errors: database.
-RunSummary dry_run(const Spec& spec, const std::vector<Point>& points, const DriverOptions& options);
+RunSummary dry_run(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options);
 
 }  // namespace deft::sweeps

@@ -11,17 +11,17 @@ namespace deft::sweeps {
 
 namespace {
 
-std::vector<PlanRow> rows_of(std::vector<Point> points) {
+std::vector<PlanRow> rows_of(std::vector<Trial> trials) {
     std::vector<PlanRow> rows;
     std::set<std::string> trained;
-    for (Point& point : points) {
-        const std::int64_t seed = point.seed;
-        const bool is_new = trained.insert(point.config_hash).second;
+    for (Trial& trial : trials) {
+        const std::int64_t seed = trial.seed;
+        const bool is_new = trained.insert(trial.config_hash).second;
         // Places that differ in what is asked alone share a training, and are rows of their own.
-        if (rows.empty() || rows.back().point.variant_hash != point.variant_hash ||
-            rows.back().point.axes != point.axes || rows.back().point.case_name != point.case_name ||
-            rows.back().point.stage != point.stage)
-            rows.emplace_back().point = std::move(point);
+        if (rows.empty() || rows.back().trial.variant_hash != trial.variant_hash ||
+            rows.back().trial.axes != trial.axes || rows.back().trial.recipe != trial.recipe ||
+            rows.back().trial.stage != trial.stage)
+            rows.emplace_back().trial = std::move(trial);
         rows.back().seeds.push_back(seed);
         rows.back().trained += is_new;
     }
@@ -31,7 +31,7 @@ std::vector<PlanRow> rows_of(std::vector<Point> points) {
 }  // namespace
 
 double PlanRow::samples() const {
-    return static_cast<double>(point.projection.input_tokens) / static_cast<double>(point.config.model.seqlen);
+    return static_cast<double>(trial.projection.input_tokens) / static_cast<double>(trial.config.model.seqlen);
 }
 
 std::optional<double> Comparison::error_percent() const {
@@ -62,17 +62,17 @@ const PlanRow* Plan::fitted_row() const {
     return fitted == rows.end() ? nullptr : &*fitted;
 }
 
-Plan make_plan(const Spec& spec, std::vector<Point> points) {
+Plan make_plan(const Spec& spec, std::vector<Trial> trials) {
     Plan plan;
     plan.sweep = spec.name;
     plan.scale = spec.scale.empty() ? "as written" : spec.scale;
     plan.device = spec.device;
-    plan.places = points.size();
-    const std::int64_t checkpoints = checkpoint_bytes(points);
-    plan.rows = rows_of(std::move(points));
+    plan.places = trials.size();
+    const std::int64_t checkpoints = checkpoint_bytes(trials);
+    plan.rows = rows_of(std::move(trials));
     for (const PlanRow& row : plan.rows) {
         plan.trials += row.trained;
-        plan.flops += static_cast<double>(row.trained) * row.point.projection.flops;
+        plan.flops += static_cast<double>(row.trained) * row.trial.projection.flops;
     }
     if (plan.device) add_times(spec, plan);
     plan.notes = plan_notes(spec, plan, checkpoints);

@@ -1,5 +1,5 @@
 #pragma once
-// A sweep's planned consumption: one row a variant, counted before anything runs.
+// A sweep's planned consumption: one line for each row, counted before anything runs.
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct PublishedValue {
 
 // Seeds differ in nothing that is planned. What is counted is of one seed.
 struct PlanRow {
-    Point point;  // of the first seed
+    Trial trial;  // of the first seed
     std::vector<std::int64_t> seeds;
     std::size_t trained = 0;                           // of those that no row above trains already
     std::optional<experiments::BesideCompute> beside;  // where Plan::counts_exchange and the device's rates are known
@@ -81,8 +81,8 @@ struct Plan {
 
 std::vector<Comparison> comparisons(const Plan& plan, const PlanRow& row);
 
-// `points`: those to plan for, in the sweep's order. Errors: config, for a damaged table of published numbers.
-Plan make_plan(const Spec& spec, std::vector<Point> points);
+// `trials`: those to plan for, in the sweep's order. Errors: config, for a damaged table of published numbers.
+Plan make_plan(const Spec& spec, std::vector<Trial> trials);
 
 // {"schema": "deft-plan/1", "sweep", "scale", "device", "price", "rows", "total", "notes"}; null for what is unknown.
 Json to_json(const Plan& plan);

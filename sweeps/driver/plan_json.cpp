@@ -70,16 +70,16 @@ Json hours_error(const Plan& plan, const PlanRow& row) {
 }
 
 Json row_json(const Plan& plan, const PlanRow& row) {
-    const experiments::Projection& projection = row.point.projection;
+    const experiments::Projection& projection = row.trial.projection;
     const auto counted = [&](const Json& count) { return projection.has_steps ? count : Json(); };
-    return {{"stage", row.point.stage},
-            {"case", row.point.case_name},
-            {"axes", row.point.axes},
-            {"budget_fraction", row.point.config.train.budget_fraction},
+    return {{"stage", row.trial.stage},
+            {"case", row.trial.recipe},
+            {"axes", row.trial.axes},
+            {"budget_fraction", row.trial.config.train.budget_fraction},
             {"seeds", row.seeds},
-            {"imported", imported_json(row.point.config)},
-            {"variant_hash", row.point.variant_hash},
-            {"data_is_here", row.point.config.data.sha256 != experiments::kDataMissing},
+            {"imported", imported_json(row.trial.config)},
+            {"variant_hash", row.trial.variant_hash},
+            {"data_is_here", row.trial.config.data.sha256 != experiments::kDataMissing},
             {"steps", counted(projection.steps)},
             {"parameters", projection.parameters},
             {"active_parameters", projection.active_parameters},

@@ -22,7 +22,7 @@ std::string devices_text(const experiments::DeviceUse& use) {
 
 bool any_of_bert(const Plan& plan) {
     return std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) {
-        return experiments::sample_kind(row.point.config.data) == experiments::SampleKind::bert;
+        return experiments::sample_kind(row.trial.config.data) == experiments::SampleKind::bert;
     });
 }
 
@@ -38,7 +38,7 @@ std::string not_counted_text(std::size_t trials) {
 std::size_t trials_without_steps(const Plan& plan) {
     std::size_t trials = 0;
     for (const PlanRow& row : plan.rows)
-        if (!row.point.projection.has_steps) trials += row.trained;
+        if (!row.trial.projection.has_steps) trials += row.trained;
     return trials;
 }
 
@@ -57,8 +57,8 @@ std::string total_note(const Plan& plan) {
 std::string search_note(const Spec& spec) {
     std::map<std::string, double> flops;
     std::size_t not_counted = 0;
-    for (const Point& point : expand_search(spec, 0, Data::may_be_missing))
-        not_counted += flops.emplace(point.config_hash, point.projection.flops).second && !point.projection.has_steps;
+    for (const Trial& trial : expand_search(spec, 0, Data::may_be_missing))
+        not_counted += flops.emplace(trial.config_hash, trial.projection.flops).second && !trial.projection.has_steps;
     double sum = 0;
     for (const auto& [hash, of_trial] : flops) sum += of_trial;
     return fmt::format(
@@ -72,11 +72,11 @@ std::string stage_note(const Plan& plan, const Stage& stage) {
     std::size_t trials = 0, not_counted = 0;
     double flops = 0, hours = 0, dollars = 0;
     for (const PlanRow& row : plan.rows) {
-        if (row.point.stage != stage.name) continue;
+        if (row.trial.stage != stage.name) continue;
         const auto trained = static_cast<double>(row.trained);
         trials += row.trained;
-        if (!row.point.projection.has_steps) not_counted += row.trained;
-        flops += trained * row.point.projection.flops;
+        if (!row.trial.projection.has_steps) not_counted += row.trained;
+        flops += trained * row.trial.projection.flops;
         hours += trained * row.hours.value_or(0);
         dollars += trained * row.dollars.value_or(0);
     }
@@ -116,8 +116,8 @@ std::string hours_note(const Plan& plan, const std::string& fitted_on) {
             "Hours: {}, the last being fitted on the {} published {} of {} at {:g}% and the same for all rows{}.{}"
             " Peak: {}.",
             share_of_peak(use, fmt::format("{:.4f}", use.utilisation)), on.cell.number.text,
-            fitted->published_hours ? "hours" : on.unit, fitted->point.case_name,
-            100 * fitted->point.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
+            fitted->published_hours ? "hours" : on.unit, fitted->trial.recipe,
+            100 * fitted->trial.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
     }
     if (use.utilisation == 0)
         return fmt::format("No hours: they are fitted on the published ones of {}, {}.", fitted_on, plan.not_fitted);
@@ -141,7 +141,7 @@ std::string beside_note(const Plan& plan) {
     const experiments::Device& device = plan.device->device;
     std::int64_t expert_ranks = 1;
     for (const PlanRow& row : plan.rows)
-        if (row.beside) expert_ranks = std::max(expert_ranks, row.point.config.train.expert_ranks);
+        if (row.beside) expert_ranks = std::max(expert_ranks, row.trial.config.train.expert_ranks);
     std::string note = fmt::format(
         "Beside the products, of which nothing is assumed to overlap, nor any latency: what leaves a device"
         " in the average step, at {}",
@@ -162,9 +162,9 @@ std::string memory_note(const Plan& plan) {
     std::set<std::string> dtypes;
     std::int64_t most = 0;
     for (const PlanRow& row : plan.rows) {
-        samples.insert(row.point.config.train.micro_batch_size);
-        dtypes.insert(row.point.config.train.dtype);
-        most = std::max(most, row.point.projection.memory_bytes);
+        samples.insert(row.trial.config.train.micro_batch_size);
+        dtypes.insert(row.trial.config.train.dtype);
+        most = std::max(most, row.trial.projection.memory_bytes);
     }
     std::string note = fmt::format(
         "Memory: one device with micro_batch_size = {} samples and dtype = {}, every buffer"
@@ -215,9 +215,9 @@ void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
 // Which rows are models taken as they are, and what their users state of them.
 void add_imported_notes(const Plan& plan, std::vector<std::string>& notes) {
     for (const PlanRow& row : plan.rows) {
-        if (!experiments::is_imported(row.point.config)) continue;
-        const experiments::StartConfig& start = *row.point.config.start;
-        std::string note = fmt::format("Imported, not trained: {}: {}, from {} (sha256 {}).", row.point.case_name,
+        if (!experiments::is_imported(row.trial.config)) continue;
+        const experiments::StartConfig& start = *row.trial.config.start;
+        std::string note = fmt::format("Imported, not trained: {}: {}, from {} (sha256 {}).", row.trial.recipe,
                                        start.format, start.from, short_hash(start.sha256));
         std::vector<std::string> stated;
         if (start.stated.tokens > 0) stated.push_back(reporting::si(start.stated.tokens) + " tokens");
@@ -234,8 +234,8 @@ void add_imported_notes(const Plan& plan, std::vector<std::string>& notes) {
 void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
     std::set<std::string> missing;
     for (const PlanRow& row : plan.rows) {
-        const experiments::TrialConfig& config = row.point.config;
-        if (config.data.sha256 == experiments::kDataMissing && row.point.projection.has_steps)
+        const experiments::TrialConfig& config = row.trial.config;
+        if (config.data.sha256 == experiments::kDataMissing && row.trial.projection.has_steps)
             missing.insert(config.data.corpus);
         if (config.start && config.start->sha256 == experiments::kDataMissing)
             missing.insert(experiments::start_path(config).string());
@@ -254,7 +254,7 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
 void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
     std::set<std::string> corpora;
     for (const PlanRow& row : plan.rows)
-        if (!row.point.projection.has_steps) corpora.insert(row.point.config.data.corpus);
+        if (!row.trial.projection.has_steps) corpora.insert(row.trial.config.data.corpus);
     if (!corpora.empty())
         notes.push_back(
             fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are not "
@@ -264,13 +264,13 @@ void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
 
 }  // namespace
 
-std::vector<std::string> uneven_batch_notes(const std::vector<Point>& points) {
+std::vector<std::string> uneven_batch_notes(const std::vector<Trial>& trials) {
     std::vector<std::string> uneven;
     std::set<std::string> seen;
-    for (const Point& point : points) {
-        const experiments::TrainConfig& train = point.config.train;
+    for (const Trial& trial : trials) {
+        const experiments::TrainConfig& train = trial.config.train;
         if (train.budget_tokens == 0 || train.batch_size % train.micro_batch_size == 0) continue;
-        const std::string name = (point.stage.empty() ? "" : point.stage + " of ") + point.case_name;
+        const std::string name = (trial.stage.empty() ? "" : trial.stage + " of ") + trial.recipe;
         if (seen.insert(name).second)
             uneven.push_back(fmt::format("{} ({} of {})", name, train.batch_size % train.micro_batch_size,
                                          counted(train.micro_batch_size, "sample")));
@@ -296,9 +296,9 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
         notes.push_back(
             "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
             " --draws counts the real ones.");
-    std::vector<Point> points;
-    for (const PlanRow& row : plan.rows) points.push_back(row.point);
-    for (std::string& note : uneven_batch_notes(points)) notes.push_back(std::move(note));
+    std::vector<Trial> trials;
+    for (const PlanRow& row : plan.rows) trials.push_back(row.trial);
+    for (std::string& note : uneven_batch_notes(trials)) notes.push_back(std::move(note));
     add_imported_notes(plan, notes);
     add_missing_data_note(plan, notes);
     add_unknown_steps_note(plan, notes);

@@ -13,11 +13,11 @@ namespace {
 
 using experiments::CommunicationPlan;
 
-CommunicationPlan plan_row(const Spec& spec, const Point& point, int ranks, int expert_ranks) {
+CommunicationPlan plan_row(const Spec& spec, const Trial& trial, int ranks, int expert_ranks) {
     try {
-        return experiments::plan_communication(point.config, planned_device(spec, point.config), ranks, expert_ranks);
+        return experiments::plan_communication(trial.config, planned_device(spec, trial.config), ranks, expert_ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
+        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
     }
 }
 
@@ -26,7 +26,7 @@ std::optional<double> compute_seconds(const Plan& plan, const PlanRow& row, int 
     if (!plan.device) return {};
     experiments::DeviceUse use = *plan.device;
     use.devices = ranks;
-    const std::optional<double> hours = experiments::training_hours(use, row.point.projection.step_flops);
+    const std::optional<double> hours = experiments::training_hours(use, row.trial.projection.step_flops);
     if (!hours) return {};
     return *hours * 3600;
 }
@@ -109,11 +109,11 @@ Json traffic_json(const experiments::RankTraffic& traffic) {
             {"all", traffic.all()}};
 }
 
-Json row_json(const RanksRow& row, const Point& point) {
-    return {{"stage", point.stage},
-            {"case", point.case_name},
-            {"axes", point.axes},
-            {"variant_hash", point.variant_hash},
+Json row_json(const RanksRow& row, const Trial& trial) {
+    return {{"stage", trial.stage},
+            {"case", trial.recipe},
+            {"axes", trial.axes},
+            {"variant_hash", trial.variant_hash},
             {"expert_ranks", row.plan.expert_ranks},
             {"rows", row.plan.rows},
             {"rows_at_once", row.plan.at_once},
@@ -130,13 +130,13 @@ RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_r
     bool any_experts = expert_ranks <= 1;
     for (std::size_t i = 0; i < plan.rows.size(); ++i) {
         const PlanRow& row = plan.rows[i];
-        if (experiments::is_imported(row.point.config)) continue;
-        const bool has_experts = experiments::has_experts(row.point.config);
+        if (experiments::is_imported(row.trial.config)) continue;
+        const bool has_experts = experiments::has_experts(row.trial.config);
         any_experts = any_experts || has_experts;
         const int asked = has_experts ? expert_ranks : 1;
-        const int divisor = expert_ranks == 0 ? static_cast<int>(row.point.config.train.expert_ranks) : asked;
+        const int divisor = expert_ranks == 0 ? static_cast<int>(row.trial.config.train.expert_ranks) : asked;
         planned.expert_ranks = std::max(planned.expert_ranks, divisor);
-        RanksRow of_rank{i, plan_row(spec, row.point, ranks, divisor), {}, {}};
+        RanksRow of_rank{i, plan_row(spec, row.trial, ranks, divisor), {}, {}};
         of_rank.compute_seconds = compute_seconds(plan, row, ranks);
         of_rank.link_seconds = link_seconds(plan, of_rank.plan.traffic.all());
         planned.rows.push_back(std::move(of_rank));
@@ -158,7 +158,7 @@ Json to_json(const RanksPlan& ranks, const Plan& plan) {
         for (const experiments::DeviceLink& link : plan.device->device.links)
             json["links"].push_back(
                 {{"name", link.name}, {"bytes_per_second", link.bytes_per_second}, {"source", link.source}});
-    for (const RanksRow& row : ranks.rows) json["rows"].push_back(row_json(row, plan.rows[row.row].point));
+    for (const RanksRow& row : ranks.rows) json["rows"].push_back(row_json(row, plan.rows[row.row].trial));
     return json;
 }
 

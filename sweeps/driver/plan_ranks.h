@@ -25,11 +25,11 @@ struct RanksPlan {
     std::vector<std::string> notes;
 };
 
-// expert_ranks: 0, those of each case; else a case without experts is planned with 1. Errors: config, naming the case,
-// for what experiments::plan_communication() refuses, and for expert_ranks where no case has experts.
+// expert_ranks: 0, those of each recipe; else a recipe without experts is planned with 1. Errors: config, naming the
+// recipe, for what experiments::plan_communication() refuses, and for expert_ranks where no recipe has experts.
 RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_ranks);
 
-// {"ranks", "expert_ranks", "links", "rows", "notes"}; a row names its case as those of the plan do.
+// {"ranks", "expert_ranks", "links", "rows", "notes"}; a row names its recipe as those of the plan do.
 Json to_json(const RanksPlan& ranks, const Plan& plan);
 
 }  // namespace deft::sweeps

@@ -29,10 +29,10 @@ std::optional<double> unit_factor(const PublishedColumn& column, const std::stri
     return {};
 }
 
-std::optional<PublishedValue> published_value(const PublishedTable* table, const Point& point,
+std::optional<PublishedValue> published_value(const PublishedTable* table, const Trial& trial,
                                               const std::string& quantity) {
     if (table == nullptr) return {};
-    const auto* row = table->find(point.case_name, point.config.train.budget_fraction);
+    const auto* row = table->find(trial.recipe, trial.config.train.budget_fraction);
     if (row == nullptr) return {};
     for (const PublishedColumn& column : table->columns)
         if (const auto factor = unit_factor(column, quantity))
@@ -43,31 +43,31 @@ std::optional<PublishedValue> published_value(const PublishedTable* table, const
 }
 
 // Published times and dollars are of pretraining, and an imported model takes none.
-bool may_be_published(const Point& point) {
-    if (experiments::is_imported(point.config)) return false;
-    return !point.parent || experiments::sample_kind(point.config.data) != experiments::SampleKind::labelled;
+bool may_be_published(const Trial& trial) {
+    if (experiments::is_imported(trial.config)) return false;
+    return !trial.parent || experiments::sample_kind(trial.config.data) != experiments::SampleKind::labelled;
 }
 
 void add_published(Plan& plan) {
     for (PlanRow& row : plan.rows) {
-        if (!may_be_published(row.point)) continue;
-        row.published_hours = published_value(plan.times(), row.point, "train hours");
-        row.published_rate = published_value(plan.times(), row.point, "throughput samples/s");
-        row.published_dollars = published_value(plan.published ? &*plan.published : nullptr, row.point, "cost usd");
+        if (!may_be_published(row.trial)) continue;
+        row.published_hours = published_value(plan.times(), row.trial, "train hours");
+        row.published_rate = published_value(plan.times(), row.trial, "throughput samples/s");
+        row.published_dollars = published_value(plan.published ? &*plan.published : nullptr, row.trial, "cost usd");
     }
 }
 
 // ---- time beside the products --------------------------------------------------------------------------------------
 
 std::int64_t expert_ranks(const PlanRow& row) {
-    return experiments::is_imported(row.point.config) ? 1 : row.point.config.train.expert_ranks;
+    return experiments::is_imported(row.trial.config) ? 1 : row.trial.config.train.expert_ranks;
 }
 
-experiments::BesideCompute beside_compute(const Spec& spec, const experiments::DeviceUse& use, const Point& point) {
+experiments::BesideCompute beside_compute(const Spec& spec, const experiments::DeviceUse& use, const Trial& trial) {
     const auto plan =
-        experiments::plan_communication(point.config, planned_device(spec, point.config), static_cast<int>(use.devices),
-                                        static_cast<int>(point.config.train.expert_ranks));
-    return experiments::beside_compute(use.device, plan, point.config.train.zero);
+        experiments::plan_communication(trial.config, planned_device(spec, trial.config), static_cast<int>(use.devices),
+                                        static_cast<int>(trial.config.train.expert_ranks));
+    return experiments::beside_compute(use.device, plan, trial.config.train.zero);
 }
 
 // Where a row divides its experts, all rows are planned with what is between devices, so that they can be compared.
@@ -85,21 +85,20 @@ void add_beside_compute(const Spec& spec, Plan& plan) {
         return;
     }
     for (PlanRow& row : plan.rows) {
-        if (experiments::is_imported(row.point.config)) continue;
+        if (experiments::is_imported(row.trial.config)) continue;
         try {
-            row.beside = beside_compute(spec, use, row.point);
+            row.beside = beside_compute(spec, use, row.trial);
         } catch (const Error& error) {
             const std::string what = error.what();
-            plan.lacks =
-                fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can", use.devices,
-                            use.device.name, row.point.case_name, what.substr(0, what.find('\n')));
+            plan.lacks = fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can",
+                                     use.devices, use.device.name, row.trial.recipe, what.substr(0, what.find('\n')));
             return;
         }
     }
 }
 
 double beside_seconds(const PlanRow& row) {
-    return row.beside ? static_cast<double>(row.point.projection.steps) * row.beside->seconds() : 0;
+    return row.beside ? static_cast<double>(row.trial.projection.steps) * row.beside->seconds() : 0;
 }
 
 // ---- the share of the peak -----------------------------------------------------------------------------------------
@@ -110,10 +109,10 @@ bool is_as_published(const PlanRow& row, const PublishedTable& table) {
     const auto is_near = [](double planned, double published) {
         return published <= 0 || std::abs(planned / published - 1) <= 0.1;
     };
-    const experiments::Projection& projection = row.point.projection;
+    const experiments::Projection& projection = row.trial.projection;
     return is_near(static_cast<double>(projection.active_parameters), table.regime->parameters) &&
            is_near(static_cast<double>(projection.layer_tokens),
-                   table.regime->tokens * row.point.config.train.budget_fraction);
+                   table.regime->tokens * row.trial.config.train.budget_fraction);
 }
 
 }  // namespace
@@ -130,11 +129,11 @@ std::string other_hardware(const PublishedTable& table, const experiments::Devic
 
 namespace {
 
-PlanRow* row_to_fit_on(Plan& plan, const std::string& case_name) {
+PlanRow* row_to_fit_on(Plan& plan, const std::string& recipe) {
     PlanRow* fitted = nullptr;
     for (PlanRow& row : plan.rows)
-        if (row.point.case_name == case_name && (row.published_hours || row.published_rate) &&
-            (fitted == nullptr || row.point.config.train.budget_fraction > fitted->point.config.train.budget_fraction))
+        if (row.trial.recipe == recipe && (row.published_hours || row.published_rate) &&
+            (fitted == nullptr || row.trial.config.train.budget_fraction > fitted->trial.config.train.budget_fraction))
             fitted = &row;
     return fitted;
 }
@@ -145,9 +144,9 @@ double published_seconds(const PlanRow& row) {
 
 // The one free parameter: the share of the peak with which the row's FLOPs, and what is beside them, take its published
 // time. Returns why there is none; empty: it was fitted.
-std::string fit_utilisation(Plan& plan, const std::string& case_name) {
-    PlanRow* row = row_to_fit_on(plan, case_name);
-    if (row == nullptr || !row->point.projection.has_steps || !is_as_published(*row, *plan.times()))
+std::string fit_utilisation(Plan& plan, const std::string& recipe) {
+    PlanRow* row = row_to_fit_on(plan, recipe);
+    if (row == nullptr || !row->trial.projection.has_steps || !is_as_published(*row, *plan.times()))
         return "which is not planned here as it was published";
     if (std::string other = other_hardware(*plan.times(), *plan.device); !other.empty()) return other;
     const double seconds = published_seconds(*row) - beside_seconds(*row);
@@ -155,7 +154,7 @@ std::string fit_utilisation(Plan& plan, const std::string& case_name) {
         return fmt::format("and the bytes between devices alone would take {:.1f} hours of its published {:.1f}",
                            beside_seconds(*row) / 3600, published_seconds(*row) / 3600);
     const double share =
-        row->point.projection.flops / (seconds * static_cast<double>(plan.device->devices) * plan.device->peak_flops());
+        row->trial.projection.flops / (seconds * static_cast<double>(plan.device->devices) * plan.device->peak_flops());
     if (share > 1) return fmt::format("which would take {:.3g} times the devices' peak", share);
     plan.device->utilisation = share;
     row->is_fitted_on = true;
@@ -165,8 +164,8 @@ std::string fit_utilisation(Plan& plan, const std::string& case_name) {
 // ---- hours and dollars ---------------------------------------------------------------------------------------------
 
 void add_hours(const Plan& plan, PlanRow& row) {
-    if (experiments::is_imported(row.point.config) || !row.point.projection.has_steps || !plan.lacks.empty()) return;
-    row.hours = experiments::training_hours(*plan.device, row.point.projection.flops);
+    if (experiments::is_imported(row.trial.config) || !row.trial.projection.has_steps || !plan.lacks.empty()) return;
+    row.hours = experiments::training_hours(*plan.device, row.trial.projection.flops);
     if (!row.hours) return;
     *row.hours += beside_seconds(row) / 3600;
     if (*row.hours > 0) row.samples_per_second = row.samples() / (*row.hours * 3600);

@@ -11,13 +11,13 @@ namespace deft::sweeps {
 
 void Prerequisites::set_aside_without_checkpoint() {
     std::vector<std::string> gone;
-    std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-        if (!work_.is_trained(point) || work_.can_be_scored(point)) return false;
+    std::erase_if(state_.queue.waiting, [&](std::size_t trial) {
+        if (!work_.is_trained(trial) || work_.can_be_scored(trial)) return false;
         if (options_.retrain) {
-            work_.retrain(point);
+            work_.retrain(trial);
             return false;
         }
-        gone.push_back(reporting::visible(points_[point].name()));
+        gone.push_back(reporting::visible(trials_[trial].name()));
         ++state_.summary.failed;
         return true;
     });
@@ -27,16 +27,16 @@ void Prerequisites::set_aside_without_checkpoint() {
 void Prerequisites::set_aside_without_start() {
     std::vector<std::string> gone;
     std::vector<std::size_t> origins;  // to train again
-    std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-        const std::optional<std::size_t>& parent = points_[point].parent;
-        if (!parent || work_.work_of(point) == results_db::Work::score || !work_.is_trained(*parent) ||
+    std::erase_if(state_.queue.waiting, [&](std::size_t trial) {
+        const std::optional<std::size_t>& parent = trials_[trial].parent;
+        if (!parent || work_.work_of(trial) == results_db::Work::score || !work_.is_trained(*parent) ||
             work_.checkpoint_of(*parent))
             return false;
         if (options_.retrain) {
             retrain_origins(*parent, origins);
             return false;
         }
-        gone.push_back(reporting::visible(points_[*parent].name()));
+        gone.push_back(reporting::visible(trials_[*parent].name()));
         ++state_.summary.blocked;
         return true;
     });
@@ -53,16 +53,16 @@ void Prerequisites::set_aside_without_start() {
 // A trial that is to be trained again may itself start from one whose checkpoint is gone.
 void Prerequisites::retrain_origins(std::size_t parent, std::vector<std::size_t>& origins) {
     for (std::optional<std::size_t> origin = parent;
-         origin && work_.is_trained(*origin) && !work_.checkpoint_of(*origin); origin = points_[*origin].parent)
+         origin && work_.is_trained(*origin) && !work_.checkpoint_of(*origin); origin = trials_[*origin].parent)
         if (work_.retrain(*origin)) origins.push_back(*origin);
 }
 
-// Points that wait for trials that are neither trained nor to be trained in this run.
+// Trials that wait for trials that are neither trained nor to be trained in this run.
 void Prerequisites::block_behind_missing() {
     for (bool found = true; found;) {
         found = false;
-        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-            if (work_.has_start(point) || is_coming(*points_[point].parent)) return false;
+        std::erase_if(state_.queue.waiting, [&](std::size_t trial) {
+            if (work_.has_start(trial) || is_coming(*trials_[trial].parent)) return false;
             ++state_.summary.blocked;
             return found = true;
         });
@@ -70,11 +70,11 @@ void Prerequisites::block_behind_missing() {
 }
 
 // Whether this run trains it, here or at another place of the sweep.
-bool Prerequisites::is_coming(std::size_t point) const {
+bool Prerequisites::is_coming(std::size_t trial) const {
     return std::any_of(state_.queue.waiting.begin(), state_.queue.waiting.end(),
-                       [&](std::size_t other) { return work_.is_same_training(other, point); }) ||
+                       [&](std::size_t other) { return work_.is_same_training(other, trial); }) ||
            std::any_of(state_.running.begin(), state_.running.end(),
-                       [&](const Child& child) { return work_.is_same_training(child.point, point); });
+                       [&](const Child& child) { return work_.is_same_training(child.trial, trial); });
 }
 
 void Prerequisites::warn_of_gone(std::vector<std::string> names, const char* what_cannot_be) {
@@ -86,24 +86,24 @@ void Prerequisites::warn_of_gone(std::vector<std::string> names, const char* wha
 void Prerequisites::block_behind(std::size_t failed) {
     std::vector<std::string> names;
     std::vector<std::size_t> lost = {failed};
-    std::erase_if(state_.queue.waiting, [&](std::size_t point) {  // the same at another place of the sweep
-        const bool is_same = work_.is_same_training(point, failed);
+    std::erase_if(state_.queue.waiting, [&](std::size_t trial) {  // the same at another place of the sweep
+        const bool is_same = work_.is_same_training(trial, failed);
         state_.summary.failed += is_same;
         return is_same;
     });
     for (std::size_t i = 0; i < lost.size(); ++i)
-        std::erase_if(state_.queue.waiting, [&](std::size_t point) {
-            const std::optional<std::size_t>& parent = points_[point].parent;
+        std::erase_if(state_.queue.waiting, [&](std::size_t trial) {
+            const std::optional<std::size_t>& parent = trials_[trial].parent;
             if (!parent || !work_.is_same_training(*parent, lost[i])) return false;
-            lost.push_back(point);
-            names.push_back(reporting::visible(points_[point].name()));
+            lost.push_back(trial);
+            names.push_back(reporting::visible(trials_[trial].name()));
             ++state_.summary.blocked;
             return true;
         });
     if (!names.empty())
         progress_.warning(fmt::format("blocked {}: {} from {}, which failed", fmt::join(names, ", "),
                                       names.size() == 1 ? "it starts" : "they start",
-                                      reporting::visible(points_[failed].name())));
+                                      reporting::visible(trials_[failed].name())));
 }
 
 }  // namespace deft::sweeps

@@ -9,9 +9,9 @@ namespace deft::sweeps {
 
 class Prerequisites {
  public:
-    Prerequisites(const std::vector<Point>& points, const DriverOptions& options, WorkLeft& work, RunState& state,
+    Prerequisites(const std::vector<Trial>& trials, const DriverOptions& options, WorkLeft& work, RunState& state,
                   Progress& progress)
-        : points_(points), options_(options), work_(work), state_(state), progress_(progress) {}
+        : trials_(trials), options_(options), work_(work), state_(state), progress_(progress) {}
 
     // Before the run: trained models that are to be scored and are not there any more, and trials that are to start
     // from such. Nobody asked to train those again, but with --retrain they are.
@@ -28,10 +28,10 @@ class Prerequisites {
     void set_aside_without_start();
     void retrain_origins(std::size_t parent, std::vector<std::size_t>& origins);
     void block_behind_missing();
-    bool is_coming(std::size_t point) const;
+    bool is_coming(std::size_t trial) const;
     void warn_of_gone(std::vector<std::string> names, const char* what_cannot_be);
 
-    const std::vector<Point>& points_;
+    const std::vector<Trial>& trials_;
     const DriverOptions& options_;
     WorkLeft& work_;
     RunState& state_;

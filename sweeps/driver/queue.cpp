@@ -15,12 +15,12 @@ bool may_be_mended(const results_db::Outcome& outcome) {
 
 }  // namespace
 
-TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_sha256,
+TrialQueue make_queue(const std::vector<Trial>& trials, const std::string& spec_sha256,
                       const std::function<bool(std::size_t)>& is_left) {
     TrialQueue queue;
-    queue.tries.resize(points.size(), 0);
-    for (const std::size_t point : execution_order(points, spec_sha256))
-        if (is_left(point)) queue.waiting.push_back(point);
+    queue.tries.resize(trials.size(), 0);
+    for (const std::size_t trial : execution_order(trials, spec_sha256))
+        if (is_left(trial)) queue.waiting.push_back(trial);
     return queue;
 }
 
@@ -29,31 +29,31 @@ std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
                                    const std::function<bool(Placement)>& may_start) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
         if (is_busy(slot)) continue;
-        const auto first = std::find_if(queue.waiting.begin(), queue.waiting.end(), [&](std::size_t point) {
-            return may_start({point, slot});
+        const auto first = std::find_if(queue.waiting.begin(), queue.waiting.end(), [&](std::size_t trial) {
+            return may_start({trial, slot});
         });
         if (first == queue.waiting.end()) continue;
         const Placement placement{*first, slot};
         queue.waiting.erase(first);
-        ++queue.tries[placement.point];
+        ++queue.tries[placement.trial];
         return placement;
     }
     return std::nullopt;
 }
 
-void put_to_score(TrialQueue& queue, std::size_t point) {
-    queue.waiting.push_front(point);
-    queue.tries[point] = 0;
+void put_to_score(TrialQueue& queue, std::size_t trial) {
+    queue.waiting.push_front(trial);
+    queue.tries[trial] = 0;
 }
 
-void put_back(TrialQueue& queue, std::size_t point) {
-    queue.waiting.push_front(point);
-    --queue.tries[point];
+void put_back(TrialQueue& queue, std::size_t trial) {
+    queue.waiting.push_front(trial);
+    --queue.tries[trial];
 }
 
-bool try_again(TrialQueue& queue, std::size_t point, const results_db::Outcome& outcome) {
-    if (!may_be_mended(outcome) || queue.tries[point] >= kMostTries) return false;
-    queue.waiting.push_front(point);
+bool try_again(TrialQueue& queue, std::size_t trial, const results_db::Outcome& outcome) {
+    if (!may_be_mended(outcome) || queue.tries[trial] >= kMostTries) return false;
+    queue.waiting.push_front(trial);
     return true;
 }
 

@@ -13,16 +13,16 @@
 namespace deft::sweeps {
 
 struct TrialQueue {
-    std::deque<std::size_t> waiting;  // places of points, the next one first
-    std::vector<int> tries;           // of each point, in this run
+    std::deque<std::size_t> waiting;  // places of trials, the next one first
+    std::vector<int> tries;           // of each trial, in this run
 };
 
-// The points that are left, in the order of execution.
-TrialQueue make_queue(const std::vector<Point>& points, const std::string& spec_sha256,
+// The trials that are left, in the order of execution.
+TrialQueue make_queue(const std::vector<Trial>& trials, const std::string& spec_sha256,
                       const std::function<bool(std::size_t)>& is_left);
 
 struct Placement {
-    std::size_t point = 0, slot = 0;
+    std::size_t trial = 0, slot = 0;
 };
 // Takes the first waiting trial that may start in a free slot out of the queue. Nothing where none may.
 std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
@@ -30,13 +30,13 @@ std::optional<Placement> take_next(TrialQueue& queue, std::size_t slots,
                                    const std::function<bool(Placement)>& may_start);
 
 // Puts a trial that was trained to the front again, to be scored: that is another piece of work.
-void put_to_score(TrialQueue& queue, std::size_t point);
+void put_to_score(TrialQueue& queue, std::size_t trial);
 
 // Puts a trial that was stopped back to the front. That it was stopped was none of its tries.
-void put_back(TrialQueue& queue, std::size_t point);
+void put_back(TrialQueue& queue, std::size_t trial);
 
 // Returns a failed trial to the front where another try may succeed and one is left. False: it has failed
 // for good.
-bool try_again(TrialQueue& queue, std::size_t point, const results_db::Outcome& outcome);
+bool try_again(TrialQueue& queue, std::size_t trial, const results_db::Outcome& outcome);
 
 }  // namespace deft::sweeps

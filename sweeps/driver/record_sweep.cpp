@@ -23,9 +23,9 @@ std::string overrides_json(const Spec& spec) {
     return canonical_json(overrides);
 }
 
-std::string scores_json(const Point& point) {
+std::string scores_json(const Trial& trial) {
     Json scores = Json::array();
-    for (const experiments::ScoreRequest& request : point.scores)
+    for (const experiments::ScoreRequest& request : trial.scores)
         scores.push_back({{"task", request.task}, {"shots", request.shots}, {"key", request.key}});
     return canonical_json(scores);
 }
@@ -40,7 +40,7 @@ std::optional<results_db::ImportedModel> imported_model(const experiments::Trial
 
 }  // namespace
 
-RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Point>& points,
+RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const std::vector<Trial>& trials,
                            const DriverOptions& options) {
     RecordedSweep recorded;
     const results_db::Code code = describe_code(spec.keeps_diff ? Diff::text : Diff::hash);
@@ -63,26 +63,26 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
     sweep.paper = spec.paper;
     if (const auto table = published_table(spec.paper)) sweep.claims_json = reporting::claims_json(*table, spec.scale);
     const std::int64_t sweep_id = writer.add_sweep(sweep);
-    for (const Point& point : points) {
-        Json config = experiments::to_json(point.config);
+    for (const Trial& trial : trials) {
+        Json config = experiments::to_json(trial.config);
         config.erase("eval");  // which several places of sweeps may have their own of
-        recorded.experiments.push_back(writer.add_experiment(
-            {point.config_hash, point.variant_hash, point.seed, canonical_json(config), point.label}));
-        writer.add_member(sweep_id, recorded.experiments.back(),
-                          {point.ordinal, point.case_name, canonical_json(point.axes), scores_json(point), point.stage,
-                           results_db::seeds_text(point.seeds), imported_model(point.config)});
+        recorded.trial_ids.push_back(
+            writer.add_trial({trial.config_hash, trial.variant_hash, trial.seed, canonical_json(config), trial.label}));
+        writer.add_place(sweep_id, recorded.trial_ids.back(),
+                         {trial.ordinal, trial.recipe, canonical_json(trial.axes), scores_json(trial), trial.stage,
+                          results_db::seeds_text(trial.seeds), imported_model(trial.config)});
     }
     if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;
 }
 
 std::optional<std::filesystem::path> checkpoint_to_score(const results_db::Writer& writer,
-                                                         const std::filesystem::path& root, std::int64_t experiment) {
-    const auto result = writer.result_checkpoint(experiment);
+                                                         const std::filesystem::path& root, std::int64_t trial_id) {
+    const auto result = writer.result_checkpoint(trial_id);
     if (!result) return std::nullopt;
     const std::filesystem::path folder = below_root(root, result->path).parent_path();
     if (std::filesystem::exists(folder / "checkpoint.json")) return folder;
-    for (const std::string& hash : writer.config_hashes(experiment)) {
+    for (const std::string& hash : writer.config_hashes(trial_id)) {
         const auto found = experiments::result_checkpoint(checkpoint_folder(root, hash));
         if (found && found->filename() == folder.filename()) return found;
     }

@@ -33,13 +33,13 @@ std::map<std::string, std::vector<fs::path>> folders_by_hash(const fs::path& roo
     return folders;
 }
 
-// Attempts of a point that the database does not know, in their order.
-std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Point& point,
+// Attempts of a trial that the database does not know, in their order.
+std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Trial& trial,
                                 const std::vector<fs::path>& paths) {
     std::vector<LeftFolder> left;
     for (const fs::path& path : paths) {
         const auto origin = read_origin(path);
-        if (!origin || origin->config_hash != point.config_hash || writer.has_attempt(origin->attempt.uid)) continue;
+        if (!origin || origin->config_hash != trial.config_hash || writer.has_attempt(origin->attempt.uid)) continue;
         left.push_back({path, *origin, read_journal(path / "journal.jsonl")});
     }
     std::sort(left.begin(), left.end(), [](const LeftFolder& a, const LeftFolder& b) {
@@ -54,12 +54,12 @@ bool agree(const results_db::Outcome& seen, const results_db::Outcome& journal_s
     return (seen.state == "ok") == (journal_says.state == "ok") || (!journal.ended && !journal.damage);
 }
 
-void take_in(results_db::Writer& writer, std::int64_t experiment, const LeftFolder& folder) {
+void take_in(results_db::Writer& writer, std::int64_t trial_id, const LeftFolder& folder) {
     results_db::NewAttempt attempt = folder.origin.attempt;
-    attempt.number = std::max(attempt.number, writer.next_attempt_number(experiment));
+    attempt.number = std::max(attempt.number, writer.next_attempt_number(trial_id));
     attempt.worker = "taken in";
-    if (!folder.origin.former_hash.empty()) writer.add_former_hash(experiment, folder.origin.former_hash);
-    const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(folder.origin.code),
+    if (!folder.origin.former_hash.empty()) writer.add_former_hash(trial_id, folder.origin.former_hash);
+    const std::int64_t id = writer.begin_attempt(trial_id, writer.add_code(folder.origin.code),
                                                  writer.add_host(folder.origin.host), attempt);
     if (folder.journal.started) writer.set_running(id, {}, began_ms(*folder.journal.started));
     const JournalSummary journal = ingest_rest(writer, id, folder.path / "journal.jsonl");
@@ -146,22 +146,22 @@ std::vector<std::string> recover(results_db::Writer& writer, const fs::path& roo
 }
 
 std::vector<std::string> take_in_folders(results_db::Writer& writer, const fs::path& root,
-                                         const std::vector<Point>& points, std::span<const std::size_t> wanted,
+                                         const std::vector<Trial>& trials, std::span<const std::size_t> wanted,
                                          const RecordedSweep& recorded) {
     std::vector<std::string> said;
     const bool all_trained = std::all_of(wanted.begin(), wanted.end(),
-                                         [&](std::size_t i) { return writer.is_trained(recorded.experiments[i]); });
+                                         [&](std::size_t i) { return writer.is_trained(recorded.trial_ids[i]); });
     if (all_trained) return said;  // before every folder is looked at
     const auto folders = folders_by_hash(root);
     for (const std::size_t i : wanted) {
-        const auto found = folders.find(points[i].config_hash);
-        if (found == folders.end() || writer.is_trained(recorded.experiments[i])) continue;
-        const std::vector<LeftFolder> left = left_of(writer, points[i], found->second);
+        const auto found = folders.find(trials[i].config_hash);
+        if (found == folders.end() || writer.is_trained(recorded.trial_ids[i])) continue;
+        const std::vector<LeftFolder> left = left_of(writer, trials[i], found->second);
         if (left.empty()) continue;
-        for (const LeftFolder& folder : left) take_in(writer, recorded.experiments[i], folder);
+        for (const LeftFolder& folder : left) take_in(writer, recorded.trial_ids[i], folder);
         said.push_back(fmt::format("taken in {}: {} in {}, which the database did not know",
-                                   reporting::visible(points[i].name()),
-                                   writer.is_trained(recorded.experiments[i]) ? "finished before" : "left unfinished",
+                                   reporting::visible(trials[i].name()),
+                                   writer.is_trained(recorded.trial_ids[i]) ? "finished before" : "left unfinished",
                                    left.back().path.filename().string()));
     }
     return said;

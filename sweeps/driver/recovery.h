@@ -33,11 +33,11 @@ JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, con
 void record_end(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& run_folder,
                 results_db::Outcome outcome, const JournalSummary& journal);
 
-// For a database that was deleted, or replaced by an older copy: takes in the run folders of each of these points, with
-// the attempts that did not end well, so that costs stay. Trained points are left alone, and so is every file.
+// For a database that was deleted, or replaced by an older copy: takes in the run folders of each of these trials, with
+// the attempts that did not end well, so that costs stay. Trained trials are left alone, and so is every file.
 // Returns a line for each trial. Errors: those of the writer.
 std::vector<std::string> take_in_folders(results_db::Writer& writer, const std::filesystem::path& root,
-                                         const std::vector<Point>& points, std::span<const std::size_t> wanted,
+                                         const std::vector<Trial>& trials, std::span<const std::size_t> wanted,
                                          const RecordedSweep& recorded);
 
 }  // namespace deft::sweeps

@@ -40,7 +40,7 @@ struct TrialFile {
 };
 
 // provenance: the code and the host, as in RecordedSweep.
-void write_trial_file(const Point& point, const std::string& sweep, const results_db::NewAttempt& attempt,
+void write_trial_file(const Trial& trial, const std::string& sweep, const results_db::NewAttempt& attempt,
                       const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
                       const experiments::TrialSlot& slot);
 // Errors: io, config.

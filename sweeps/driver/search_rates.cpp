@@ -37,7 +37,7 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
         if (!row.best)
             throw Error(ErrorKind::missing, fmt::format("every learning rate of [search] diverged for {}", row.name()),
                         "put smaller ones before them", "what was trained is kept");
-        rates[row_name(row.case_key, row.axes)] = row.rates[*row.best].rate;
+        rates[row_name(row.recipe, row.axes)] = row.rates[*row.best].rate;
     }
     return rates;
 }
@@ -50,10 +50,10 @@ std::vector<results_db::TrialRow> stored_trials(const Spec& searching, const Dri
 }
 
 // A rate that diverged would do so again.
-void leave_diverged(std::vector<Point>& points, const std::vector<results_db::TrialRow>& stored) {
-    for (Point& point : points)
-        point.is_left = std::any_of(stored.begin(), stored.end(), [&](const results_db::TrialRow& trial) {
-            return trial.config_hash == point.config_hash && trial.state != "ok" && trial.fail_class == "nan";
+void leave_diverged(std::vector<Trial>& trials, const std::vector<results_db::TrialRow>& stored) {
+    for (Trial& trial : trials)
+        trial.is_left = std::any_of(stored.begin(), stored.end(), [&](const results_db::TrialRow& row) {
+            return row.config_hash == trial.config_hash && row.state != "ok" && row.fail_class == "nan";
         });
 }
 
@@ -74,20 +74,20 @@ std::optional<std::map<std::string, double>> stored_rates(const Spec& searching,
 Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, const DriverOptions& options) {
     if (!spec.search) return {spec, true, {}};
     const Spec searching = while_searching(spec);
-    std::vector<Point> points = expand_search(spec);
+    std::vector<Trial> trials = expand_search(spec);
     const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
-    leave_diverged(points, stored);
+    leave_diverged(trials, stored);
     // The table's tasks too: the search asks none of them, and the table would find a mistake after it.
     if (!options.dry_run && (stored.empty() || !found_rates(reporting::searched_rows(stored))))
         check_tasks(expand(spec));
     Progress progress(options.progress, options.narration);
-    progress.event(fmt::format("search of the learning rate, before the table: {}", counted(points.size(), "trial")));
+    progress.event(fmt::format("search of the learning rate, before the table: {}", counted(trials.size(), "trial")));
     DriverOptions of_search = options;
     of_search.only.clear();
-    of_search.threads = threads_for(threads > 0 ? threads : spec.threads, slots, points);
+    of_search.threads = threads_for(threads > 0 ? threads : spec.threads, slots, trials);
     of_search.slots = make_slots(slots, of_search.threads);
     of_search.slots_note = unused_gpus(slots);
-    Search search{spec, true, run_sweep(searching, points, of_search)};
+    Search search{spec, true, run_sweep(searching, trials, of_search)};
     if (options.dry_run) return search;
     // Whoever stopped the search wants no table yet, were it the last trial of it that was let finish.
     if (auto rates = search.summary.is_stopped ? std::nullopt : stored_rates(searching, options, progress)) {
@@ -115,7 +115,7 @@ std::optional<Spec> spec_with_rates(const Spec& spec, const results_db::SweepRes
     return std::nullopt;
 }
 
-// A row of a table: stage, case and axes.
+// A row of a table: stage, recipe and axes.
 using RowKey = std::array<std::string, 3>;
 
 // Training at a place and the scores asked of it, by the place's row and seeds.
@@ -137,14 +137,14 @@ std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResu
     if (!found) return std::nullopt;
     Planned planned;
     std::set<RowKey> rows;
-    for (const Point& point : expand(*found, Data::may_be_missing)) {
-        const RowKey row = {point.stage, point.case_name, canonical_json(point.axes)};
+    for (const Trial& trial : expand(*found, Data::may_be_missing)) {
+        const RowKey row = {trial.stage, trial.recipe, canonical_json(trial.axes)};
         rows.insert(row);
-        planned[{row, results_db::seeds_text(point.seeds)}] = {point.config_hash, point.score_keys()};
+        planned[{row, results_db::seeds_text(trial.seeds)}] = {trial.config_hash, trial.score_keys()};
     }
     for (const results_db::TrialRow& trial : results.trials) {
         if (trial.stage == results_db::kSearchStage) continue;
-        const RowKey row = {trial.stage, trial.case_key, trial.axes_json};
+        const RowKey row = {trial.stage, trial.recipe, trial.axes_json};
         const auto same = planned.find({row, trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds});
         std::vector<std::string> keys;
         for (const results_db::AskedScore& asked : trial.asked) keys.push_back(asked.key);
@@ -155,18 +155,18 @@ std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResu
     return found;
 }
 
-std::vector<Point> points_of_results(const Spec& spec, Data data) {
+std::vector<Trial> trials_of_results(const Spec& spec, Data data) {
     if (!spec.search || !spec.found_rates.empty()) return expand(spec, data);
     return expand_search(spec, 0, data);
 }
 
-std::vector<Point> with_search(const Spec& spec, std::vector<Point> points) {
-    if (!spec.search || spec.found_rates.empty()) return points;
-    for (Point& point : expand_search(spec, static_cast<std::int64_t>(points.size()))) {
-        point.is_left = true;
-        points.push_back(std::move(point));
+std::vector<Trial> with_search(const Spec& spec, std::vector<Trial> trials) {
+    if (!spec.search || spec.found_rates.empty()) return trials;
+    for (Trial& trial : expand_search(spec, static_cast<std::int64_t>(trials.size()))) {
+        trial.is_left = true;
+        trials.push_back(std::move(trial));
     }
-    return points;
+    return trials;
 }
 
 }  // namespace deft::sweeps

@@ -32,10 +32,10 @@ std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepRes
 // whose seeds are in no record. Nothing where a trial, a row or a score of the two differs.
 std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResults& results);
 
-// The points of such a sweep.
-std::vector<Point> points_of_results(const Spec& spec, Data data);
+// The trials of such a sweep.
+std::vector<Trial> trials_of_results(const Spec& spec, Data data);
 
-// The table's points, followed by those of the search, which are only shown.
-std::vector<Point> with_search(const Spec& spec, std::vector<Point> points);
+// The table's trials, followed by those of the search, which are only shown.
+std::vector<Trial> with_search(const Spec& spec, std::vector<Trial> trials);
 
 }  // namespace deft::sweeps

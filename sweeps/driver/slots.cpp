@@ -134,52 +134,52 @@ std::filesystem::path multi_process_pipes() {
     return folder != nullptr && *folder != 0 ? folder : "/tmp/nvidia-mps";
 }
 
-int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks) {
+int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks) {
     const int at_once = std::max(1, cores / ranks);  // trials of one thread a rank
     std::int64_t largest = 0;
     Slot on_cpu;
     on_cpu.ranks = ranks;
-    for (const Point& point : points) largest = std::max(largest, planned_in(on_cpu, point).all);
+    for (const Trial& trial : trials) largest = std::max(largest, planned_in(on_cpu, trial).all);
     const bool fits_side_by_side = largest <= memory_bytes / 2 / at_once;
-    return points.size() >= static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
+    return trials.size() >= static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
 }
 
-int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points) {
+int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
     if (asked > 0) return asked;
     if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
-    return default_threads(points, usable_cores(), memory_here(), request.ranks);
+    return default_threads(trials, usable_cores(), memory_here(), request.ranks);
 }
 
-experiments::PlannedBytes planned_in(const Slot& slot, const Point& point, results_db::Work work) {
+experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, results_db::Work work) {
     try {
         return work == results_db::Work::train
-                   ? experiments::planned_bytes(point.config, slot.device, slot.ranks)
-                   : experiments::planned_scoring_bytes(point.config, slot.device, slot.ranks);
+                   ? experiments::planned_bytes(trial.config, slot.device, slot.ranks)
+                   : experiments::planned_scoring_bytes(trial.config, slot.device, slot.ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
+        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
     }
 }
 
-bool fits(const Point& point, const Slot& slot, results_db::Work work) {
-    return slot.memory_bytes == 0 || planned_in(slot, point, work).largest <= slot.memory_bytes;
+bool fits(const Trial& trial, const Slot& slot, results_db::Work work) {
+    return slot.memory_bytes == 0 || planned_in(slot, trial, work).largest <= slot.memory_bytes;
 }
 
-void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work) {
-    const experiments::ModelConfig& model = point.config.model;
+void require_fit(const Trial& trial, const std::vector<Slot>& slots, results_db::Work work) {
+    const experiments::ModelConfig& model = trial.config.model;
     try {
-        engine::require_supported(experiments::backend_of(point.config, slots.front().device, 1),
+        engine::require_supported(experiments::backend_of(trial.config, slots.front().device, 1),
                                   model.width / model.heads);
-        if (work == results_db::Work::train) experiments::require_ranks(point.config, slots.front().ranks);
+        if (work == results_db::Work::train) experiments::require_ranks(trial.config, slots.front().ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", point.case_name, error.what()));
+        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
     }
-    if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(point, slot, work); })) return;
+    if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(trial, slot, work); })) return;
     const auto largest = std::max_element(slots.begin(), slots.end(),
                                           [](const Slot& a, const Slot& b) { return a.memory_bytes < b.memory_bytes; });
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
-                fmt::format("case {} plans {:.1f} GiB{}, and the largest slot has {:.1f} GiB ({}{})", point.case_name,
-                            gib(planned_in(*largest, point, work).largest), largest->ranks == 1 ? "" : " on a rank",
+                fmt::format("case {} plans {:.1f} GiB{}, and the largest slot has {:.1f} GiB ({}{})", trial.recipe,
+                            gib(planned_in(*largest, trial, work).largest), largest->ranks == 1 ? "" : " on a rank",
                             gib(largest->memory_bytes), largest->gpu_name,
                             largest->per_gpu == 1 ? "" : fmt::format(", shared by {} trials", largest->per_gpu)),
                 "lower train.micro_batch_size (`deft plan --memory` shows each buffer), put fewer trials on a card, or "

@@ -45,20 +45,20 @@ std::filesystem::path multi_process_pipes();
 inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or more of the largest "
     "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
-int default_threads(const std::vector<Point>& points, int cores, std::int64_t memory_bytes, int ranks = 1);
+int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks = 1);
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
 // no GPU, and one thread where somebody chose that number.
-int threads_for(int asked, const SlotRequest& request, const std::vector<Point>& points);
+int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials);
 
-// The memory that this work at the trial plans in the slot. Errors: config, naming the case, for experts that its ranks
-// do not divide.
-experiments::PlannedBytes planned_in(const Slot& slot, const Point& point,
+// The memory that this work at the trial plans in the slot. Errors: config, naming the recipe, for experts that its
+// ranks do not divide.
+experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial,
                                      results_db::Work work = results_db::Work::train);
 // Whether the buffers that are planned for that work at the trial fit the slot: those of each rank its GPU.
-bool fits(const Point& point, const Slot& slot, results_db::Work work = results_db::Work::train);
+bool fits(const Trial& trial, const Slot& slot, results_db::Work work = results_db::Work::train);
 // Errors: config, where the slots' device lacks the trial's dtype or head size, or their ranks do not divide the rows
 // of each of its steps; memory, where its buffers fit none.
-void require_fit(const Point& point, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
+void require_fit(const Trial& trial, const std::vector<Slot>& slots, results_db::Work work = results_db::Work::train);
 
 // "2 slots of 1 thread", "1 slot of 2 ranks of 1 thread", "1 slot of 2 ranks on NVIDIA H200".
 std::string describe_slots(const std::vector<Slot>& slots, int threads);

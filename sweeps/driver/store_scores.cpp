@@ -23,43 +23,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Point point_of(const results_db::TrialRow& trial, const experiments::TrialConfig& config) {
-    Point point;
-    point.ordinal = trial.ordinal;
-    point.case_name = trial.case_key;
-    point.axes = try_parse_json(trial.axes_json);
-    point.seed = trial.seed;
-    point.config = config;
-    point.config_hash = trial.config_hash;
-    point.variant_hash = trial.variant_hash;
-    point.label = trial.label;
+Trial trial_of(const results_db::TrialRow& row, const experiments::TrialConfig& config) {
+    Trial trial;
+    trial.ordinal = row.ordinal;
+    trial.recipe = row.recipe;
+    trial.axes = try_parse_json(row.axes_json);
+    trial.seed = row.seed;
+    trial.config = config;
+    trial.config_hash = row.config_hash;
+    trial.variant_hash = row.variant_hash;
+    trial.label = row.label;
     for (experiments::ScoreRequest& request : experiments::score_requests(config))
-        if (request.task != kValidationTask) point.scores.push_back(std::move(request));
-    return point;
+        if (request.task != kValidationTask) trial.scores.push_back(std::move(request));
+    return trial;
 }
 
 }  // namespace
 
-StoredScores store_scores(const fs::path& root, const results_db::TrialRow& trial,
-                          const experiments::TrialConfig& config, const experiments::TrialSlot& slot) {
+StoredScores store_scores(const fs::path& root, const results_db::TrialRow& row, const experiments::TrialConfig& config,
+                          const experiments::TrialSlot& slot) {
     constexpr int kOrphanGraceMs = 3000;
     const SignalWatch signals;
     results_db::Writer writer(database_file(root));
     StoredScores stored;
     stored.said = recover(writer, root, kOrphanGraceMs);
-    const std::int64_t experiment = writer.experiment_of(trial.config_hash);
-    if (!writer.is_trained(experiment))
+    const std::int64_t trial_id = writer.trial_of(row.config_hash);
+    if (!writer.is_trained(trial_id))
         throw Error(ErrorKind::missing,
-                    fmt::format("trial {} has not been trained to its end", short_hash(trial.config_hash)),
+                    fmt::format("trial {} has not been trained to its end", short_hash(row.config_hash)),
                     "deft run goes on with it; a checkpoint of the way is scored by its folder, without --store",
                     "the results database");
-    const Point point = point_of(trial, config);
-    Assignment assignment{results_db::Work::score, {}, writer.unscored(experiment, point.score_keys())};
-    stored.known = point.scores.size() - assignment.keys.size();
+    const Trial trial = trial_of(row, config);
+    Assignment assignment{results_db::Work::score, {}, writer.unscored(trial_id, trial.score_keys())};
+    stored.known = trial.scores.size() - assignment.keys.size();
     if (assignment.keys.empty()) return stored;
-    const auto checkpoint = checkpoint_to_score(writer, root, experiment);
+    const auto checkpoint = checkpoint_to_score(writer, root, trial_id);
     if (!checkpoint)
-        throw Error(ErrorKind::missing, fmt::format("the checkpoint of {} is gone", trial.config_hash.substr(0, 12)),
+        throw Error(ErrorKind::missing, fmt::format("the checkpoint of {} is gone", row.config_hash.substr(0, 12)),
                     "deft run SWEEP --set eval.tasks=... --retrain trains it again, and scores it",
                     "the results database");
     assignment.checkpoint = *checkpoint;
@@ -67,11 +67,11 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     results_db::NewAttempt attempt;
     attempt.work = results_db::Work::score;
     attempt.uid = results_db::random_uid();
-    attempt.number = writer.next_attempt_number(experiment);
-    const fs::path folder = free_run_folder(root, trial.config_hash, attempt.number);
+    attempt.number = writer.next_attempt_number(trial_id);
+    const fs::path folder = free_run_folder(root, row.config_hash, attempt.number);
     make_folder(folder);
     attempt.worker = "deft eval";
-    attempt.argv_json = canonical_json(Json::array({"deft", "eval", trial.config_hash, "--store"}));
+    attempt.argv_json = canonical_json(Json::array({"deft", "eval", row.config_hash, "--store"}));
     attempt.workdir = "runs/" + folder.filename().string();
     attempt.shape.device = engine::device_name(slot.device);
     attempt.shape.devices = slot.device == engine::Device::cpu ? slot.threads : 1;
@@ -79,9 +79,9 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     const results_db::Code code = describe_code();
     const results_db::Host host = describe_host();
     attempt.machine_json = results_db::machine_json(host);
-    write_trial_file(point, "", attempt, {{"code", code_json(code)}, {"host", host_json(host)}},
+    write_trial_file(trial, "", attempt, {{"code", code_json(code)}, {"host", host_json(host)}},
                      {folder, data_folder(root), checkpoint->parent_path(), false}, assignment, slot);
-    const std::int64_t id = writer.begin_attempt(experiment, writer.add_code(code), writer.add_host(host), attempt);
+    const std::int64_t id = writer.begin_attempt(trial_id, writer.add_code(code), writer.add_host(host), attempt);
     writer.set_running(id, identify(::getpid()), now_ms());
 
     const Clock::time_point start = Clock::now();
@@ -91,7 +91,7 @@ StoredScores store_scores(const fs::path& root, const results_db::TrialRow& tria
     results_db::Outcome outcome = outcome_of(journal, "it ended without a word");
     outcome.held_seconds = seconds_since(start);
     record_end(writer, id, folder, outcome, journal);
-    stored.scored = assignment.keys.size() - writer.unscored(experiment, assignment.keys).size();
+    stored.scored = assignment.keys.size() - writer.unscored(trial_id, assignment.keys).size();
     return stored;
 }
 

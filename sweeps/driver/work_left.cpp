@@ -8,23 +8,23 @@
 
 namespace deft::sweeps {
 
-std::vector<std::string> WorkLeft::unscored(std::size_t point) const {
-    return writer_.unscored(recorded_.experiments[point], points_[point].score_keys());
+std::vector<std::string> WorkLeft::unscored(std::size_t trial) const {
+    return writer_.unscored(recorded_.trial_ids[trial], trials_[trial].score_keys());
 }
 
-bool WorkLeft::asks_for_validation(std::size_t point) const {
-    const std::vector<std::string> keys = unscored(point);
-    return std::any_of(points_[point].scores.begin(), points_[point].scores.end(), [&](const auto& request) {
+bool WorkLeft::asks_for_validation(std::size_t trial) const {
+    const std::vector<std::string> keys = unscored(trial);
+    return std::any_of(trials_[trial].scores.begin(), trials_[trial].scores.end(), [&](const auto& request) {
         return request.task == kValidationTask && std::find(keys.begin(), keys.end(), request.key) != keys.end();
     });
 }
 
-std::optional<std::filesystem::path> WorkLeft::checkpoint_of(std::size_t point) const {
-    return checkpoint_to_score(writer_, options_.root, recorded_.experiments[point]);
+std::optional<std::filesystem::path> WorkLeft::checkpoint_of(std::size_t trial) const {
+    return checkpoint_to_score(writer_, options_.root, recorded_.trial_ids[trial]);
 }
 
-bool WorkLeft::can_be_scored(std::size_t point) const {
-    const auto found = checkpoint_of(point);
+bool WorkLeft::can_be_scored(std::size_t trial) const {
+    const auto found = checkpoint_of(trial);
     if (!found || !options_.retrain) return found.has_value();
     try {
         engine::verify_checkpoint(*found, engine::CheckpointFiles::model);
@@ -34,25 +34,25 @@ bool WorkLeft::can_be_scored(std::size_t point) const {
     }
 }
 
-results_db::Work WorkLeft::work_of(std::size_t point) const {
-    const bool trains = !is_trained(point) || is_retrained(point);
+results_db::Work WorkLeft::work_of(std::size_t trial) const {
+    const bool trains = !is_trained(trial) || is_retrained(trial);
     return trains ? results_db::Work::train : results_db::Work::score;
 }
 
-bool WorkLeft::has_start(std::size_t point) const {
-    const std::optional<std::size_t>& parent = points_[point].parent;
+bool WorkLeft::has_start(std::size_t trial) const {
+    const std::optional<std::size_t>& parent = trials_[trial].parent;
     return !parent || (is_trained(*parent) && !is_retrained(*parent));
 }
 
-Assignment WorkLeft::assignment_of(std::size_t point) const {
+Assignment WorkLeft::assignment_of(std::size_t trial) const {
     Assignment assignment;
-    assignment.work = work_of(point);
+    assignment.work = work_of(trial);
     if (assignment.work == results_db::Work::train) {
-        if (const auto& parent = points_[point].parent) assignment.start = checkpoint_of(*parent).value_or("");
+        if (const auto& parent = trials_[trial].parent) assignment.start = checkpoint_of(*parent).value_or("");
         return assignment;
     }
-    assignment.keys = unscored(point);
-    if (const auto found = checkpoint_of(point)) assignment.checkpoint = *found;
+    assignment.keys = unscored(trial);
+    if (const auto found = checkpoint_of(trial)) assignment.checkpoint = *found;
     return assignment;
 }
 

@@ -15,41 +15,41 @@
 
 namespace deft::sweeps {
 
-// A point represents its experiment, which other points may share. All that it refers to outlives it.
+// Trials of one configuration share their training and its id in the database. All that it refers to outlives it.
 class WorkLeft {
  public:
-    WorkLeft(const std::vector<Point>& points, const DriverOptions& options, const RecordedSweep& recorded,
+    WorkLeft(const std::vector<Trial>& trials, const DriverOptions& options, const RecordedSweep& recorded,
              const results_db::Writer& writer)
-        : points_(points), options_(options), recorded_(recorded), writer_(writer) {}
+        : trials_(trials), options_(options), recorded_(recorded), writer_(writer) {}
 
-    bool is_trained(std::size_t point) const { return writer_.is_trained(recorded_.experiments[point]); }
-    bool is_same_training(std::size_t point, std::size_t other) const {
-        return recorded_.experiments[point] == recorded_.experiments[other];
+    bool is_trained(std::size_t trial) const { return writer_.is_trained(recorded_.trial_ids[trial]); }
+    bool is_same_training(std::size_t trial, std::size_t other) const {
+        return recorded_.trial_ids[trial] == recorded_.trial_ids[other];
     }
 
     // The keys of its scores that nobody has measured yet.
-    std::vector<std::string> unscored(std::size_t point) const;
-    bool asks_for_validation(std::size_t point) const;
+    std::vector<std::string> unscored(std::size_t trial) const;
+    bool asks_for_validation(std::size_t trial) const;
 
     // The checkpoint of a trained one; nothing where it is gone.
-    std::optional<std::filesystem::path> checkpoint_of(std::size_t point) const;
+    std::optional<std::filesystem::path> checkpoint_of(std::size_t trial) const;
     // With --retrain the model must be whole too; otherwise its scoring says what is wrong with it.
-    bool can_be_scored(std::size_t point) const;
+    bool can_be_scored(std::size_t trial) const;
 
     // Has a trained one trained once more. False: it was to be already.
-    bool retrain(std::size_t point) { return retrain_.insert(recorded_.experiments[point]).second; }
-    void end_retraining(std::size_t point) { retrain_.erase(recorded_.experiments[point]); }
+    bool retrain(std::size_t trial) { return retrain_.insert(recorded_.trial_ids[trial]).second; }
+    void end_retraining(std::size_t trial) { retrain_.erase(recorded_.trial_ids[trial]); }
 
-    results_db::Work work_of(std::size_t point) const;
+    results_db::Work work_of(std::size_t trial) const;
     // Whether what it starts from is trained, and is not just being trained once more: that one's checkpoint is about
     // to be replaced. Always, for one that starts from drawn weights or from files.
-    bool has_start(std::size_t point) const;
-    Assignment assignment_of(std::size_t point) const;
+    bool has_start(std::size_t trial) const;
+    Assignment assignment_of(std::size_t trial) const;
 
  private:
-    bool is_retrained(std::size_t point) const { return retrain_.contains(recorded_.experiments[point]); }
+    bool is_retrained(std::size_t trial) const { return retrain_.contains(recorded_.trial_ids[trial]); }
 
-    const std::vector<Point>& points_;
+    const std::vector<Trial>& trials_;
     const DriverOptions& options_;
     const RecordedSweep& recorded_;
     const results_db::Writer& writer_;

@@ -76,15 +76,15 @@ void fill(const std::filesystem::path& folder) {
         const int row = run / kSeeds;
         const Json config = {{"model", {{"seqlen", kLength}}}, {"row", row}, {"seed", run % kSeeds}};
         const results_db::ConfigHashes hashes = results_db::hashes_of_config(config);
-        const std::int64_t experiment =
-            writer.add_experiment({hashes.config, hashes.variant, run % kSeeds, canonical_json(config), ""});
-        writer.add_member(sweep, experiment,
-                          {run, fmt::format("case{}", row / 2),
-                           row % 2 == 0 ? R"({"train.budget_fraction":1.0})" : R"({"train.budget_fraction":0.5})"});
+        const std::int64_t trial_id =
+            writer.add_trial({hashes.config, hashes.variant, run % kSeeds, canonical_json(config), ""});
+        writer.add_place(sweep, trial_id,
+                         {run, fmt::format("case{}", row / 2),
+                          row % 2 == 0 ? R"({"train.budget_fraction":1.0})" : R"({"train.budget_fraction":0.5})"});
         results_db::NewAttempt attempt;
         attempt.uid = fmt::format("run{}", run);
         attempt.workdir = "runs/" + attempt.uid;
-        const std::int64_t id = writer.begin_attempt(experiment, code, host_id, attempt);
+        const std::int64_t id = writer.begin_attempt(trial_id, code, host_id, attempt);
         write_file_atomically(journal, invented_journal(run, kPoints));
         writer.ingest(id, journal);
         results_db::Outcome outcome;

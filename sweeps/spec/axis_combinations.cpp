@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "sweeps/spec/imported_case.h"
+#include "sweeps/spec/imported_recipe.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {

@@ -1,5 +1,5 @@
 #pragma once
-// The combinations of a stage's axes for one of its cases: every combination of values that applies to it.
+// The combinations of a stage's axes for one of its recipes: every combination of values that applies to it.
 
 #include <string>
 #include <vector>

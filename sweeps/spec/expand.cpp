@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "results_db/trial_name.h"
 #include "sweeps/spec/axis_combinations.h"
-#include "sweeps/spec/imported_case.h"
+#include "sweeps/spec/imported_recipe.h"
 #include "sweeps/spec/overruled.h"
 #include "sweeps/spec/rate_search.h"
 #include "sweeps/spec/sweep_keys.h"
@@ -19,10 +19,10 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr std::int64_t kMostPoints = 100'000;
+constexpr std::int64_t kMostTrials = 100'000;
 
 // Without what --set lays over it.
-ConfigNode merged_case(const Spec& spec, const Stage& stage, const Case& entry) {
+ConfigNode merged_recipe(const Spec& spec, const Stage& stage, const Recipe& entry) {
     ConfigNode tree = spec.defaults;
     drop_overruled(tree, stage.overlay);
     merge(tree, stage.overlay);
@@ -37,8 +37,8 @@ bool applies(const Override& change, const Stage& stage, const ConfigNode& tree)
     return change.concerns(stage) && concerns(change.path, tree);
 }
 
-ConfigNode case_tree(const Spec& spec, const Stage& stage, const Case& entry) {
-    ConfigNode tree = merged_case(spec, stage, entry), changes;
+ConfigNode recipe_tree(const Spec& spec, const Stage& stage, const Recipe& entry) {
+    ConfigNode tree = merged_recipe(spec, stage, entry), changes;
     for (const Override& change : spec.overrides)
         if (applies(change, stage, tree)) set_at_path(changes, change.path, change.value);
     drop_overruled(tree, changes);
@@ -47,32 +47,32 @@ ConfigNode case_tree(const Spec& spec, const Stage& stage, const Case& entry) {
     return tree;
 }
 
-// Points are made one by one, each with its own schedule: a mistyped axis should not take hours to say so.
+// Trials are made one by one, each with its own schedule: a mistyped axis should not take hours to say so.
 void require_countable(const Spec& spec) {
-    double points = 0;  // as a real number, which does not overflow
+    double trials = 0;  // as a real number, which does not overflow
     const Axis* first = nullptr;
-    std::map<std::string, std::map<std::string, double>> counts;  // of each stage and case
+    std::map<std::string, std::map<std::string, double>> counts;  // of each stage and recipe
     for (const Stage& stage : spec.stages) {
         if (first == nullptr && !stage.axes.empty()) first = &stage.axes.front();
-        for (const Case& entry : spec.cases) {
-            double of_case = static_cast<double>(stage.from.empty() ? spec.seeds.size()
-                                                                    : std::max<std::size_t>(1, stage.seeds.size()));
-            if (!stage.from.empty()) of_case *= counts[stage.from][entry.name];
-            of_case *= most_combinations(stage, case_tree(spec, stage, entry));
-            counts[stage.name][entry.name] = of_case;
-            points += of_case;
+        for (const Recipe& entry : spec.recipes) {
+            double of_recipe = static_cast<double>(stage.from.empty() ? spec.seeds.size()
+                                                                      : std::max<std::size_t>(1, stage.seeds.size()));
+            if (!stage.from.empty()) of_recipe *= counts[stage.from][entry.name];
+            of_recipe *= most_combinations(stage, recipe_tree(spec, stage, entry));
+            counts[stage.name][entry.name] = of_recipe;
+            trials += of_recipe;
         }
     }
-    if (points > kMostPoints)
+    if (trials > kMostTrials)
         throw Error(ErrorKind::config, first == nullptr ? Place{spec.file.string(), 0, 0} : first->place,
-                    fmt::format("this sweep has {:.4g} points, and the most is {}", points, kMostPoints),
+                    fmt::format("this sweep has {:.4g} points, and the most is {}", trials, kMostTrials),
                     "take values from the axes, or seeds", "nothing was planned");
 }
 
-bool excluded(const Spec& spec, const Stage& stage, const Case& entry, const Json& axes) {
+bool excluded(const Spec& spec, const Stage& stage, const Recipe& entry, const Json& axes) {
     return std::any_of(spec.exclusions.begin(), spec.exclusions.end(), [&](const Exclusion& exclusion) {
         if (!exclusion.stage.empty() && exclusion.stage != stage.name) return false;
-        if (!exclusion.case_name.empty() && exclusion.case_name != entry.name) return false;
+        if (!exclusion.recipe.empty() && exclusion.recipe != entry.name) return false;
         return std::all_of(exclusion.values.begin(), exclusion.values.end(), [&](const auto& condition) {
             const auto found = axes.find(condition.first);
             return found != axes.end() && *found == to_json(condition.second);
@@ -80,12 +80,12 @@ bool excluded(const Spec& spec, const Stage& stage, const Case& entry, const Jso
     });
 }
 
-// An override that no case has a use for is a mistake, and is refused.
+// An override that no recipe has a use for is a mistake, and is refused.
 void refuse_idle_overrides(const Spec& spec) {
     for (const Override& change : spec.overrides) {
         const bool used = std::any_of(spec.stages.begin(), spec.stages.end(), [&](const Stage& stage) {
-            return std::any_of(spec.cases.begin(), spec.cases.end(), [&](const Case& entry) {
-                return applies(change, stage, merged_case(spec, stage, entry));
+            return std::any_of(spec.recipes.begin(), spec.recipes.end(), [&](const Recipe& entry) {
+                return applies(change, stage, merged_recipe(spec, stage, entry));
             });
         });
         if (!used)
@@ -95,12 +95,12 @@ void refuse_idle_overrides(const Spec& spec) {
     }
 }
 
-// An axis without effect on any case is refused too.
+// An axis without effect on any recipe is refused too.
 void refuse_idle_axes(const Spec& spec) {
     for (const Stage& stage : spec.stages) {
         std::set<const Axis*> used;
-        for (const Case& entry : spec.cases)
-            for (const std::vector<AxisSetting>& combination : combinations(stage, case_tree(spec, stage, entry)))
+        for (const Recipe& entry : spec.recipes)
+            for (const std::vector<AxisSetting>& combination : combinations(stage, recipe_tree(spec, stage, entry)))
                 for (const AxisSetting& setting : combination) used.insert(setting.axis);
         for (const Axis& axis : stage.axes)
             if (!used.contains(&axis))
@@ -138,79 +138,79 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
 // none, one place without a trial.
 struct Origins {
     Json axes = Json::object();
-    std::vector<std::size_t> points;  // empty: weights are drawn
+    std::vector<std::size_t> trials;  // empty: weights are drawn
 };
 
-// A sweep while its points are made.
+// A sweep while its trials are made.
 struct Expansion {
     const Spec& spec;
     Data data;
     std::filesystem::path base_folder = std::filesystem::absolute(spec.file).parent_path();
-    std::vector<Point> points = {};
-    std::map<std::string, std::size_t> by_question = {};              // what a point trains and is asked
+    std::vector<Trial> trials = {};
+    std::map<std::string, std::size_t> by_question = {};              // what a trial trains and is asked
     std::map<std::string, experiments::Projection> projections = {};  // a seed changes none
-    std::map<std::string, experiments::TrialConfig> resolved = {};    // most points share their data
+    std::map<std::string, experiments::TrialConfig> resolved = {};    // most trials share their data
     std::map<std::string, experiments::TrialConfig> parsed =
         {};  // and many all but the seed: files are read to count epochs
 
-    void add(const Stage& stage, const Case& entry) {
-        const ConfigNode tree = case_tree(spec, stage, entry);
+    void add(const Stage& stage, const Recipe& entry) {
+        const ConfigNode tree = recipe_tree(spec, stage, entry);
         for (const Origins& origins : origins_of(stage, entry))
             for (const std::vector<AxisSetting>& combination : combinations(stage, tree))
                 add_place(stage, entry, tree, origins, combination);
     }
 
  private:
-    std::vector<Origins> origins_of(const Stage& stage, const Case& entry) const {
+    std::vector<Origins> origins_of(const Stage& stage, const Recipe& entry) const {
         if (stage.from.empty()) return {Origins{}};
         std::vector<Origins> all;
-        for (std::size_t i = 0; i < points.size(); ++i) {
-            if (points[i].stage != stage.from || points[i].case_name != entry.name) continue;
-            if (all.empty() || all.back().axes != points[i].axes) all.push_back({points[i].axes, {}});
-            all.back().points.push_back(i);
+        for (std::size_t i = 0; i < trials.size(); ++i) {
+            if (trials[i].stage != stage.from || trials[i].recipe != entry.name) continue;
+            if (all.empty() || all.back().axes != trials[i].axes) all.push_back({trials[i].axes, {}});
+            all.back().trials.push_back(i);
         }
         return all;
     }
 
     // All seeds of one combination.
-    void add_place(const Stage& stage, const Case& entry, const ConfigNode& tree, const Origins& origins,
+    void add_place(const Stage& stage, const Recipe& entry, const ConfigNode& tree, const Origins& origins,
                    const std::vector<AxisSetting>& combination) {
-        ConfigNode trial = tree, values;
+        ConfigNode tables = tree, values;
         Json axes = origins.axes;
         for (const AxisSetting& setting : combination) set_at_path(values, setting.axis->path, *setting.value);
-        drop_overruled(trial, values);
+        drop_overruled(tables, values);
         for (const AxisSetting& setting : combination) {
-            set_at_path(trial, setting.axis->path, *setting.value);
+            set_at_path(tables, setting.axis->path, *setting.value);
             axes[axis_name(stage, *setting.axis)] = to_json(*setting.value);
         }
         if (excluded(spec, stage, entry, axes)) return;
         if (spec.search && spec.search->stage == stage.name)
             if (const auto rate = spec.found_rates.find(row_name(entry.name, axes)); rate != spec.found_rates.end())
-                set_at_path(trial, kLearningRate, real_node(rate->second, spec.search->place));
-        const bool imported = is_imported(trial);
-        if (imported && stage.from.empty()) take_model_of_files(trial, entry.overlay(stage.name), base_folder);
-        Point place;
+                set_at_path(tables, kLearningRate, real_node(rate->second, spec.search->place));
+        const bool imported = is_imported(tables);
+        if (imported && stage.from.empty()) take_model_of_files(tables, entry.overlay(stage.name), base_folder);
+        Trial place;
         place.stage = stage.name;
-        place.case_name = entry.name;
+        place.recipe = entry.name;
         place.axes = axes;
         place.label = entry.label;
         if (stage.from.empty()) {
             for (const std::int64_t seed : spec.seeds) {
                 place.seed = seed;
                 place.seeds = {seed};
-                add_point(place, trial, entry.place);
+                add_trial(place, tables, entry.place);
                 if (imported) return;  // a seed decides nothing
             }
             return;
         }
-        require_training(trial, stage);
-        for (const std::size_t origin : origins.points) {
+        require_training(tables, stage);
+        for (const std::size_t origin : origins.trials) {
             place.parent = origin;
-            place.seed = points[origin].seed;
-            place.seeds = points[origin].seeds;
-            const bool first_trained = experiments::is_imported(points[origin].config);
+            place.seed = trials[origin].seed;
+            place.seeds = trials[origin].seeds;
+            const bool first_trained = experiments::is_imported(trials[origin].config);
             if (stage.seeds.empty() && !first_trained) {
-                add_point(place, trial, entry.place);
+                add_trial(place, tables, entry.place);
                 continue;
             }
             // A chain counts by the seed of the first trial that trains.
@@ -218,13 +218,13 @@ struct Expansion {
             place.seeds.push_back(0);
             for (const std::int64_t seed : stage.seeds.empty() ? spec.seeds : stage.seeds) {
                 place.seed = place.seeds.back() = seed;
-                add_point(place, trial, entry.place);
+                add_trial(place, tables, entry.place);
             }
         }
     }
 
-    static void require_training(const ConfigNode& trial, const Stage& stage) {
-        const ConfigNode* train = trial.find("train");
+    static void require_training(const ConfigNode& tables, const Stage& stage) {
+        const ConfigNode* train = tables.find("train");
         const ConfigNode* budget = train == nullptr ? nullptr : train->find("budget_tokens");
         if (budget == nullptr || budget->kind != ConfigNode::Kind::integer || budget->integer != 0) return;
         throw Error(ErrorKind::config, budget->place,
@@ -233,64 +233,63 @@ struct Expansion {
                     "give the tokens to train on, or ask the tasks of that stage");
     }
 
-    experiments::TrialConfig parse(const ConfigNode& trial, std::int64_t seed) {
-        const std::string key = canonical_json(to_json(trial));
+    experiments::TrialConfig parse(const ConfigNode& tables, std::int64_t seed) {
+        const std::string key = canonical_json(to_json(tables));
         auto known = parsed.find(key);
         if (known == parsed.end())
-            known = parsed.emplace(key, experiments::parse_trial_config(trial, seed, base_folder)).first;
+            known = parsed.emplace(key, experiments::parse_trial_config(tables, seed, base_folder)).first;
         experiments::TrialConfig config = known->second;
         config.seed = seed;
         return config;
     }
 
-    void add_point(Point point, const ConfigNode& trial, const Place& place) {
-        point.ordinal = static_cast<std::int64_t>(points.size());
-        point.config = parse(trial, point.seed);
-        if (point.parent && point.config.start)
+    void add_trial(Trial trial, const ConfigNode& tables, const Place& place) {
+        trial.ordinal = static_cast<std::int64_t>(trials.size());
+        trial.config = parse(tables, trial.seed);
+        if (trial.parent && trial.config.start)
             throw Error(
                 ErrorKind::config, place,
-                fmt::format("{} starts from another stage, and [start] from a model: it can do one", point.name()),
+                fmt::format("{} starts from another stage, and [start] from a model: it can do one", trial.name()),
                 "drop stage.NAME.from or [start]");
-        resolve(point.config, resolved, data);
-        if (point.parent)
-            point.config.start =
-                experiments::StartConfig{"", "", points[*point.parent].config_hash, points[*point.parent].variant_hash};
-        point.config_hash = experiments::config_hash(point.config);
-        point.variant_hash = experiments::variant_hash(point.config);
-        point.scores = experiments::score_requests(point.config);
-        require_new(point, place);
-        const auto projection = projections.find(point.variant_hash);
-        point.projection = projection != projections.end()
+        resolve(trial.config, resolved, data);
+        if (trial.parent)
+            trial.config.start =
+                experiments::StartConfig{"", "", trials[*trial.parent].config_hash, trials[*trial.parent].variant_hash};
+        trial.config_hash = experiments::config_hash(trial.config);
+        trial.variant_hash = experiments::variant_hash(trial.config);
+        trial.scores = experiments::score_requests(trial.config);
+        require_new(trial, place);
+        const auto projection = projections.find(trial.variant_hash);
+        trial.projection = projection != projections.end()
                                ? projection->second
-                               : experiments::project(point.config, planned_device(spec, point.config));
-        projections.emplace(point.variant_hash, point.projection);
-        points.push_back(std::move(point));
+                               : experiments::project(trial.config, planned_device(spec, trial.config));
+        projections.emplace(trial.variant_hash, trial.projection);
+        trials.push_back(std::move(trial));
     }
 
-    // A part of a stage that cases share and that others start from is trained once, and belongs to each of them.
-    void require_new(const Point& point, const Place& place) {
+    // A part of a stage that recipes share and that others start from is trained once, and belongs to each of them.
+    void require_new(const Trial& trial, const Place& place) {
         const auto [same, added] = by_question.emplace(
-            fmt::format("{} {}", point.config_hash, fmt::join(point.score_keys(), " ")), points.size());
+            fmt::format("{} {}", trial.config_hash, fmt::join(trial.score_keys(), " ")), trials.size());
         if (added) return;
-        const Point& other = points[same->second];
-        if (point.stage == other.stage && point.case_name != other.case_name && spec.is_started_from(point.stage))
-            return;
+        const Trial& other = trials[same->second];
+        if (trial.stage == other.stage && trial.recipe != other.recipe && spec.is_started_from(trial.stage)) return;
         throw Error(ErrorKind::config, place,
-                    fmt::format("{} and {} would train and score the same thing", other.name(), point.name()),
+                    fmt::format("{} and {} would train and score the same thing", other.name(), trial.name()),
                     "change one of them, or leave it out with [[exclude]]");
     }
 };
 
 }  // namespace
 
-std::vector<std::string> Point::score_keys() const {
+std::vector<std::string> Trial::score_keys() const {
     std::vector<std::string> keys;
     for (const experiments::ScoreRequest& request : scores) keys.push_back(request.key);
     return keys;
 }
 
-std::string Point::name() const {
-    return results_db::trial_name(stage, case_name, axes, results_db::seeds_text(seeds));
+std::string Trial::name() const {
+    return results_db::trial_name(stage, recipe, axes, results_db::seeds_text(seeds));
 }
 
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config) {
@@ -299,45 +298,45 @@ engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& 
     return on_gpu ? engine::Device::cuda : engine::Device::cpu;
 }
 
-std::vector<Point> expand(const Spec& spec, Data data) {
+std::vector<Trial> expand(const Spec& spec, Data data) {
     refuse_idle_overrides(spec);
     require_countable(spec);
     refuse_idle_axes(spec);
     Expansion expansion{spec, data};
     for (const Stage& stage : spec.stages)
-        for (const Case& entry : spec.cases) expansion.add(stage, entry);
-    if (expansion.points.empty())
+        for (const Recipe& entry : spec.recipes) expansion.add(stage, entry);
+    if (expansion.trials.empty())
         throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no point of this sweep");
-    return std::move(expansion.points);
+    return std::move(expansion.trials);
 }
 
-std::vector<Point> expand_search(const Spec& spec, std::int64_t ordinal, Data data) {
+std::vector<Trial> expand_search(const Spec& spec, std::int64_t ordinal, Data data) {
     const Spec searching = as_search(spec);
     Expansion expansion{searching, data};
     for (const Stage& stage : searching.stages)
         if (stage.name == spec.search->stage)
-            for (const Case& entry : searching.cases) expansion.add(stage, entry);
-    for (Point& point : expansion.points) {
-        point.stage = results_db::kSearchStage;
-        point.ordinal = ordinal++;
+            for (const Recipe& entry : searching.recipes) expansion.add(stage, entry);
+    for (Trial& trial : expansion.trials) {
+        trial.stage = results_db::kSearchStage;
+        trial.ordinal = ordinal++;
     }
-    return std::move(expansion.points);
+    return std::move(expansion.trials);
 }
 
-std::vector<std::size_t> execution_order(const std::vector<Point>& points, const std::string& spec_sha256) {
+std::vector<std::size_t> execution_order(const std::vector<Trial>& trials, const std::string& spec_sha256) {
     std::vector<std::int64_t> seeds;  // in the order they came
-    for (const Point& point : points)
-        if (std::find(seeds.begin(), seeds.end(), point.seeds.front()) == seeds.end())
-            seeds.push_back(point.seeds.front());
+    for (const Trial& trial : trials)
+        if (std::find(seeds.begin(), seeds.end(), trial.seeds.front()) == seeds.end())
+            seeds.push_back(trial.seeds.front());
     struct Key {
         std::ptrdiff_t block;
         std::string shuffle;
         std::size_t index;
     };
     std::vector<Key> keys;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto block = std::find(seeds.begin(), seeds.end(), points[i].seeds.front()) - seeds.begin();
-        keys.push_back({block, sha256(fmt::format("order {} {}", spec_sha256, points[i].config_hash)), i});
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const auto block = std::find(seeds.begin(), seeds.end(), trials[i].seeds.front()) - seeds.begin();
+        keys.push_back({block, sha256(fmt::format("order {} {}", spec_sha256, trials[i].config_hash)), i});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
         return std::tie(a.block, a.shuffle, a.index) < std::tie(b.block, b.shuffle, b.index);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/config.h"
-#include "sweeps/spec/inherited_cases.h"
+#include "sweeps/spec/inherited_recipes.h"
 
 namespace deft::sweeps {
 

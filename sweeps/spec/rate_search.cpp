@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
-#include "sweeps/spec/read_cases.h"
+#include "sweeps/spec/read_recipes.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
@@ -101,8 +101,8 @@ void require_searchable(const Spec& spec) {
                           "drop --set, or the sweep's [search]");
 }
 
-std::string row_name(const std::string& case_name, const Json& axes) {
-    return case_name + " " + canonical_json(axes);
+std::string row_name(const std::string& recipe, const Json& axes) {
+    return recipe + " " + canonical_json(axes);
 }
 
 Spec as_search(const Spec& spec) {

@@ -19,10 +19,10 @@ std::optional<RateSearch> read_search(const ConfigNode& node, const Spec& spec);
 // Errors: config, where the table has a seed of the search's, or --set the rate that is searched.
 void require_searchable(const Spec& spec);
 
-// How found_rates calls a row: the case, and its axes in the stage that is searched.
-std::string row_name(const std::string& case_name, const Json& axes);
+// How found_rates calls a row: the recipe, and its axes in the stage that is searched.
+std::string row_name(const std::string& recipe, const Json& axes);
 
-// The sweep whose points are those of the search: its seeds, the rates as an axis, and no task but the validation.
+// The sweep whose trials are those of the search: its seeds, the rates as an axis, and no task but the validation.
 Spec as_search(const Spec& spec);
 
 // The search by itself, which has a hash of its own: what the table's is depends on the rates.

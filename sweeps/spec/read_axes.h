@@ -1,5 +1,5 @@
 #pragma once
-// The axes of a sweep file: values that multiply its cases (grid), values that go together (zip), and points that are
+// The axes of a sweep file: values that multiply its recipes (grid), values that go together (zip), and points that are
 // listed (list).
 
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Which trials of a sweep are meant by the names of --only: a case ("cl"), a row of its table
+// Which trials of a sweep are meant by the names of --only: a recipe ("cl"), a row of its table
 // ("cl[budget_fraction=0.5]", "cl:finetune") or a trial ("cl[budget_fraction=0.5]/1"), as they are printed.
 
 #include <string>
@@ -11,16 +11,16 @@
 namespace deft::sweeps {
 
 // All are where there are no names.
-bool is_selected(const Point& point, const std::vector<std::string>& names);
+bool is_selected(const Trial& trial, const std::vector<std::string>& names);
 
-// Per place: the selected points, and for a row or a trial also what it starts from; a case has all of its own.
-std::vector<char> selected_points(const std::vector<Point>& points, const std::vector<std::string>& names);
+// Per place: the selected trials, and for a row or a trial also what it starts from; a recipe has all of its own.
+std::vector<char> selected_trials(const std::vector<Trial>& trials, const std::vector<std::string>& names);
 
-// Refuses a name that means none of the points, with the nearest of `points`. Errors: usage.
-void require_selected(const Spec& spec, const std::vector<Point>& points, const std::vector<std::string>& names);
+// Refuses a name that means none of the trials, with the nearest of `trials`. Errors: usage.
+void require_selected(const Spec& spec, const std::vector<Trial>& trials, const std::vector<std::string>& names);
 
-// Refuses a name of a case that the sweep does not have, or of a row or a trial of such a case, with the nearest,
-// before there are points. Errors: usage.
+// Refuses a name of a recipe that the sweep does not have, or of a row or a trial of such a recipe, with the nearest,
+// before there are trials. Errors: usage.
 void require_selectable(const Spec& spec, const std::vector<std::string>& names);
 
 // "a,b[x=1,y=2]" is two names: a comma within brackets is part of one.

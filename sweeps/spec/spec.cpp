@@ -14,12 +14,12 @@
 #include "base/sha256.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
-#include "sweeps/spec/imported_case.h"
+#include "sweeps/spec/imported_recipe.h"
 #include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
 #include "sweeps/spec/rate_search.h"
 #include "sweeps/spec/read_axes.h"
-#include "sweeps/spec/read_cases.h"
+#include "sweeps/spec/read_recipes.h"
 #include "sweeps/spec/slot_request.h"
 #include "sweeps/spec/sweep_keys.h"
 
@@ -127,8 +127,8 @@ void read_provenance(const ConfigNode& node, Spec& spec) {
 }
 
 // The first where none of them is trained in all stages.
-std::string first_trained_case(const Spec& spec) {
-    for (const Case& entry : spec.cases)
+std::string first_trained_recipe(const Spec& spec) {
+    for (const Recipe& entry : spec.recipes)
         if (std::none_of(spec.stages.begin(), spec.stages.end(), [&](const Stage& stage) {
                 ConfigNode tree = spec.defaults;
                 merge(tree, stage.overlay);
@@ -136,7 +136,7 @@ std::string first_trained_case(const Spec& spec) {
                 return is_imported(tree);
             }))
             return entry.name;
-    return spec.cases.front().name;
+    return spec.recipes.front().name;
 }
 
 // Everything but the file's own bookkeeping; `root` is inherited and scaled.
@@ -150,7 +150,7 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* defaults = reader.optional_node("defaults");
     const ConfigNode* axes = reader.optional_node("axes");
     const ConfigNode* stages = reader.optional_node("stage");
-    const ConfigNode* cases = reader.optional_node("case");
+    const ConfigNode* recipes = reader.optional_node("case");
     const ConfigNode* exclusions = reader.optional_node("exclude");
     const ConfigNode* search = reader.optional_node("search");
     reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
@@ -169,19 +169,20 @@ Spec read_spec(const ConfigNode& root) {
         tables.finish();
     }
     spec.stages = read_stages(stages, axes);
-    if (cases == nullptr)
+    if (recipes == nullptr)
         refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
-    spec.cases = read_cases(*cases, spec.stages);
-    if (!spec.fitted_on.empty() && spec.find_case(spec.fitted_on) == nullptr)
+    spec.recipes = read_recipes(*recipes, spec.stages);
+    if (!spec.fitted_on.empty() && spec.find_recipe(spec.fitted_on) == nullptr)
         refuse(TableReader(*resources, "resources").place("fitted_on"),
-               fmt::format("no case is named {}", spec.fitted_on), suggestion(spec.fitted_on, case_names(spec.cases)));
+               fmt::format("no case is named {}", spec.fitted_on),
+               suggestion(spec.fitted_on, recipe_names(spec.recipes)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
     if (search != nullptr) spec.search = read_search(*search, spec);
-    if (spec.baseline.empty()) spec.baseline = first_trained_case(spec);
-    if (spec.find_case(spec.baseline) == nullptr)
+    if (spec.baseline.empty()) spec.baseline = first_trained_recipe(spec);
+    if (spec.find_recipe(spec.baseline) == nullptr)
         refuse(reader.place("baseline"), fmt::format("the baseline {} is not a case", spec.baseline),
-               suggestion(spec.baseline, case_names(spec.cases)));
+               suggestion(spec.baseline, recipe_names(spec.recipes)));
     return spec;
 }
 
@@ -213,7 +214,7 @@ Override parse_override(const std::string& text, const std::vector<Stage>& stage
     return change;
 }
 
-// An override of an axis pins it; every other is laid over the cases when points are made.
+// An override of an axis pins it; every other is laid over the recipes when trials are made.
 void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
     for (const std::string& text : texts) {
         const Override change = parse_override(text, spec.stages);
@@ -245,10 +246,10 @@ std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
 }
 
 // Notes on cases that a reader of the file's own [[case]] does not expect, or misses.
-void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
+void add_recipe_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
     std::vector<std::string> inherited, left_out;
     bool has_own = false;
-    for (const Case& entry : spec.cases) {
+    for (const Recipe& entry : spec.recipes) {
         has_own = has_own || entry.place.file == file.string();
         if (entry.place.file != file.string()) inherited.push_back(entry.name);
     }
@@ -257,12 +258,12 @@ void add_case_notes(const ConfigNode& unscaled, const std::filesystem::path& fil
             fmt::format("Inherited from the files that {} extends: {}. To leave one out, write its name "
                         "and enabled = false in a [[case]].",
                         file.filename().string(), fmt::join(inherited, ", ")));
-    const ConfigNode* cases = unscaled.find("case");
-    if (cases == nullptr || spec.scale.empty()) return;
-    for (const ConfigNode& entry : cases->items) {
+    const ConfigNode* recipes = unscaled.find("case");
+    if (recipes == nullptr || spec.scale.empty()) return;
+    for (const ConfigNode& entry : recipes->items) {
         const ConfigNode *name = entry.find("name"), *enabled = entry.find("enabled");
         const bool is_out = enabled != nullptr && enabled->kind == Kind::boolean && !enabled->boolean;
-        if (name != nullptr && !is_out && spec.find_case(name->text) == nullptr) left_out.push_back(name->text);
+        if (name != nullptr && !is_out && spec.find_recipe(name->text) == nullptr) left_out.push_back(name->text);
     }
     if (!left_out.empty())
         spec.notes.push_back(
@@ -281,7 +282,7 @@ std::string axis_name(const Stage& stage, const Axis& axis) {
     return stage.name.empty() ? axis.path : stage.name + "." + axis.path;
 }
 
-const ConfigNode* Case::overlay(const std::string& stage) const {
+const ConfigNode* Recipe::overlay(const std::string& stage) const {
     const auto found = overlays.find(stage);
     return found == overlays.end() ? nullptr : &found->second;
 }
@@ -291,9 +292,9 @@ bool Spec::is_started_from(const std::string& stage) const {
                        [&](const Stage& other) { return !other.from.empty() && other.from == stage; });
 }
 
-const Case* Spec::find_case(const std::string& case_name) const {
-    for (const Case& entry : cases)
-        if (entry.name == case_name) return &entry;
+const Recipe* Spec::find_recipe(const std::string& recipe) const {
+    for (const Recipe& entry : recipes)
+        if (entry.name == recipe) return &entry;
     return nullptr;
 }
 
@@ -325,7 +326,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     Spec spec = read_spec(root);
     spec.scale = scaled ? options.scale : "";
     spec.notes = replaced_notes(replaced, options.scale);
-    add_case_notes(unscaled, file, spec);
+    add_recipe_notes(unscaled, file, spec);
     spec.file = file;
     spec.text = text;
     if (options.seeds) {
@@ -338,11 +339,11 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     return spec;
 }
 
-void require_cases(const Spec& spec, const std::vector<std::string>& names) {
+void require_recipes(const Spec& spec, const std::vector<std::string>& names) {
     for (const std::string& name : names)
-        if (spec.find_case(name) == nullptr)
+        if (spec.find_recipe(name) == nullptr)
             throw Error(ErrorKind::usage, fmt::format("the sweep {} has no case {}", spec.name, name),
-                        suggestion(name, case_names(spec.cases)));
+                        suggestion(name, recipe_names(spec.recipes)));
 }
 
 std::vector<std::int64_t> parse_seeds(const std::string& text) {

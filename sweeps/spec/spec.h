@@ -40,7 +40,7 @@ struct Stage {
 // "train.budget_fraction", or "pretrain.train.budget_fraction" of that stage: as --set and [[exclude]] name it.
 std::string axis_name(const Stage& stage, const Axis& axis);
 
-struct Case {
+struct Recipe {
     std::string name;
     std::string label;                           // the name where the file gives none
     std::map<std::string, ConfigNode> overlays;  // by stage: trial tables, laid over those of the stage
@@ -51,10 +51,10 @@ struct Case {
     const ConfigNode* overlay(const std::string& stage) const;
 };
 
-// Drops the points that match all of it.
+// Drops the trials that match all of it.
 struct Exclusion {
-    std::string stage;      // empty: any
-    std::string case_name;  // likewise
+    std::string stage;   // empty: any
+    std::string recipe;  // likewise
     std::vector<std::pair<std::string, ConfigNode>> values;
     Place place;
 };
@@ -81,35 +81,36 @@ struct Spec {
     std::string name;
     std::string title;
     std::string scale;                // the overlay that was applied; empty where the file has none of that name
-    std::string baseline;             // a case's name
+    std::string baseline;             // a recipe's name
     std::vector<std::int64_t> seeds;  // of stages that start from none
     int threads = 0;                  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
     int ranks = 1;                                 // processes of each trial
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
-    std::string fitted_on;  // the case on whose published times the device's utilisation is fitted; empty: it is stated
-    std::string fitted_in;  // the published table that has them; empty: `paper`
+    std::string
+        fitted_on;  // the recipe on whose published times the device's utilisation is fitted; empty: it is stated
+    std::string fitted_in;                   // the published table that has them; empty: `paper`
     std::optional<results_db::Price> price;  // of a device-hour; without one costs stay unknown
     std::string paper;                       // the published table that is printed beside the results; empty: none
     ConfigNode defaults;
     std::vector<Stage> stages;  // those enabled, in their order, at least one
-    std::vector<Case> cases;
+    std::vector<Recipe> recipes;
     std::vector<Exclusion> exclusions;
-    std::vector<Override> overrides;    // laid over the cases
+    std::vector<Override> overrides;    // laid over the recipes
     std::vector<Override> pinned_axes;  // overrides of axes, which the stages show as their only values
     std::optional<RateSearch> search;
     std::map<std::string, double>
         found_rates;         // of the search, by row (sweeps/spec/rate_search.h); empty: not searched yet
     bool keeps_diff = true;  // stores the uncommitted changes of the checkout with each result
 
-    std::vector<std::string> notes;  // on lists and cases that come from another file, or are left out
+    std::vector<std::string> notes;  // on lists and recipes that come from another file, or are left out
     std::filesystem::path file;
     std::string text;    // of the file as it was
     std::string sha256;  // of everything that decides which trials there are
 
     bool has_stages() const { return !stages.front().name.empty(); }
     bool is_started_from(const std::string& stage) const;
-    const Case* find_case(const std::string& case_name) const;
+    const Recipe* find_recipe(const std::string& recipe) const;
 };
 
 struct SpecOptions {
@@ -121,8 +122,8 @@ struct SpecOptions {
 // Errors: io, config (with the place and a fix), usage (an override that is not key=value).
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
 
-// Refuses a case that the sweep does not have, with the nearest. Errors: usage.
-void require_cases(const Spec& spec, const std::vector<std::string>& names);
+// Refuses a recipe that the sweep does not have, with the nearest. Errors: usage.
+void require_recipes(const Spec& spec, const std::vector<std::string>& names);
 
 // "3" means seeds 1 2 3; "4,7" means those. Errors: usage.
 std::vector<std::int64_t> parse_seeds(const std::string& text);

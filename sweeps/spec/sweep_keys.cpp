@@ -96,14 +96,14 @@ const Fields& fields_of(const ProvenanceTable&) {
     return fields;
 }
 
-const Fields& fields_of(const Case&) {
+const Fields& fields_of(const Recipe&) {
     static const Fields fields = {
         {"name",
-         at<&Case::name>,
+         at<&Recipe::name>,
          "the case's name in results",
          {.takes = "letters, digits, _, - and +", .required = true}},
-        {"label", at<&Case::label>, "how tables call the case", {.by_default = "the name"}},
-        {"enabled", at<&Case::enabled>, "false: the case is left out, as one of a file that this one extends"}};
+        {"label", at<&Recipe::label>, "how tables call the case", {.by_default = "the name"}},
+        {"enabled", at<&Recipe::enabled>, "false: the case is left out, as one of a file that this one extends"}};
     return fields;
 }
 
@@ -192,7 +192,7 @@ std::vector<KeyTable> sweep_tables() {
         key_table<SearchTable>("search", "the learning rates that rows are tried at before the table"),
         key_table<AxesTable>("axes", "values that multiply the cases of a sweep without stages"),
         key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
-        key_table<Case>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};
+        key_table<Recipe>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};
     for (KeyTable& table : experiments::trial_tables()) {
         if (table.path.empty()) {
             table.path = "defaults";

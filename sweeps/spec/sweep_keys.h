@@ -51,7 +51,7 @@ const Fields& fields_of(const ResourcesTable& resources);
 const Fields& fields_of(const PriceTable& price);
 const Fields& fields_of(const ReportTable& report);
 const Fields& fields_of(const ProvenanceTable& provenance);
-const Fields& fields_of(const Case& entry);
+const Fields& fields_of(const Recipe& entry);
 const Fields& fields_of(const Stage& stage);
 const Fields& fields_of(const SearchTable& search);
 const Fields& fields_of(const AxesTable& axes);
@@ -60,7 +60,7 @@ const Fields& fields_of(const ExcludeTable& exclude);
 // The sweep's own tables, then those of its trials; the first one is the file itself.
 std::vector<KeyTable> sweep_tables();
 
-// The tables and keys that a trial has; what defaults and cases may hold.
+// The tables and keys that a trial has; what defaults and recipes may hold.
 const std::vector<std::string>& trial_keys();
 // Whether it is a table that switches a technique on by being there.
 bool is_technique(std::string_view table);

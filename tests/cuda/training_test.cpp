@@ -395,11 +395,11 @@ TEST_CASE("a diverging step on a device leaves the weights of the step before") 
 TEST_CASE("the quickstart's first steps on a device have the CPU's losses") {
     const deft::test::TemporaryFolder folder;
     const sweeps::Spec spec = sweeps::load_spec(std::string(DEFT_SOURCE_DIR) + "/sweeps/quickstart.toml");
-    for (const sweeps::Point& point : sweeps::expand(spec)) {
-        if (point.case_name != "CL+random-LTD" || point.seed != spec.seeds.front()) continue;
+    for (const sweeps::Trial& trial : sweeps::expand(spec)) {
+        if (trial.recipe != "CL+random-LTD" || trial.seed != spec.seeds.front()) continue;
         const experiments::PackedDataset dataset =
-            experiments::load_packed_dataset(point.config.data, point.config.base_folder, folder.path());
-        TrainerConfig config = experiments::trainer_config(point.config);
+            experiments::load_packed_dataset(trial.config.data, trial.config.base_folder, folder.path());
+        TrainerConfig config = experiments::trainer_config(trial.config);
         Trainer cpu(config, dataset.train, 1), gpu(config, dataset.train, kGpu);
         for (int step = 0; step < 2; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(1e-5));
         return;

@@ -33,13 +33,13 @@ inline results_db::ScoreRow a_validation(const char* metric, double value) {
 }
 
 // Finished, at full length, with a validation loss.
-inline results_db::TrialRow a_finished_trial(const char* case_key, const char* axes, std::int64_t seed, double loss,
+inline results_db::TrialRow a_finished_trial(const char* recipe, const char* axes, std::int64_t seed, double loss,
                                              std::int64_t wall_ms = 1000) {
     results_db::TrialRow trial;
-    trial.case_key = case_key;
+    trial.recipe = recipe;
     trial.axes_json = axes;
     trial.seed = seed;
-    trial.config_hash = std::string(case_key) + axes + std::to_string(seed);
+    trial.config_hash = std::string(recipe) + axes + std::to_string(seed);
     trial.config_json = R"({"model":{"seqlen":64}})";
     trial.state = "ok";
     trial.attempts = 1;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-TrialRow a_trial(const char* case_key, const char* axes, std::int64_t ordinal, std::int64_t seed, const char* state) {
+TrialRow a_trial(const char* recipe, const char* axes, std::int64_t ordinal, std::int64_t seed, const char* state) {
     TrialRow trial;
-    trial.case_key = case_key;
+    trial.recipe = recipe;
     trial.axes_json = axes;
     trial.ordinal = ordinal;
     trial.seed = seed;
@@ -331,19 +331,19 @@ TEST_CASE("everything about a trial") {
 }
 
 TEST_CASE("the reference of a row is its baseline at the largest budget, where another axis goes with the budget too") {
-    const auto trial = [](const char* case_key, const char* axes) { return a_finished_trial(case_key, axes, 1, 3); };
+    const auto trial = [](const char* recipe, const char* axes) { return a_finished_trial(recipe, axes, 1, 3); };
     const char* const full = R"({"train.budget_fraction":1.0,"train.learning_rate":0.001,"model.layers":2})";
     const char* const half = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":2})";
     const char* const deep = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":4})";
     const char* const deep_full = R"({"train.budget_fraction":1.0,"train.learning_rate":0.001,"model.layers":4})";
     const SweepResults sweep = a_sweep_of({trial("base", full), trial("base", half), trial("base", deep_full),
                                            trial("base", deep), trial("cl", half), trial("cl", deep)});
-    const std::vector<Variant> variants = variants_of(sweep);
-    CHECK(variants[4].axes.follow_budget == std::set<std::string>{"train.learning_rate"});
-    CHECK(&reference_of(variants, "base", variants[4]) == &variants[0]);
-    CHECK(&reference_of(variants, "base", variants[5]) == &variants[2]);
-    CHECK(variants[4].axes.others_text() == "model.layers=2");
-    CHECK(budget_axes_notes(variants) ==
+    const std::vector<Row> rows = rows_of(sweep);
+    CHECK(rows[4].axes.follow_budget == std::set<std::string>{"train.learning_rate"});
+    CHECK(&reference_of(rows, "base", rows[4]) == &rows[0]);
+    CHECK(&reference_of(rows, "base", rows[5]) == &rows[2]);
+    CHECK(rows[4].axes.others_text() == "model.layers=2");
+    CHECK(budget_axes_notes(rows) ==
           std::vector<std::string>{"train.learning_rate goes with the budget: 0.002 at 50%, 0.001 at 100%."});
     CHECK_THAT(render_terminal(comparison_table(sweep, {}), 0),
                ContainsSubstring("train.learning_rate goes with the budget") && !ContainsSubstring("learning_rate="));
@@ -352,9 +352,9 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
         a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
                     trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
                     trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
-    const std::vector<Variant> rows = variants_of(grid);
-    CHECK(rows[2].axes.follow_budget.empty());
-    CHECK(&reference_of(rows, "base", rows[2]) == &rows[1]);
+    const std::vector<Row> of_grid = rows_of(grid);
+    CHECK(of_grid[2].axes.follow_budget.empty());
+    CHECK(&reference_of(of_grid, "base", of_grid[2]) == &of_grid[1]);
     // Two rates at the smaller budget have the one row of all of it for their reference, and so do stages' rates; but a
     // row of another model has not.
     const SweepResults two = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
@@ -362,17 +362,17 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
                                          trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})"),
                                          trial("base", R"({"train.budget_fraction":0.5,"pretrain.train.eps":0.1,)"
                                                        R"("train.learning_rate":0.002})")});
-    const std::vector<Variant> rates = variants_of(two);
+    const std::vector<Row> rates = rows_of(two);
     CHECK(&reference_of(rates, "base", rates[1]) == &rates[0]);
     CHECK(&reference_of(rates, "base", rates[2]) == &rates[0]);
     CHECK(&reference_of(rates, "base", rates[3]) == &rates[0]);
     const SweepResults models = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
                                             trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})"),
                                             trial("base", R"({"train.budget_fraction":0.5,"model.layers":4})")});
-    const std::vector<Variant> layers = variants_of(models);
+    const std::vector<Row> layers = rows_of(models);
     CHECK(&reference_of(layers, "base", layers[1]) == &layers[0]);
     CHECK(&reference_of(layers, "base", layers[2]) == &layers[2]);
     const SweepResults same = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
                                           trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})")});
-    CHECK(variants_of(same)[0].axes.follow_budget.empty());
+    CHECK(rows_of(same)[0].axes.follow_budget.empty());
 }

@@ -17,7 +17,7 @@ using deft::results_db::TrialRow;
 
 namespace {
 
-// Two cases at as many learning rates as it takes, three seeds a row.
+// Two recipes at as many learning rates as it takes, three seeds a row.
 SweepResults sweep_of(int rows) {
     std::vector<TrialRow> trials;
     for (int row = 0; row < rows; ++row)
@@ -42,31 +42,31 @@ double seconds_of(const Work& work) {
     return least;
 }
 
-double cells_seconds(int rows) {
-    const SweepResults sweep = sweep_of(rows);
-    const std::vector<Variant> variants = variants_of(sweep);
+double cells_seconds(int count) {
+    const SweepResults sweep = sweep_of(count);
+    const std::vector<Row> rows = rows_of(sweep);
     return seconds_of([&] {
         for (const Resource& resource : resources()) {
-            const deft::reporting::Field field = resource_field(resource, variants, "plain");
-            for (const Variant& variant : variants) (void)field.cell(variant);
+            const deft::reporting::Field field = resource_field(resource, rows, "plain");
+            for (const Row& row : rows) (void)field.cell(row);
         }
     });
 }
 
-double comparison_seconds(int rows) {
-    const SweepResults sweep = sweep_of(rows);
-    const std::vector<Variant> variants = variants_of(sweep);
+double comparison_seconds(int count) {
+    const SweepResults sweep = sweep_of(count);
+    const std::vector<Row> rows = rows_of(sweep);
     const Curves none;
     const auto side = [&](const char* name) {
-        CompareSide one{name, &sweep, &variants, &none, CompareSide::Kind::case_rows};
-        for (const Variant& variant : variants)
-            if (variant.case_key == name) one.chosen.push_back(variant);
+        CompareSide one{name, &sweep, &rows, &none, CompareSide::Kind::recipe_rows};
+        for (const Row& row : rows)
+            if (row.recipe == name) one.chosen.push_back(row);
         return one;
     };
     const CompareSide a = side("plain"), b = side("CL");
     return seconds_of([&] {
         const Comparison comparison = compare(a, b, Cost::layer_tokens, [](const auto&, const auto&) { return ""; });
-        CHECK(comparison.rows.size() == static_cast<std::size_t>(rows) / 2);
+        CHECK(comparison.rows.size() == static_cast<std::size_t>(count) / 2);
         CHECK(comparison.rows.front().scores.front().p_value);
     });
 }

@@ -6,7 +6,7 @@
 #include "reporting/comparison.h"
 #include "reporting/page/page.h"
 #include "reporting/per_seed.h"
-#include "reporting/quality/measured_case.h"
+#include "reporting/quality/measured_row.h"
 #include "reporting/stages.h"
 #include "reporting/status.h"
 #include "tests/catch.h"
@@ -17,8 +17,8 @@ using namespace deft::reporting;
 
 namespace {
 
-results_db::TrialRow an_imported_trial(const char* case_key = "gpt2") {
-    results_db::TrialRow trial = a_finished_trial(case_key, "{}", 1, 2.5);
+results_db::TrialRow an_imported_trial(const char* recipe = "gpt2") {
+    results_db::TrialRow trial = a_finished_trial(recipe, "{}", 1, 2.5);
     trial.last_point.reset();
     trial.seeds = "1";
     trial.imported = results_db::ImportedModel{
@@ -113,11 +113,11 @@ TEST_CASE("nothing is compared with an imported row") {
     CHECK(cell_of(table, 0, "input\ntokens").text == "1.00k");
     CHECK(cell_of(table, 0, "cost").text == "$2.00");
     CHECK_THAT(notes_of(table), ContainsSubstring("No ratios: case gpt2 is imported"));
-    // Where nobody chose, the first case that was trained is the baseline.
+    // Where nobody chose, the first recipe that was trained is the baseline.
     const auto mixed = a_sweep_of({an_imported_trial(), a_finished_trial("plain", "{}", 1, 2.4)});
-    CHECK(baseline_case(variants_of(mixed), "", "quick") == "plain");
+    CHECK(baseline_recipe(rows_of(mixed), "", "quick") == "plain");
     const auto only = a_sweep_of({an_imported_trial()});
-    CHECK(baseline_case(variants_of(only), "", "quick") == "gpt2");
+    CHECK(baseline_recipe(rows_of(only), "", "quick") == "gpt2");
     CHECK_THAT(notes_of(comparison_table(only, {})),
                ContainsSubstring("no row was trained") && !ContainsSubstring("Cost:"));
 }
@@ -142,7 +142,7 @@ TEST_CASE("an imported row in other tables: each trial, status, one trial, stage
     results_db::SweepResults staged = sweep;
     for (results_db::TrialRow& trial : staged.trials) trial.stage = "a";
     CHECK_THAT(stage_costs_note(staged), ContainsSubstring("a 2 trainings") && ContainsSubstring("$4.00"));
-    const auto measured = measured_cases(sweep, {});
+    const auto measured = measured_rows(sweep, {});
     REQUIRE(measured.size() == 1);
     CHECK(measured.front().name == "plain");
 }

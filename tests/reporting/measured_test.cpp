@@ -150,7 +150,7 @@ TEST_CASE("below the table stands which weights were scored, and how many prompt
         trials.push_back(std::move(trial));
     }
     auto sweep = a_sweep_of(trials);
-    CHECK(scoring_notes(variants_of(sweep)) ==
+    CHECK(scoring_notes(rows_of(sweep)) ==
           std::vector<std::string>{
               "Prompts cut from the left, being longer than the model's sequences: arc_easy (10-shot) "
               "100.0%, 1.5 shots left; piqa 37.5%."});
@@ -160,8 +160,8 @@ TEST_CASE("below the table stands which weights were scored, and how many prompt
         trial.result = deft::results_db::Checkpoint{};
         trial.result->role = trial.seed == 1 ? "best" : "final";
     }
-    CHECK(scoring_notes(variants_of(sweep)) ==
+    CHECK(scoring_notes(rows_of(sweep)) ==
           std::vector<std::string>{"Scored weights: the best validated ones of 2 trials (eval.select = \"best\"), 1 of "
                                    "them from before the end of training."});
-    CHECK(scoring_notes(variants_of(a_sweep_of({a_finished_trial("plain", "{}", 1, 3)}))).empty());
+    CHECK(scoring_notes(rows_of(a_sweep_of({a_finished_trial("plain", "{}", 1, 3)}))).empty());
 }

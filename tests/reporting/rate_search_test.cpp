@@ -18,9 +18,9 @@ using results_db::TrialRow;
 
 namespace {
 
-TrialRow searched(const char* case_key, double budget, double rate, std::int64_t seed, double loss) {
+TrialRow searched(const char* recipe, double budget, double rate, std::int64_t seed, double loss) {
     const std::string axes = canonical_json({{"train.budget_fraction", budget}, {"train.learning_rate", rate}});
-    TrialRow trial = a_finished_trial(case_key, axes.c_str(), seed, loss);
+    TrialRow trial = a_finished_trial(recipe, axes.c_str(), seed, loss);
     trial.stage = results_db::kSearchStage;
     trial.device_seconds = 10;
     trial.usd = 0.25;
@@ -37,9 +37,9 @@ TrialRow ended_badly(TrialRow trial, const char* state, const char* fail_class) 
 // Two rows at three rates, with two seeds.
 std::vector<TrialRow> whole_search() {
     std::vector<TrialRow> trials;
-    const auto add = [&](const char* case_key, double rate, double one, double two) {
-        trials.push_back(searched(case_key, 0.5, rate, 8, one));
-        trials.push_back(searched(case_key, 0.5, rate, 9, two));
+    const auto add = [&](const char* recipe, double rate, double one, double two) {
+        trials.push_back(searched(recipe, 0.5, rate, 8, one));
+        trials.push_back(searched(recipe, 0.5, rate, 9, two));
     };
     add("plain", 1e-3, 3.0, 3.2);
     add("plain", 2e-3, 2.9, 3.1);
@@ -124,10 +124,10 @@ TEST_CASE("No table of a sweep counts the trials of its search") {
     sweep.trials.push_back(a_finished_trial("ltd", kHalfBudget, 1, 3.0));
     split_search_trials(sweep);
     REQUIRE(sweep.trials.size() == 2);
-    CHECK(sweep.trials[0].case_key == "plain");
-    CHECK(sweep.trials[1].case_key == "ltd");
+    CHECK(sweep.trials[0].recipe == "plain");
+    CHECK(sweep.trials[1].recipe == "ltd");
     CHECK(sweep.searched.size() == 12);
-    CHECK(sweep.searched.front().case_key == "plain");
+    CHECK(sweep.searched.front().recipe == "plain");
 }
 
 TEST_CASE("The table of a search shows every rate, the best, and what it took") {

@@ -3,7 +3,7 @@
 #include "reporting/stages.h"
 #include <algorithm>
 #include <array>
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
@@ -17,7 +17,7 @@ results_db::TrialRow trial_in(const std::string& stage, const std::string& seeds
     results_db::TrialRow trial;
     trial.stage = stage;
     trial.seeds = seeds;
-    trial.case_key = "plain";
+    trial.recipe = "plain";
     trial.axes_json = "{}";
     trial.ordinal = ordinal;
     trial.state = "ok";
@@ -38,9 +38,9 @@ TEST_CASE("Seeds of a later stage are averaged by the first seed of their chain"
 TEST_CASE("A row is compared with the baseline of its own stage") {
     results_db::SweepResults sweep;
     sweep.trials = {trial_in("pretrain", "1", 0), trial_in("finetune", "1", 1)};
-    const std::vector<Variant> variants = variants_of(sweep);
-    REQUIRE(variants.size() == 2);
-    for (const Variant& variant : variants) CHECK(&reference_of(variants, "plain", variant) == &variant);
+    const std::vector<Row> rows = rows_of(sweep);
+    REQUIRE(rows.size() == 2);
+    for (const Row& row : rows) CHECK(&reference_of(rows, "plain", row) == &row);
     const std::vector<StageResults> stages = stages_of(sweep);
     REQUIRE(stages.size() == 2);
     CHECK(stages[0].name == "pretrain");

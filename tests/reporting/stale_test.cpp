@@ -31,8 +31,8 @@ ScoreRow a_keyed_score(const char* task, const char* key, std::int64_t shots = 0
 }
 
 // Of epoch 3, its data, a column and a model to start from; scored by two tasks and validated.
-TrialRow a_trial(const char* case_key, std::int64_t seed) {
-    TrialRow trial = a_finished_trial(case_key, "{}", seed, 1.0);
+TrialRow a_trial(const char* recipe, std::int64_t seed) {
+    TrialRow trial = a_finished_trial(recipe, "{}", seed, 1.0);
     trial.config_json =
         R"({"result_epoch": 3, "model": {"seqlen": 64}, "data": {"sha256": "d1"}, "start": {"sha256": "s1"},
             "curriculum": {"mine": {"column_sha256": "c1"}}})";

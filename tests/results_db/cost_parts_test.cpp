@@ -20,13 +20,13 @@ struct Attempts {
     explicit Attempts(const TemporaryFolder& at) : folder(at), writer(at / "results.db") {
         code = writer.add_code(a_code());
         host = writer.add_host(a_host());
-        experiment = writer.add_experiment(hashed_experiment(1, 1.0));
+        trial_id = writer.add_trial(hashed_trial(1, 1.0));
         Sweep sweep{"quick", sha256("quick"), "name = \"quick\"\n", "[]"};
         sweep.title = "A quick sweep";
         sweep_id = writer.add_sweep(sweep);
-        Member member{0, "plain", "{}"};
-        member.seeds = "1";
-        writer.add_member(sweep_id, experiment, member);
+        TrialPlace place{0, "plain", "{}"};
+        place.seeds = "1";
+        writer.add_place(sweep_id, trial_id, place);
     }
 
     std::int64_t begin(const Shape& shape, const std::optional<Price>& price, Work work = Work::train) {
@@ -36,7 +36,7 @@ struct Attempts {
         attempt.price = price;
         attempt.work = work;
         if (shape.device == "cuda") attempt.slots_json = R"({"device":"cuda","gpu_name":"Example GPU"})";
-        const std::int64_t id = writer.begin_attempt(experiment, code, host, attempt);
+        const std::int64_t id = writer.begin_attempt(trial_id, code, host, attempt);
         writer.set_running(id, {1, 1, "boot"}, kBegan);
         return id;
     }
@@ -83,7 +83,7 @@ struct Attempts {
 
     const TemporaryFolder& folder;
     Writer writer;
-    std::int64_t code, host, experiment, sweep_id, number = 0;
+    std::int64_t code, host, trial_id, sweep_id, number = 0;
 };
 
 const Price kCheap{"a thread", 1000, 0.36, "list A"},

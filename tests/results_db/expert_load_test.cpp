@@ -104,7 +104,7 @@ TEST_CASE("an attempt that resumes from a checkpoint provides the steps after it
     killed.state = "failed";
     killed.fail_class = "crash";
     one.writer.end_attempt(one.attempt, killed);
-    const std::int64_t next = one.writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
+    const std::int64_t next = one.writer.begin_attempt(one.trial_id, one.code, one.host, an_attempt("a2", 2));
     write_text(second, line(journal::Started{2, 2, "c", "d", 1, 1, 40, 9000, hash_of("cafe01"), 20, "", 0, "", 3000}) +
                            with_point(30, 1) + with_point(40, 1));
     one.writer.ingest(next, second);

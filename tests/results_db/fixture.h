@@ -40,12 +40,12 @@ inline Json a_config(const std::string& name, std::int64_t seed = 1) {
     return {{"name", name}, {"seed", seed}, {"train", {{"steps", 10}}}};
 }
 
-// The configuration hash of an_experiment().
+// The configuration hash of a_trial().
 inline std::string hash_of(const std::string& name, std::int64_t seed = 1) {
     return sha256(canonical_json(a_config(name, seed)));
 }
 
-inline results_db::Experiment an_experiment(const std::string& name, std::int64_t seed = 1) {
+inline results_db::Trial a_trial(const std::string& name, std::int64_t seed = 1) {
     Json variant = a_config(name, seed);
     variant.erase("seed");
     return {hash_of(name, seed), sha256(canonical_json(variant)), seed, canonical_json(a_config(name, seed)),
@@ -53,9 +53,9 @@ inline results_db::Experiment an_experiment(const std::string& name, std::int64_
 }
 
 // Its row, for an INSERT into an older schema: hashes, seed, configuration, label, creation.
-inline std::string values_of(const results_db::Experiment& experiment) {
-    return fmt::format("('{}', '{}', {}, '{}', '{}', 1)", experiment.config_hash, experiment.variant_hash,
-                       experiment.seed, experiment.config_json, experiment.label);
+inline std::string values_of(const results_db::Trial& trial) {
+    return fmt::format("('{}', '{}', {}, '{}', '{}', 1)", trial.config_hash, trial.variant_hash, trial.seed,
+                       trial.config_json, trial.label);
 }
 
 inline results_db::NewAttempt an_attempt(const std::string& uid, std::int64_t number = 1) {
@@ -81,18 +81,18 @@ std::string line(const Record& record) {
     return journal::to_json(record).dump() + "\n";
 }
 
-// A writer with one experiment and one live attempt of it.
+// A writer with one trial and one live attempt of it.
 struct OneAttempt {
     explicit OneAttempt(const std::filesystem::path& file) : writer(file) {
         code = writer.add_code(a_code());
         host = writer.add_host(a_host());
-        experiment = writer.add_experiment(an_experiment("cafe01"));
+        trial_id = writer.add_trial(a_trial("cafe01"));
         sweep = writer.add_sweep({"quick", "s1", "name = 'quick'", "[]"});
-        writer.add_member(sweep, experiment, {0, "baseline", "{}"});
-        attempt = writer.begin_attempt(experiment, code, host, an_attempt("a1"));
+        writer.add_place(sweep, trial_id, {0, "baseline", "{}"});
+        attempt = writer.begin_attempt(trial_id, code, host, an_attempt("a1"));
     }
     results_db::Writer writer;
-    std::int64_t code, host, experiment, sweep, attempt;
+    std::int64_t code, host, trial_id, sweep, attempt;
 };
 
 inline results_db::Outcome ended_ok() {

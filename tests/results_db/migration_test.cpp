@@ -231,7 +231,7 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
             " VALUES ('u', 's', 'h', '', 1, 1)");
         old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
                       " VALUES " +
-                      values_of(an_experiment("c1", 3)))
+                      values_of(a_trial("c1", 3)))
                          .c_str());
         old->execute(
             "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, stage, seeds)"
@@ -264,7 +264,7 @@ TEST_CASE("attempts of a database of version 8 have no start and no active param
             " VALUES ('h', 'n', 'x', 'cpu', 1, 1, 1, '', '')");
         old->execute(("INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
                       " VALUES " +
-                      values_of(an_experiment("c1", 3)))
+                      values_of(a_trial("c1", 3)))
                          .c_str());
         old->execute(
             "INSERT INTO attempt (uid, experiment_id, number, code_id, host_id, state, worker, slots_json,"

@@ -23,16 +23,16 @@ struct Places {
     std::map<std::string, std::string> names;  // by configuration hash
     int attempts = 0;
 
-    std::int64_t plan(const std::string& name, const Member& member, std::int64_t seed = 1) {
-        const std::int64_t experiment = writer.add_experiment(an_experiment(name, seed));
+    std::int64_t plan(const std::string& name, const TrialPlace& place, std::int64_t seed = 1) {
+        const std::int64_t trial_id = writer.add_trial(a_trial(name, seed));
         names[hash_of(name, seed)] = name;
-        writer.add_member(sweep, experiment, member);
-        return experiment;
+        writer.add_place(sweep, trial_id, place);
+        return trial_id;
     }
-    void end(std::int64_t experiment, const std::string& state) {
+    void end(std::int64_t trial_id, const std::string& state) {
         const std::int64_t attempt = writer.begin_attempt(
-            experiment, code, host,
-            an_attempt("attempt " + std::to_string(++attempts), writer.next_attempt_number(experiment)));
+            trial_id, code, host,
+            an_attempt("attempt " + std::to_string(++attempts), writer.next_attempt_number(trial_id)));
         Outcome outcome = ended_ok();
         outcome.state = state;
         outcome.fail_class = state == "ok" ? "" : "nan";
@@ -54,7 +54,7 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("the last planned training that ended well represents its place") {
     Places places;
-    const Member place{0, "plain", "{}"};
+    const TrialPlace place{0, "plain", "{}"};
     const std::int64_t before = places.plan("aa", place);
     CHECK(places.shown() == Names{"aa"});
     places.end(before, "ok");
@@ -74,7 +74,7 @@ TEST_CASE("the last planned training that ended well represents its place") {
 
 TEST_CASE("where no training ended well, the one planned last represents its place") {
     Places places;
-    const Member place{0, "plain", "{}"};
+    const TrialPlace place{0, "plain", "{}"};
     places.end(places.plan("aa", place), "failed");
     places.plan("bb", place);
     CHECK(places.shown() == Names{"bb"});
@@ -84,7 +84,7 @@ TEST_CASE("where no training ended well, the one planned last represents its pla
 
 TEST_CASE("stage, case, axes and seeds each distinguish places") {
     Places places;
-    Member staged{1, "plain", "{}"}, chained{3, "plain", "{}"};
+    TrialPlace staged{1, "plain", "{}"}, chained{3, "plain", "{}"};
     staged.stage = "tune";
     chained.stage = "tune";
     chained.seeds = "1.2";
@@ -96,7 +96,7 @@ TEST_CASE("stage, case, axes and seeds each distinguish places") {
     places.plan("ff", {5, "plain", "{}"}, 2);
     CHECK(places.shown() == Names{"aa", "bb", "cc", "dd", "ee", "ff"});
     // A chain of one seed is the place of that seed.
-    Member named{0, "plain", "{}"};
+    TrialPlace named{0, "plain", "{}"};
     named.seeds = "1";
     places.plan("gg", named);
     CHECK(places.shown() == Names{"gg", "bb", "cc", "dd", "ee", "ff"});
@@ -120,7 +120,7 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
              " VALUES ('u', 's', 'h', '', 1, 1);"
              "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
              " VALUES " +
-             values_of(an_experiment("c1", 3)) + ", " + values_of(an_experiment("c2", 3)) +
+             values_of(a_trial("c1", 3)) + ", " + values_of(a_trial("c2", 3)) +
              ";"
              "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
              " VALUES (1, 2, 'plain', 0, '{}'), (1, 1, 'plain', 0, '{}');"
@@ -153,7 +153,7 @@ TEST_CASE("what a score was of comes out as its journal said, and of an older jo
     one.writer.end_attempt(one.attempt, ended_ok());
     NewAttempt scoring = an_attempt("a2", 2);
     scoring.work = Work::score;
-    const std::int64_t attempt = one.writer.begin_attempt(one.experiment, one.code, one.host, scoring);
+    const std::int64_t attempt = one.writer.begin_attempt(one.trial_id, one.code, one.host, scoring);
     journal::Evaluation first = a_score(10, 0.5), second = a_score(10, 0.25);
     first.score_key = "k1";
     first.task = "mine";

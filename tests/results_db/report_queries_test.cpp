@@ -23,8 +23,8 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     write_text(journal, line(a_point(1, 4)) + line(a_point(2, NAN)) + line(a_score(2, 3.25)) + line(checkpoint));
     db.writer.ingest(db.attempt, journal);
     db.writer.end_attempt(db.attempt, ended_ok());
-    // A later attempt that failed does not represent the experiment.
-    const auto later = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a2", 2));
+    // A later attempt that failed does not represent the trial.
+    const auto later = db.writer.begin_attempt(db.trial_id, db.code, db.host, an_attempt("a2", 2));
     const auto other = folder / "other.jsonl";
     write_text(other, line(a_point(1, 9)));
     db.writer.ingest(later, other);
@@ -32,9 +32,9 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     failed.state = "failed";
     failed.fail_class = "nan";
     db.writer.end_attempt(later, failed);
-    // Another sweep's experiment is not this one's.
-    const auto foreign = db.writer.add_experiment(an_experiment("beef02"));
-    db.writer.add_member(db.writer.add_sweep({"other", "s2", "", "[]"}), foreign, {0, "x", "{}"});
+    // Another sweep's trial is not this one's.
+    const auto foreign = db.writer.add_trial(a_trial("beef02"));
+    db.writer.add_place(db.writer.add_sweep({"other", "s2", "", "[]"}), foreign, {0, "x", "{}"});
     db.writer.ingest(db.writer.begin_attempt(foreign, db.code, db.host, an_attempt("b1")), other);
 
     const results_db::Reader reader(folder / "results.db");
@@ -70,7 +70,7 @@ TEST_CASE("each attempt names its own commit and machine, and a sweep the text o
     results_db::Host other = a_host();
     other.hostname = "node2";
     other.cores = 64;
-    db.writer.begin_attempt(db.experiment, db.writer.add_code(changed), db.writer.add_host(other), an_attempt("a2", 2));
+    db.writer.begin_attempt(db.trial_id, db.writer.add_code(changed), db.writer.add_host(other), an_attempt("a2", 2));
     db.writer.add_sweep({"text", "s9", "name = \"text\"\n", "[]"});
     const results_db::Reader reader(folder / "results.db");
     const auto attempts = reader.sweep("quick").trials.front().attempt_rows;
@@ -110,11 +110,11 @@ TEST_CASE("validations on the way are curves of the training that is the result,
     stopped.state = "preempted";
     stopped.fail_class = "preempt";
     db.writer.end_attempt(db.attempt, stopped);
-    const auto second = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a2", 2));
+    const auto second = db.writer.begin_attempt(db.trial_id, db.code, db.host, an_attempt("a2", 2));
     write_text(folder / "2.jsonl", started(2) + validated(2, 3.5) + line(a_point(3, 2)) + validated(3, 2.5));
     db.writer.ingest(second, folder / "2.jsonl");
     CHECK_FALSE(db.writer.was_validated(99));
-    CHECK(db.writer.was_validated(db.experiment));
+    CHECK(db.writer.was_validated(db.trial_id));
     db.writer.end_attempt(second, ended_ok());
     const auto losses = [&] {
         const results_db::Reader reader(folder / "results.db");
@@ -126,7 +126,7 @@ TEST_CASE("validations on the way are curves of the training that is the result,
         const results_db::Reader reader(folder / "results.db");
         CHECK(reader.sweep("quick").trials.at(0).scores.empty());
     }
-    const auto third = db.writer.begin_attempt(db.experiment, db.code, db.host, an_attempt("a3", 3));
+    const auto third = db.writer.begin_attempt(db.trial_id, db.code, db.host, an_attempt("a3", 3));
     write_text(folder / "3.jsonl", started(0) + line(a_point(3, 2)) + validated(3, 2.25));
     db.writer.ingest(third, folder / "3.jsonl");
     db.writer.end_attempt(third, ended_ok());

@@ -31,7 +31,7 @@ Json former_config(std::int64_t seed, std::int64_t documents) {
 
 struct FormerTrial {
     std::string config_hash, variant_hash;
-    std::int64_t experiment = 0;
+    std::int64_t trial_id = 0;
 };
 
 // A database of version 5 with trials that differ in what they were asked, and in their seeds.
@@ -63,7 +63,7 @@ class FormerDatabase {
                   " VALUES (?1, ?2, ?3, ?4, 'case', 1)")
             .bind(trial.config_hash, trial.variant_hash, seed, canonical_json(config))
             .run();
-        trial.experiment = connection_->last_id();
+        trial.trial_id = connection_->last_id();
         return trial;
     }
 
@@ -77,7 +77,7 @@ class FormerDatabase {
             Statement(*connection_,
                       "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json)"
                       " VALUES (?1, ?2, 'case', ?3, '{}')")
-                .bind(id, trials[i].experiment, static_cast<std::int64_t>(i))
+                .bind(id, trials[i].trial_id, static_cast<std::int64_t>(i))
                 .run();
     }
 
@@ -89,7 +89,7 @@ class FormerDatabase {
             "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json, workdir,"
             " created_ms, started_ms, ended_ms, resume_step, own_seconds)"
             " VALUES (?1, ?2, ?3, ?4, 1, 1, 'w', '[]', ?1, 1, 1, ?5, 0, 2.0)")
-            .bind(fmt::format("a{}.{}", trial.experiment, number), trial.experiment, number, state,
+            .bind(fmt::format("a{}.{}", trial.trial_id, number), trial.trial_id, number, state,
                   std::string(state) == "running" ? std::nullopt : std::optional<std::int64_t>(2))
             .run();
         const std::int64_t id = connection_->last_id();
@@ -156,9 +156,9 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
     }
     Writer writer(file);
     CHECK(std::filesystem::exists(backup_of(file, 5)));
-    const std::int64_t one = writer.experiment_of(few.config_hash);
-    CHECK(writer.experiment_of(many.config_hash) == one);
-    CHECK(writer.experiment_of(other_seed.config_hash) != one);
+    const std::int64_t one = writer.trial_of(few.config_hash);
+    CHECK(writer.trial_of(many.config_hash) == one);
+    CHECK(writer.trial_of(other_seed.config_hash) != one);
     CHECK(writer.is_trained(one));
     CHECK(writer.trainings(one) == 3);
     CHECK(writer.live_attempts().size() == 1);
@@ -173,7 +173,7 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
                               score_key("of mine", 3, 10), score_key(kValidationTask, 0, 500)})
               .empty());
     CHECK(writer.unscored(one, {score_key("of lambada", 1, 10), score_key("of mine", 0, 10)}).size() == 2);
-    CHECK(writer.unscored(writer.experiment_of(marked.config_hash), {score_key("of lambada", 0, 10)}).size() == 1);
+    CHECK(writer.unscored(writer.trial_of(marked.config_hash), {score_key("of lambada", 0, 10)}).size() == 1);
 
     const Reader reader(file);
     const SweepResults first = reader.sweep("sweep1"), second = reader.sweep("sweep2");
@@ -205,7 +205,7 @@ TEST_CASE("of two live attempts that become one training's, one goes on") {
     }
     Writer writer(file);
     CHECK(writer.live_attempts().size() == 1);
-    CHECK(writer.trainings(writer.live_attempts()[0].experiment_id) == 2);
+    CHECK(writer.trainings(writer.live_attempts()[0].trial_id) == 2);
 }
 
 TEST_CASE("a trial whose hash is not of its configuration stays as it was") {

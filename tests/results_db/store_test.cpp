@@ -44,9 +44,9 @@ TEST_CASE("rows of one content get one id") {
         change(other);
         CHECK(writer.add_host(other) != node);
     }
-    const auto experiment = writer.add_experiment(an_experiment("aa"));
-    CHECK(writer.add_experiment(an_experiment("aa")) == experiment);
-    CHECK(writer.add_experiment(an_experiment("ab")) != experiment);
+    const auto trial_id = writer.add_trial(a_trial("aa"));
+    CHECK(writer.add_trial(a_trial("aa")) == trial_id);
+    CHECK(writer.add_trial(a_trial("ab")) != trial_id);
 }
 
 TEST_CASE("a diff is stored compressed, also where its hash alone came first") {
@@ -73,14 +73,14 @@ TEST_CASE("the newest spec of a sweep is shown, and using an older one makes it 
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     Writer writer(file);
-    const auto one = writer.add_experiment(an_experiment("aa"));
-    const auto two = writer.add_experiment(an_experiment("bb"));
+    const auto one = writer.add_trial(a_trial("aa"));
+    const auto two = writer.add_trial(a_trial("bb"));
     const Sweep older{"quick", "s1", "a", "[]"}, newer{"quick", "s2", "b", "[]"};
     const auto first = writer.add_sweep(older);
-    writer.add_member(first, one, {0, "baseline", "{}"});
+    writer.add_place(first, one, {0, "baseline", "{}"});
     const auto second = writer.add_sweep(newer);
     CHECK(second != first);
-    writer.add_member(second, two, {0, "baseline", "{}"});
+    writer.add_place(second, two, {0, "baseline", "{}"});
     writer.add_sweep({"other", "s3", "c", "[]"});
 
     const Reader reader(file);
@@ -113,16 +113,16 @@ TEST_CASE("a sweep keeps the claims that it first ran under") {
 TEST_CASE("an experiment may belong to two recipes of one sweep") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
-    const auto shared = writer.add_experiment(an_experiment("aa"));
+    const auto shared = writer.add_trial(a_trial("aa"));
     const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"});
-    writer.add_member(sweep, shared, {1, "ltd", "{}"});
-    writer.add_member(sweep, shared, {0, "baseline", "{}"});
-    writer.add_member(sweep, shared, {0, "baseline", "{}"});
+    writer.add_place(sweep, shared, {1, "ltd", "{}"});
+    writer.add_place(sweep, shared, {0, "baseline", "{}"});
+    writer.add_place(sweep, shared, {0, "baseline", "{}"});
     const Reader reader(folder / "results.db");
     const SweepResults results = reader.sweep("quick");
     REQUIRE(results.trials.size() == 2);
-    CHECK(results.trials[0].case_key == "baseline");
-    CHECK(results.trials[1].case_key == "ltd");
+    CHECK(results.trials[0].recipe == "baseline");
+    CHECK(results.trials[1].recipe == "ltd");
     CHECK(reader.trial(hash_of("aa")).config_hash == hash_of("aa"));
 }
 
@@ -142,11 +142,11 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     CHECK(live[0].process.start_ticks == 456);
     CHECK(live[0].process.boot_id == "boot");
 
-    // One live attempt an experiment.
-    CHECK_THROWS_WITH(writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2)),
+    // One live attempt a trial.
+    CHECK_THROWS_WITH(writer.begin_attempt(one.trial_id, one.code, one.host, an_attempt("a2", 2)),
                       ContainsSubstring("still live"));
-    CHECK(writer.next_attempt_number(one.experiment) == 2);
-    CHECK_FALSE(writer.is_trained(one.experiment));
+    CHECK(writer.next_attempt_number(one.trial_id) == 2);
+    CHECK_FALSE(writer.is_trained(one.trial_id));
 
     Outcome failed;
     failed.state = "failed";
@@ -155,7 +155,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     failed.error = "loss is NaN at step 3";
     writer.end_attempt(one.attempt, failed);
     CHECK(writer.live_attempts().empty());
-    CHECK_FALSE(writer.is_trained(one.experiment));
+    CHECK_FALSE(writer.is_trained(one.trial_id));
     TrialRow row = reader.trial(hash_of("cafe01").substr(0, 8));
     CHECK(row.state == "failed");
     CHECK(row.fail_class == "nan");
@@ -169,11 +169,11 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     CHECK_THROWS_WITH(writer.set_running(one.attempt, {}, 1), ContainsSubstring("already ended"));
     CHECK_THROWS_AS(writer.end_attempt(999, ended_ok()), Error);
 
-    const auto second = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a2", 2));
+    const auto second = writer.begin_attempt(one.trial_id, one.code, one.host, an_attempt("a2", 2));
     writer.end_attempt(second, ended_ok());
-    CHECK(writer.is_trained(one.experiment));
-    // An attempt that ended ok represents its experiment, whatever comes later.
-    const auto third = writer.begin_attempt(one.experiment, one.code, one.host, an_attempt("a3", 3));
+    CHECK(writer.is_trained(one.trial_id));
+    // An attempt that ended ok represents its trial, whatever comes later.
+    const auto third = writer.begin_attempt(one.trial_id, one.code, one.host, an_attempt("a3", 3));
     writer.end_attempt(third, failed);
     row = reader.trial(hash_of("cafe01"));
     CHECK(row.state == "ok");
@@ -203,9 +203,9 @@ TEST_CASE("text from outside is data, never SQL") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const std::string evil = "x'); DROP TABLE attempt; --";
-    const auto experiment = writer.add_experiment(an_experiment(evil));
+    const auto trial_id = writer.add_trial(a_trial(evil));
     const auto sweep = writer.add_sweep({evil, evil, evil, "[]"});
-    writer.add_member(sweep, experiment, {0, evil, "{}"});
+    writer.add_place(sweep, trial_id, {0, evil, "{}"});
     const Reader reader(folder / "results.db");
     CHECK(reader.sweep(evil).trials.at(0).label == evil + " label");
     CHECK(reader.trial(evil + "/1").config_hash == hash_of(evil));
@@ -214,13 +214,13 @@ TEST_CASE("text from outside is data, never SQL") {
 
 namespace {
 
-// Begins an attempt at the one experiment of `one`.
+// Begins an attempt at the one trial of `one`.
 std::int64_t begin(OneAttempt& one, const std::string& uid, std::int64_t number, const Shape& shape,
                    const std::optional<Price>& price) {
     NewAttempt attempt = an_attempt(uid, number);
     attempt.shape = shape;
     attempt.price = price;
-    return one.writer.begin_attempt(one.experiment, one.code, one.host, attempt);
+    return one.writer.begin_attempt(one.trial_id, one.code, one.host, attempt);
 }
 
 // Its journal says where it went on from; then it ends so.
@@ -304,7 +304,7 @@ TEST_CASE("sweeps of one name are distinguished by their hashes") {
     Writer writer(folder / "results.db");
     const auto add = [&](const char* sha256, const char* hash, const char* overrides) {
         const auto sweep = writer.add_sweep({"quick", sha256, "", overrides});
-        writer.add_member(sweep, writer.add_experiment(an_experiment(hash)), {0, "baseline", "{}"});
+        writer.add_place(sweep, writer.add_trial(a_trial(hash)), {0, "baseline", "{}"});
     };
     add("abc1230000000", "aa", "[]");
     add("abd4560000000", "bb", R"([{"path":"train.learning_rate","value":0.001},{"path":"data.corpus","value":"x"}])");
@@ -329,8 +329,8 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"});
-    const auto add = [&](const char* hash, std::int64_t seed, const Member& member) {
-        writer.add_member(sweep, writer.add_experiment(an_experiment(hash, seed)), member);
+    const auto add = [&](const char* hash, std::int64_t seed, const TrialPlace& place) {
+        writer.add_place(sweep, writer.add_trial(a_trial(hash, seed)), place);
     };
     add("ab19", 1, {0, "baseline", R"({"train.budget_fraction":1.0})"});
     add("ab02", 1, {1, "baseline", R"({"train.budget_fraction":0.5})"});
@@ -338,7 +338,7 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     const Reader reader(folder / "results.db");
     REQUIRE(
         (hash_of("ab19").starts_with("3") && hash_of("ab02").starts_with("3") && !hash_of("cd03", 2).starts_with("3")));
-    CHECK(reader.trial(hash_of("cd03", 2).substr(0, 4)).case_key == "ltd/half");
+    CHECK(reader.trial(hash_of("cd03", 2).substr(0, 4)).recipe == "ltd/half");
     CHECK(reader.trial("ltd/half/2").config_hash == hash_of("cd03", 2));
     CHECK(reader.trial(hash_of("ab02")).axes_json == R"({"train.budget_fraction":0.5})");
     CHECK(reader.trial(hash_of("ab02")).state == "pending");
@@ -402,13 +402,13 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     const auto begin = [&](const char* uid, std::int64_t number, Work work) {
         NewAttempt attempt = an_attempt(uid, number);
         attempt.work = work;
-        return writer.begin_attempt(one.experiment, one.code, one.host, attempt);
+        return writer.begin_attempt(one.trial_id, one.code, one.host, attempt);
     };
     ingest(one.attempt, trained("first model"));
-    CHECK(writer.unscored(one.experiment, {"k1"}) == std::vector<std::string>{"k1"});
+    CHECK(writer.unscored(one.trial_id, {"k1"}) == std::vector<std::string>{"k1"});
     ingest(begin("s1", 2, Work::score), scored("k1", "first model", 3.5));
-    CHECK(writer.unscored(one.experiment, {"k1", "k2"}) == std::vector<std::string>{"k2"});
-    CHECK(writer.trainings(one.experiment) == 1);
+    CHECK(writer.unscored(one.trial_id, {"k1", "k2"}) == std::vector<std::string>{"k2"});
+    CHECK(writer.trainings(one.trial_id) == 1);
 
     // Scores of a task without a closing line do not count, whatever their attempt.
     const auto half = begin("s2", 3, Work::score);
@@ -422,9 +422,9 @@ TEST_CASE("scores are of the newest trained model: another's bits leave its task
     CHECK(reader.trial(hash_of("cafe01")).scoring_rows.size() == 2);
 
     ingest(begin("t2", 4, Work::train), trained("second model"));
-    CHECK(writer.unscored(one.experiment, {"k1"}) == std::vector<std::string>{"k1"});
+    CHECK(writer.unscored(one.trial_id, {"k1"}) == std::vector<std::string>{"k1"});
     ingest(begin("s3", 5, Work::score), scored("k1", "second model", 2.5));
-    CHECK(writer.unscored(one.experiment, {"k1"}).empty());
+    CHECK(writer.unscored(one.trial_id, {"k1"}).empty());
     CHECK(reader.trial(hash_of("cafe01")).scores.at(0).value == 2.5);
     CHECK(reader.trial(hash_of("cafe01")).scores.at(0).model_sha256 == "second model");
 }
@@ -433,12 +433,12 @@ TEST_CASE("an imported model's stated cost belongs to its place in a sweep and m
     const TemporaryFolder folder;
     Writer writer(folder / "results.db");
     const auto sweep = writer.add_sweep({"quick", "s1", "", "[]"}), other = writer.add_sweep({"slow", "s2", "", "[]"});
-    const auto experiment = writer.add_experiment(an_experiment("ab01"));
+    const auto trial_id = writer.add_trial(a_trial("ab01"));
     ImportedModel model{"models/gpt2", "llm.c", "abc", 9e9, 2e18, 30, 44000, "its \"card\""};
-    Member member{0, "gpt2", "{}"};
-    member.imported = model;
-    writer.add_member(sweep, experiment, member);
-    const auto attempt = writer.begin_attempt(experiment, writer.add_code(a_code()), writer.add_host(a_host()), [] {
+    TrialPlace place{0, "gpt2", "{}"};
+    place.imported = model;
+    writer.add_place(sweep, trial_id, place);
+    const auto attempt = writer.begin_attempt(trial_id, writer.add_code(a_code()), writer.add_host(a_host()), [] {
         NewAttempt priced = an_attempt("u1");
         priced.price = Price{"x", 0, 3600, "me"};
         return priced;
@@ -452,11 +452,11 @@ TEST_CASE("an imported model's stated cost belongs to its place in a sweep and m
     CHECK(trial.device_seconds == 0);
     CHECK(reader.trial(hash_of("ab01")).imported == model);
     model.usd = 1;
-    member.imported = model;
-    writer.add_member(sweep, experiment, member);
+    place.imported = model;
+    writer.add_place(sweep, trial_id, place);
     CHECK(reader.sweep("quick").trials.at(0).imported == model);
-    member.imported.reset();
-    writer.add_member(other, experiment, member);
+    place.imported.reset();
+    writer.add_place(other, trial_id, place);
     CHECK_FALSE(reader.sweep("slow").trials.at(0).imported.has_value());
     CHECK(reader.sweep("slow").trials.at(0).usd.has_value());
     CHECK(reader.sweep("quick").trials.at(0).imported == model);

@@ -26,7 +26,7 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
     struct Change {
         const char *name, *sql, *says;
     };
-    const std::string budget = hashed_experiment(1, 0.5).config_hash;
+    const std::string budget = hashed_trial(1, 0.5).config_hash;
     for (const Change& change_of : {
              Change{"value", "config_json = replace(config_json, '\"budget_tokens\":1000', '\"budget_tokens\":2000')",
                     "its configuration hash is "},
@@ -53,7 +53,7 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
         refused([&] { reader.evidence_parts("quick", 1); });
         if (std::string(change_of.name) == "hash") continue;  // the row is of no trial that anybody plans
         Writer writer(measured.file());
-        refused([&] { writer.add_experiment(hashed_experiment(1, 0.5)); });
+        refused([&] { writer.add_trial(hashed_trial(1, 0.5)); });
         refused([&] { writer.merge({{"text", text}}); });
     }
 }
@@ -64,7 +64,7 @@ TEST_CASE("A row is not shown as changed where its configuration says the same i
         measured.file(),
         fmt::format("UPDATE experiment SET config_json = ' ' || replace(config_json, '/home/me/sweeps', '/elsewhere')"
                     " WHERE config_hash = '{}'",
-                    hashed_experiment(1, 0.5).config_hash));
+                    hashed_trial(1, 0.5).config_hash));
     CHECK(Reader(measured.file()).sweep("quick").trials.size() == 4);
 }
 

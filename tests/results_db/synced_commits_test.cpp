@@ -58,11 +58,11 @@ TEST_CASE("the end of an attempt is on the disk when it is stored, and no other 
     const test::TemporaryFolder folder;
     const CountingFiles files;
     Writer writer(folder / "results.db");
-    const auto experiment = writer.add_experiment(test::an_experiment("h"));
+    const auto trial_id = writer.add_trial(test::a_trial("h"));
     const auto code = writer.add_code(test::a_code()), host = writer.add_host(test::a_host());
     for (int number = 1; number <= 2; ++number) {
         const auto attempt =
-            writer.begin_attempt(experiment, code, host, test::an_attempt("u" + std::to_string(number), number));
+            writer.begin_attempt(trial_id, code, host, test::an_attempt("u" + std::to_string(number), number));
         writer.set_running(attempt, {}, 1000);
         const int before = syncs_of_log;
         Outcome outcome;
@@ -71,7 +71,7 @@ TEST_CASE("the end of an attempt is on the disk when it is stored, and no other 
         writer.end_attempt(attempt, outcome);
         CHECK(syncs_of_log > before);
         const int after = syncs_of_log;
-        writer.add_experiment(test::an_experiment("other" + std::to_string(number)));
+        writer.add_trial(test::a_trial("other" + std::to_string(number)));
         CHECK(syncs_of_log == after);
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A trial program of a few shell lines, and a sweep whose cases say what it shall do.
+// A trial program of a few shell lines, and a sweep whose recipes say what it shall do.
 
 #include <fmt/format.h>
 
@@ -57,8 +57,8 @@ esac
 
 class FakeSweep {
  public:
-    // One trial a case, in one block of a single seed.
-    explicit FakeSweep(const std::vector<std::string>& cases) {
+    // One trial a recipe, in one block of a single seed.
+    explicit FakeSweep(const std::vector<std::string>& recipes) {
         const std::filesystem::path script = folder.write("trial.sh", kScript);
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
         options.root = folder.path / "root";
@@ -69,26 +69,26 @@ class FakeSweep {
         spec.sha256 = sha256("fake");
         spec.text = "name = \"fake\"\n";
         spec.seeds = {1};
-        spec.baseline = cases.front();
+        spec.baseline = recipes.front();
         spec.stages.emplace_back();
         spec.price = results_db::Price{"test-cpu", 0, 3.6, "a test"};
-        for (const std::string& name : cases) {
-            spec.cases.push_back({name, name, {}, {}});
-            sweeps::Point point;
-            point.ordinal = static_cast<std::int64_t>(points.size());
-            point.case_name = point.label = name;
-            point.seed = point.config.seed = 1;
-            point.seeds = {1};
-            point.config.data.embedded_bytes = 2000;
-            point.config.train.budget_tokens = 1000;  // none would be an imported model
-            point.config.train.micro_batch_size = point.config.train.batch_size;
-            experiments::resolve_data(point.config);
-            point.config.checkpoint.grace_seconds = 0.3;
-            point.config.train.learning_rate = 1e-3 * static_cast<double>(1 + points.size());  // each its own hash
-            point.config_hash = experiments::config_hash(point.config);
-            point.variant_hash = experiments::variant_hash(point.config);
-            point.projection.flops = 1e9;
-            points.push_back(point);
+        for (const std::string& name : recipes) {
+            spec.recipes.push_back({name, name, {}, {}});
+            sweeps::Trial trial;
+            trial.ordinal = static_cast<std::int64_t>(trials.size());
+            trial.recipe = trial.label = name;
+            trial.seed = trial.config.seed = 1;
+            trial.seeds = {1};
+            trial.config.data.embedded_bytes = 2000;
+            trial.config.train.budget_tokens = 1000;  // none would be an imported model
+            trial.config.train.micro_batch_size = trial.config.train.batch_size;
+            experiments::resolve_data(trial.config);
+            trial.config.checkpoint.grace_seconds = 0.3;
+            trial.config.train.learning_rate = 1e-3 * static_cast<double>(1 + trials.size());  // each its own hash
+            trial.config_hash = experiments::config_hash(trial.config);
+            trial.variant_hash = experiments::variant_hash(trial.config);
+            trial.projection.flops = 1e9;
+            trials.push_back(trial);
         }
         write_journals();
     }
@@ -105,7 +105,7 @@ class FakeSweep {
                 sweep.said = read_file(path);
             }
         } close{*this, file};
-        return sweeps::run_sweep(spec, points, options);
+        return sweeps::run_sweep(spec, trials, options);
     }
 
     // Runs it in a process of its own; its pid. The exit status is the run's.
@@ -152,7 +152,7 @@ class FakeSweep {
 
     Folder folder;
     sweeps::Spec spec;
-    std::vector<sweeps::Point> points;
+    std::vector<sweeps::Trial> trials;
     sweeps::DriverOptions options;
     std::string said;
 

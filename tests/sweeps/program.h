@@ -146,8 +146,8 @@ duration = 0.8
 // A sweep file beside a root that is not there yet.
 class TinySweep {
  public:
-    explicit TinySweep(const std::string& cases, const std::string& seeds = "[1]") {
-        file = folder.write("tiny.toml", "name = \"tiny\"\nseeds = " + seeds + "\n" + kTinyDefaults + cases);
+    explicit TinySweep(const std::string& recipes, const std::string& seeds = "[1]") {
+        file = folder.write("tiny.toml", "name = \"tiny\"\nseeds = " + seeds + "\n" + kTinyDefaults + recipes);
     }
 
     std::vector<std::string> command(const std::string& name, const std::vector<std::string>& more = {}) const {

@@ -1,5 +1,5 @@
 #pragma once
-// Claims on a table of two cases at two budgets, and sweeps whose truth is known.
+// Claims on a table of two recipes at two budgets, and sweeps whose truth is known.
 
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ inline PublishedTable table_of(std::vector<Claim> claims) {
     table.name = "a_table";
     for (const ClaimedRow& row : {kBase, kBaseHalf, kTech, kTechHalf}) {
         PublishedRow printed;
-        printed.case_name = row.case_name;
+        printed.recipe = row.recipe;
         printed.budget_fraction = row.budget_fraction;
         table.rows.push_back(printed);
     }
@@ -55,7 +55,7 @@ inline results_db::SweepResults sweep_with(const std::vector<ClaimedLosses>& row
         std::int64_t seed = 0;
         for (const double loss : row.losses) {
             ++seed;
-            trials.push_back(a_finished_trial(row.row.case_name.c_str(),
+            trials.push_back(a_finished_trial(row.row.recipe.c_str(),
                                               row.row.budget_fraction == 1 ? kFullBudget : kHalfBudget, seed, loss,
                                               row.wall_ms + seed));
             trials.back().train_seconds = static_cast<double>(row.wall_ms + seed) / 1000;

@@ -60,9 +60,9 @@ TEST_CASE("a claim has its rows, its quantities and its margins") {
     CHECK(claim.statement == "it is so");
     CHECK(claim.source == "page 1");
     CHECK(to_text(claim.kind) == "no_worse");
-    CHECK(claim.of.case_name == "both");
+    CHECK(claim.of.recipe == "both");
     CHECK(claim.of.budget_fraction == 0.5);
-    CHECK(claim.against->case_name == "baseline");
+    CHECK(claim.against->recipe == "baseline");
     CHECK(claim.against->budget_fraction == 1.0);
     CHECK(!claim.from);
     CHECK(claim.paper.column == "zero_shot");

@@ -14,16 +14,15 @@ using namespace deft;
 using namespace deft::reporting;
 using results_db::SweepResults;
 using results_db::TrialRow;
-using Row = ClaimedLosses;
 
 TEST_CASE("rows that do not count lend no variance") {
-    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    std::vector<ClaimedLosses> rows = quiet_rows(2, 2.5, 1.9, 2);
     rows[1].losses = {1, 2.5, 4};
     SweepResults sweep = sweep_with(rows);
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     CHECK(judged(claim, sweep).outcome == Outcome::unclear);
     for (TrialRow& trial : sweep.trials)
-        if (trial.case_key == "base" && trial.axes_json == kHalfBudget) trial.last_point->step = 100;
+        if (trial.recipe == "base" && trial.axes_json == kHalfBudget) trial.last_point->step = 100;
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
 
@@ -63,7 +62,7 @@ TEST_CASE("seeds of a later stage are averaged within the seed that they nest in
     SweepResults sweep = sweep_with({{kBase, {2, 2.01, 1.99}}, {kTechHalf, {1, 3, 1, 3.02, 1, 2.98}}});
     std::size_t nested = 0;
     for (TrialRow& trial : sweep.trials)
-        if (trial.case_key == "tech") {
+        if (trial.recipe == "tech") {
             trial.seeds = fmt::format("{}.{}", nested / 2 + 1, nested % 2 + 1);
             ++nested;
         }
@@ -82,7 +81,7 @@ TEST_CASE("rows of another stage lend no variance, and are compared with none of
     }
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
     for (TrialRow& trial : sweep.trials)
-        if (trial.case_key == "tech" && trial.stage == "pretrain") trial.scores.clear();
+        if (trial.recipe == "tech" && trial.stage == "pretrain") trial.scores.clear();
     CHECK(judged(claim, sweep).outcome == Outcome::missing);
     CHECK_THAT(judged(claim, sweep).text,
                ContainsSubstring("tech at 50% has it in stage finetune, and base at 100% in stage pretrain"));
@@ -92,10 +91,10 @@ TEST_CASE("A row that is stale has no value to judge a claim by, and none of its
     const SweepResults fresh = sweep_with(quiet_rows(1, 1.1, 1, 1.1));
     const Claim claim = a_claim(ClaimKind::no_worse, kTech, kBase, 0.05);
     CHECK(judged(claim, fresh).outcome == Outcome::holds);
-    for (const char* case_key : {"tech", "base"}) {
+    for (const char* recipe : {"tech", "base"}) {
         SweepResults sweep = fresh;
         for (TrialRow& trial : sweep.trials)
-            if (trial.case_key == case_key && trial.axes_json == kFullBudget && trial.seed == 2)
+            if (trial.recipe == recipe && trial.axes_json == kFullBudget && trial.seed == 2)
                 trial.stale = "data: the training data has changed";
         const CheckFinding finding = judged(claim, sweep);
         CHECK(finding.outcome == Outcome::missing);
@@ -123,7 +122,7 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     const auto score = [&](double of_base) {
         for (TrialRow& trial : sweep.trials) {
-            const double above = trial.case_key == "base" ? of_base : 0.7;
+            const double above = trial.recipe == "base" ? of_base : 0.7;
             results_db::ScoreRow row;
             row.task = "piqa";
             row.measure = "acc";
@@ -151,10 +150,10 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
     const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
     const auto text = [&] { return check_claims(table, sweep, {}).front().judged.finding.text; };
     CHECK(text().find("learning rate") == std::string::npos);
-    const auto search = [&](const char* case_key, const char* best, const char* other) {
+    const auto search = [&](const char* recipe, const char* best, const char* other) {
         for (const auto& [rate, loss] : {std::pair{best, 2.0}, {other, 3.0}})
             sweep.searched.push_back(a_finished_trial(
-                case_key, fmt::format(R"({{"train.budget_fraction":1.0,"train.learning_rate":{}}})", rate).c_str(), 7,
+                recipe, fmt::format(R"({{"train.budget_fraction":1.0,"train.learning_rate":{}}})", rate).c_str(), 7,
                 loss));
     };
     search("another", "0.001", "0.002");
@@ -171,12 +170,12 @@ TEST_CASE("Beside a verdict stands that the best learning rate of one of its row
 
 TEST_CASE("a claim on time is unclear where contention affected its rows differently") {
     const Claim claim = a_claim_on_time(0.9);
-    const std::vector<Row> rows = rows_of_half_the_time();
+    const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
     const auto with_share = [&](double of_base) {
         SweepResults sweep = sweep_with(rows);
         for (TrialRow& trial : sweep.trials) {
             results_db::AttemptRow attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
-            attempt.cpu_seconds = trial.case_key == "base" ? 10 * of_base : 9.9;
+            attempt.cpu_seconds = trial.recipe == "base" ? 10 * of_base : 9.9;
             add_attempt(trial, attempt);
         }
         return judged(claim, sweep);
@@ -192,11 +191,11 @@ TEST_CASE("a claim on dollars is judged by the rule of the seconds that they fol
     Claim claim = a_claim_on_time(0.9);
     claim.proxy.quantity = parse_quantity("cost usd", {});
     claim.proxy.unit = "USD";
-    const std::vector<Row> rows = rows_of_half_the_time();
+    const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
     const auto outcome = [&](const char* processor, double of_base) {
         SweepResults sweep = sweep_with(rows);
         for (TrialRow& trial : sweep.trials) {
-            const bool is_base = trial.case_key == "base";
+            const bool is_base = trial.recipe == "base";
             auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_base ? processor : "Example CPU");
             attempt.cpu_seconds = is_base ? 10 * of_base : 9.9;
             add_attempt(trial, attempt);
@@ -211,22 +210,22 @@ TEST_CASE("a claim on dollars is judged by the rule of the seconds that they fol
 
 TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {
     const Claim claim = a_claim_on_time(0.9);
-    const std::vector<Row> rows = rows_of_half_the_time();
+    const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
     SweepResults sweep = sweep_with(rows);
     for (TrialRow& trial : sweep.trials) add_attempt(trial, an_attempt_on({"cpu", 2, 1, 1}, {10, 0, 0, 0, 0}));
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
-    const auto on_four = [](SweepResults of, const std::string& case_key, std::int64_t seed) {
+    const auto on_four = [](SweepResults of, const std::string& recipe, std::int64_t seed) {
         for (TrialRow& trial : of.trials)
-            if (trial.case_key == case_key && trial.seed == seed) trial.attempt_rows[0].shape.devices = 4;
+            if (trial.recipe == recipe && trial.seed == seed) trial.attempt_rows[0].shape.devices = 4;
         return of;
     };
-    CheckFinding finding = judged(claim, on_four(sweep, kTechHalf.case_name, 2));
+    CheckFinding finding = judged(claim, on_four(sweep, kTechHalf.recipe, 2));
     CHECK(finding.outcome == Outcome::missing);
     CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("4 threads of Example CPU"));
     // Every trial of one row went on elsewhere: it has no time at all.
     SweepResults moved = sweep;
     for (TrialRow& trial : moved.trials)
-        if (trial.case_key == kBase.case_name) add_attempt(trial, an_attempt_on({"cpu", 8, 1, 1}, {10, 0, 0, 0, 0}));
+        if (trial.recipe == kBase.recipe) add_attempt(trial, an_attempt_on({"cpu", 8, 1, 1}, {10, 0, 0, 0, 0}));
     finding = judged(claim, moved);
     CHECK(finding.outcome == Outcome::missing);
     CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("8 threads of Example CPU"));

@@ -17,12 +17,11 @@ using namespace deft;
 using namespace deft::reporting;
 using results_db::SweepResults;
 using results_db::TrialRow;
-using Row = ClaimedLosses;
 
 // Four rows of variance 1e-4: pooled 1e-4 with 8 degrees; the standard error of a difference is 0.00816, t(95%,
 // 8) 1.8595, so that a bound is 0.01518 from the difference.
 TEST_CASE("no worse, better, equal and best: bounds against margins") {
-    const auto outcome = [](const Claim& claim, const std::vector<Row>& rows) {
+    const auto outcome = [](const Claim& claim, const std::vector<ClaimedLosses>& rows) {
         return judged(claim, sweep_with(rows)).outcome;
     };
     const Claim no_worse = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
@@ -115,7 +114,7 @@ TEST_CASE("the chances that are told are those of the verdict, or of the nearer 
 }
 
 TEST_CASE("ratios are judged by logarithms") {
-    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    std::vector<ClaimedLosses> rows = quiet_rows(2, 2.5, 1.9, 2);
     rows[0].wall_ms = 100'000;
     rows[3].wall_ms = 50'000;
     Claim fraction = a_claim(ClaimKind::at_most_fraction, kTechHalf, kBase, 0.51);
@@ -142,7 +141,7 @@ TEST_CASE("ratios are judged by logarithms") {
 TEST_CASE("the effect that seeds would show is told as a part of what is claimed") {
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     for (TrialRow& trial : sweep.trials) {
-        const bool is_full = trial.axes_json == kFullBudget, is_loud = is_full == (trial.case_key == "base");
+        const bool is_full = trial.axes_json == kFullBudget, is_loud = is_full == (trial.recipe == "base");
         const double factor = !is_loud || trial.seed == 2 ? 1 : trial.seed == 1 ? 0.8 : 1.25;
         trial.last_point->wall_ms = static_cast<std::int64_t>(factor * (is_full ? 100'000 : 50'000));
     }
@@ -169,7 +168,7 @@ TEST_CASE("the share of a gap that is closed has an interval, and none where the
 
 TEST_CASE("what cannot be judged says why") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
-    std::vector<Row> rows = quiet_rows(2, 2.5, 1.9, 2);
+    std::vector<ClaimedLosses> rows = quiet_rows(2, 2.5, 1.9, 2);
     rows[3].losses = {2, 2.01};
     CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("no verdict below 3 seeds: tech at 50% has 2"));
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::unclear);
@@ -179,7 +178,7 @@ TEST_CASE("what cannot be judged says why") {
     rows[2].losses.clear();
     CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("the sweep has no case tech"));
     rows = quiet_rows(2, 2.5, 1.9, 2);
-    for (Row& row : rows) row.losses = {2, 2, 2};
+    for (ClaimedLosses& row : rows) row.losses = {2, 2, 2};
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::unclear);
     CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("without any spread over seeds"));
     rows = quiet_rows(2, 2.5, 1.9, 2);
@@ -273,10 +272,10 @@ TEST_CASE("tables whose truth is at every margin: the family is wrong as often a
     constexpr int kTables = 600;
     int holds = 0, fails = 0;
     for (int trial = 0; trial < kTables; ++trial) {
-        std::vector<Row> rows = {{kBase, {}}};
+        std::vector<ClaimedLosses> rows = {{kBase, {}}};
         for (int i = 0; i < 4; ++i) rows.push_back({{fmt::format("tech{}", i), 1}, {}});
-        for (Row& row : rows)
-            for (int s = 0; s < 3; ++s) row.losses.push_back((row.row.case_name == "base" ? 2 : 3) + normal(random));
+        for (ClaimedLosses& row : rows)
+            for (int s = 0; s < 3; ++s) row.losses.push_back((row.row.recipe == "base" ? 2 : 3) + normal(random));
         bool any_holds = false, any_fails = false;
         for (const ClaimFinding& one : check_claims(table, sweep_with(rows), {})) {
             any_holds = any_holds || one.judged.finding.outcome == Outcome::holds;

@@ -1,4 +1,4 @@
-// Claims where seeds are not independent draws: one seed that moves all cases alike, fine-tuning seeds that nest in
+// Claims where seeds are not independent draws: one seed that moves all recipes alike, fine-tuning seeds that nest in
 // pretraining seeds; and the count of seeds that a verdict lacks.
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ PublishedTable a_table(ContrastMethod method) {
     return table;
 }
 
-std::string case_name(int row) {
+std::string recipe(int row) {
     return row == 0 ? "base" : row == 1 ? "tech" : fmt::format("other{}", row);
 }
 
@@ -73,14 +73,14 @@ struct World {
 
     double draw() { return normal(random); }
 
-    // Losses of deviation 1, of which `shared` of the variance comes from the seed and is the same in all cases.
+    // Losses of deviation 1, of which `shared` of the variance comes from the seed and is the same in all recipes.
     std::vector<TrialRow> correlated(int seeds, double shared, double tech_is_worse_by) {
         std::vector<TrialRow> trials;
         for (int seed = 1; seed <= seeds; ++seed) {
             const double of_seed = std::sqrt(shared) * draw();
             for (int row = 0; row < kCases; ++row)
                 trials.push_back(a_finished_trial(
-                    case_name(row).c_str(), kFullBudget, seed,
+                    recipe(row).c_str(), kFullBudget, seed,
                     50 + (row == 1 ? tech_is_worse_by : 0) + of_seed + std::sqrt(1 - shared) * draw()));
         }
         return trials;
@@ -95,7 +95,7 @@ struct World {
                 const double of_first = draw();
                 for (int second = 1; second <= finetuned; ++second) {
                     const std::int64_t seed = as_units ? first * 100 + second : second;
-                    trials.push_back(a_finished_trial(case_name(row).c_str(), kFullBudget, seed,
+                    trials.push_back(a_finished_trial(recipe(row).c_str(), kFullBudget, seed,
                                                       50 + (row == 1 ? tech_is_worse_by : 0) + of_first + draw()));
                     if (!as_units) trials.back().seeds = fmt::format("{}.{}", first, second);
                 }

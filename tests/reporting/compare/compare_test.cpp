@@ -18,13 +18,13 @@ namespace {
 // Of three seeds at both budgets, each with a curve of ten steps.
 struct Swept {
     SweepResults sweep;
-    std::vector<Variant> rows;
+    std::vector<Row> rows;
     Curves curves;
 
-    explicit Swept(const char* name, const std::vector<const char*>& cases, std::size_t seeds = 3) {
+    explicit Swept(const char* name, const std::vector<const char*>& recipes, std::size_t seeds = 3) {
         std::vector<TrialRow> trials;
         double loss = 1;
-        for (const char* one : cases)
+        for (const char* one : recipes)
             for (const char* axes : {kFullBudget, kHalfBudget})
                 for (std::size_t seed = 1; seed <= seeds; ++seed)
                     trials.push_back(a_finished_trial(one, axes, static_cast<std::int64_t>(seed), loss += 0.5));
@@ -32,7 +32,7 @@ struct Swept {
         sweep.name = name;
         sweep.spec_sha256 = "0123456789abcdef";
         for (TrialRow& trial : sweep.trials) {
-            trial.config_json = R"({"case":")" + trial.case_key + R"(","train":)" + trial.axes_json + "}";
+            trial.config_json = R"({"case":")" + trial.recipe + R"(","train":)" + trial.axes_json + "}";
             trial.config_hash = sweep.name + trial.config_hash;
             results_db::TrialCurve& curve = curves[trial.config_hash];
             for (int step = 1; step <= 10; ++step) {
@@ -44,14 +44,14 @@ struct Swept {
                 curve.points.push_back(point);
             }
         }
-        rows = variants_of(sweep);
+        rows = rows_of(sweep);
     }
 
     CompareSide all() const { return {sweep.name, &sweep, &rows, &curves, Kind::sweep, rows}; }
-    CompareSide of_case(const char* case_key) const {
-        CompareSide side{sweep.name + ":" + case_key, &sweep, &rows, &curves, Kind::case_rows, {}};
-        for (const Variant& row : rows)
-            if (row.case_key == case_key) side.chosen.push_back(row);
+    CompareSide of_recipe(const char* recipe) const {
+        CompareSide side{sweep.name + ":" + recipe, &sweep, &rows, &curves, Kind::recipe_rows, {}};
+        for (const Row& row : rows)
+            if (row.recipe == recipe) side.chosen.push_back(row);
         return side;
     }
     CompareSide row(std::size_t at) const {
@@ -90,12 +90,12 @@ TEST_CASE("two rows are compared as they are, two cases budget by budget, two sw
     CHECK(rows.rows[0].b == "one@0123456789ab:CL[budget_fraction=0.5]");
     REQUIRE(rows.rows[0].configuration.size() == 2);
     CHECK(to_text(rows.rows[0].configuration[0]) == R"(case: "plain" -> "CL")");
-    const Comparison cases = compared(swept.of_case("plain"), swept.of_case("CL"));
-    REQUIRE(cases.rows.size() == 2);
-    CHECK(cases.rows[1].b == "one@0123456789ab:CL[budget_fraction=0.5]");
-    CHECK(cases.rows[1].a == "one@0123456789ab:plain[budget_fraction=0.5]");
-    // A row beside a case is compared with the case's row of its budget.
-    const Comparison mixed = compared(swept.row(1), swept.of_case("CL"));
+    const Comparison recipes = compared(swept.of_recipe("plain"), swept.of_recipe("CL"));
+    REQUIRE(recipes.rows.size() == 2);
+    CHECK(recipes.rows[1].b == "one@0123456789ab:CL[budget_fraction=0.5]");
+    CHECK(recipes.rows[1].a == "one@0123456789ab:plain[budget_fraction=0.5]");
+    // A row beside a recipe is compared with the recipe's row of its budget.
+    const Comparison mixed = compared(swept.row(1), swept.of_recipe("CL"));
     REQUIRE(mixed.rows.size() == 1);
     CHECK(mixed.rows[0].b == "one@0123456789ab:CL[budget_fraction=0.5]");
     CHECK(mixed.only_b == std::vector<std::string>{"CL[budget_fraction=1.0]"});
@@ -122,7 +122,7 @@ TEST_CASE("what is the same trainings on both sides is not compared") {
     CHECK_THROWS_WITH(compared(swept.row(0), edited.row(0)), ContainsSubstring("are the same trainings"));
     CHECK_THROWS_WITH(compared(swept.all(), edited.all()), ContainsSubstring("are the same trainings"));
     for (TrialRow& trial : edited.sweep.trials)
-        if (trial.case_key == "CL" && trial.axes_json == kHalfBudget) {
+        if (trial.recipe == "CL" && trial.axes_json == kHalfBudget) {
             edited.curves[trial.config_hash + "edited"] = edited.curves.at(trial.config_hash);
             trial.config_hash += "edited";
         }
@@ -144,7 +144,7 @@ TEST_CASE("what is the same trainings on both sides is not compared") {
 TEST_CASE("the verdicts of all rows of a comparison are one family") {
     const Swept swept("one", {"plain", "CL"});
     const Comparison one = compared(swept.row(0), swept.row(2)),
-                     both = compared(swept.of_case("plain"), swept.of_case("CL"));
+                     both = compared(swept.of_recipe("plain"), swept.of_recipe("CL"));
     REQUIRE(one.rows[0].scores.size() == 1);
     CHECK(both.rows[0].scores[0].p_value == one.rows[0].scores[0].p_value);
     CHECK(both.rows[0].scores[0].adjusted_p == Approx(2 * *one.rows[0].scores[0].p_value));
@@ -152,7 +152,7 @@ TEST_CASE("the verdicts of all rows of a comparison are one family") {
 
 TEST_CASE("what a comparison rests on is said below it, once") {
     const Swept swept("one", {"plain", "CL"});
-    const std::string text = printed(compared(swept.of_case("plain"), swept.of_case("CL")));
+    const std::string text = printed(compared(swept.of_recipe("plain"), swept.of_recipe("CL")));
     const std::string shared = "Losses are means over seeds";
     CHECK(text.find(shared) != std::string::npos);
     CHECK(text.find(shared) == text.rfind(shared));
@@ -164,7 +164,7 @@ TEST_CASE("what a comparison rests on is said below it, once") {
     CHECK_THAT(text, ContainsSubstring("the variance pooled over the sweep's rows"));
     Swept unfinished("one", {"plain", "CL"});
     unfinished.sweep.trials[0].state = "failed";
-    unfinished.rows = variants_of(unfinished.sweep);
+    unfinished.rows = rows_of(unfinished.sweep);
     const std::string two = printed(compared(unfinished.row(0), unfinished.row(2)));
     CHECK_THAT(two, ContainsSubstring("1 of 3 trials not finished, and in no number here: plain[budget_fraction=1.0]"));
     CHECK_THAT(two, ContainsSubstring("No verdict on validation loss"));
@@ -182,7 +182,7 @@ TEST_CASE("seconds of two machines are told from seconds of one") {
     for (TrialRow& trial : swept.sweep.trials) {
         results_db::AttemptRow attempt;
         attempt.counts = true;
-        attempt.host.hostname = trial.case_key == "CL" ? "node1" : "node2";
+        attempt.host.hostname = trial.recipe == "CL" ? "node1" : "node2";
         attempt.shape.devices = 2;
         trial.attempt_rows = {attempt};
     }
@@ -195,7 +195,7 @@ TEST_CASE("seconds of two machines are told from seconds of one") {
 TEST_CASE("documents are compared of two trials alone") {
     const Swept swept("one", {"plain", "CL"});
     const auto items = [](const TrialRow& trial, const results_db::ScoreRow&) -> std::string {
-        return trial.case_key == "CL" ? "0 1 1 1 0 -1 -1\n1 2 2 1 0 -1 -1\n" : "0 2 1 0 0 -1 -2\n1 2 2 1 0 -1 -3\n";
+        return trial.recipe == "CL" ? "0 1 1 1 0 -1 -1\n1 2 2 1 0 -1 -1\n" : "0 2 1 0 0 -1 -2\n1 2 2 1 0 -1 -3\n";
     };
     const Comparison trials = compare(swept.trial(0), swept.trial(2), Cost::layer_tokens, items);
     REQUIRE(trials.rows[0].items.size() == 1);
@@ -211,7 +211,7 @@ TEST_CASE("documents are compared of two trials alone") {
 
 TEST_CASE("a comparison as JSON, CSV and a page") {
     const Swept swept("one", {"plain", "CL"});
-    const Comparison comparison = compared(swept.of_case("plain"), swept.of_case("CL"));
+    const Comparison comparison = compared(swept.of_recipe("plain"), swept.of_recipe("CL"));
     const Json json = parse_json(render_comparison_json(comparison));
     CHECK(json.at("schema") == "deft-compare/1");
     CHECK(json.at("a") == "one:plain");

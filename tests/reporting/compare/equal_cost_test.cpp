@@ -34,7 +34,7 @@ TrialCurve a_curve(const std::vector<double>& losses, std::int64_t tokens) {
 
 struct Rows {
     std::vector<TrialRow> trials;
-    Variant variant;
+    Row row;
     Curves curves;
 
     explicit Rows(const char* name, const std::vector<TrialCurve>& of_seeds) {
@@ -43,10 +43,10 @@ struct Rows {
             trials.back().last_point = of_seeds[i].points.back();
             curves[trials.back().config_hash] = of_seeds[i];
         }
-        variant.case_key = variant.name = name;
+        row.recipe = row.name = name;
         for (const TrialRow& trial : trials) {
-            variant.trials.push_back(&trial);
-            variant.ok.push_back(&trial);
+            row.trials.push_back(&trial);
+            row.ok.push_back(&trial);
         }
     }
 };
@@ -123,7 +123,7 @@ TEST_CASE("thinned training curves are not compared, and validations of them sta
     std::erase_if(thinned.points, [](const journal::TrainPoint& point) { return point.step % 4 == 2; });
     const auto compared = [](const TrialCurve& one, const TrialCurve& other) {
         const Rows a("a", {one}), b("b", {other});
-        return compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+        return compared_curves(a.row, a.curves, b.row, b.curves, Cost::layer_tokens);
     };
     CHECK(compared(whole, whole).missing.empty());
     CHECK_THAT(compared(whole, thinned).missing, ContainsSubstring("the training curves of b are thinned"));
@@ -159,8 +159,7 @@ TEST_CASE("training losses are averaged over the last twentieth of what the shor
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i + 1);
     const Rows of_a("a", {a_curve(a, 10)}), of_b("b", {a_curve(b, 10)});
     // A twentieth of 400 tokens is two steps.
-    const ComparedCurves curves =
-        compared_curves(of_a.variant, of_a.curves, of_b.variant, of_b.curves, Cost::layer_tokens);
+    const ComparedCurves curves = compared_curves(of_a.row, of_a.curves, of_b.row, of_b.curves, Cost::layer_tokens);
     CHECK_FALSE(curves.is_validation);
     REQUIRE(curves.a.size() == 1);
     CHECK(curves.a[0].front().consumed == 20);
@@ -180,7 +179,7 @@ TEST_CASE("the same curves by every cost") {
     const auto last_cost = [&](Cost by, std::optional<double> usd) {
         Rows a("a", {curve}), b("b", {curve});
         for (Rows* rows : {&a, &b}) rows->trials[0].usd = usd;
-        const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, by);
+        const ComparedCurves curves = compared_curves(a.row, a.curves, b.row, b.curves, by);
         REQUIRE(curves.missing.empty());
         return curves.a[0].back().consumed;
     };
@@ -191,11 +190,11 @@ TEST_CASE("the same curves by every cost") {
     CHECK(last_cost(Cost::usd, 6.0) == Approx(6));
     Rows a("a", {curve}), b("b", {curve});
     a.trials[0].usd = 6.0;
-    CHECK(compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::usd).a[0].front().consumed == Approx(2));
-    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::usd).missing,
+    CHECK(compared_curves(a.row, a.curves, a.row, a.curves, Cost::usd).a[0].front().consumed == Approx(2));
+    CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::usd).missing,
                ContainsSubstring("b has no price: set [price]"));
     b.trials[0].usd = 0;
-    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::usd).missing,
+    CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::usd).missing,
                ContainsSubstring("b has no price"));
     CHECK(std::string(words_of(Cost::usd).name) == "usd");
     CHECK(std::string(words_of(Cost::layer_tokens).name) == "layer-tokens");
@@ -207,15 +206,15 @@ TEST_CASE("validations on the way are compared where every seed has them, at wha
     TrialCurve once = a_curve({4, 3, 2, 1}, 100);
     once.validation_losses = {{4, 1.5}};
     const Rows a("a", {validated, validated}), b("b", {validated}), c("c", {validated, once});
-    const ComparedCurves both = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+    const ComparedCurves both = compared_curves(a.row, a.curves, b.row, b.curves, Cost::layer_tokens);
     CHECK(both.is_validation);
     REQUIRE(both.a.size() == 2);
     REQUIRE(both.a[1].size() == 2);
     CHECK(both.a[1][0].consumed == 200);
     CHECK(both.a[1][0].loss == 3.5);
     CHECK(both.a[1][1].consumed == 400);
-    CHECK_FALSE(compared_curves(a.variant, a.curves, c.variant, c.curves, Cost::layer_tokens).is_validation);
-    CHECK_FALSE(compared_curves(c.variant, c.curves, a.variant, a.curves, Cost::layer_tokens).is_validation);
+    CHECK_FALSE(compared_curves(a.row, a.curves, c.row, c.curves, Cost::layer_tokens).is_validation);
+    CHECK_FALSE(compared_curves(c.row, c.curves, a.row, a.curves, Cost::layer_tokens).is_validation);
 }
 
 TEST_CASE("seconds and dollars are not compared across slots, or where trials were held up differently") {
@@ -228,7 +227,7 @@ TEST_CASE("seconds and dollars are not compared across slots, or where trials we
             add_attempt(rows->trials[0], attempt);
             rows->trials[0].usd = 6.0;
         }
-        return compared_curves(a.variant, a.curves, b.variant, b.curves, by).missing;
+        return compared_curves(a.row, a.curves, b.row, b.curves, by).missing;
     };
     for (const Cost by : {Cost::seconds, Cost::usd}) {
         CHECK(missing(by, "Example CPU", 9.9).empty());
@@ -241,18 +240,17 @@ TEST_CASE("seconds and dollars are not compared across slots, or where trials we
 TEST_CASE("losses that are no numbers are no points, and a side without a curve is missing") {
     TrialCurve broken = a_curve({4, NAN, 2, INFINITY, 1}, 100);
     const Rows a("a", {broken}), none("none", {a_curve({4}, 100)});
-    const ComparedCurves curves = compared_curves(a.variant, a.curves, a.variant, a.curves, Cost::layer_tokens);
+    const ComparedCurves curves = compared_curves(a.row, a.curves, a.row, a.curves, Cost::layer_tokens);
     REQUIRE(curves.a[0].size() == 3);
     CHECK(curves.a[0][1].consumed == 300);
-    CHECK_THAT(compared_curves(a.variant, a.curves, none.variant, none.curves, Cost::tokens).missing,
+    CHECK_THAT(compared_curves(a.row, a.curves, none.row, none.curves, Cost::tokens).missing,
                ContainsSubstring("none has no curve"));
-    CHECK_THAT(compared_curves(a.variant, {}, a.variant, a.curves, Cost::tokens).missing,
-               ContainsSubstring("a has no curve"));
+    CHECK_THAT(compared_curves(a.row, {}, a.row, a.curves, Cost::tokens).missing, ContainsSubstring("a has no curve"));
     Rows unfinished("late", {broken});
-    unfinished.variant.ok.clear();
-    CHECK_THAT(compared_curves(a.variant, a.curves, unfinished.variant, unfinished.curves, Cost::tokens).missing,
+    unfinished.row.ok.clear();
+    CHECK_THAT(compared_curves(a.row, a.curves, unfinished.row, unfinished.curves, Cost::tokens).missing,
                ContainsSubstring("no seed of late has finished"));
-    CHECK(at_equal_cost(compared_curves(a.variant, {}, a.variant, {}, Cost::tokens)).rows.empty());
+    CHECK(at_equal_cost(compared_curves(a.row, {}, a.row, {}, Cost::tokens)).rows.empty());
 }
 
 TEST_CASE("trials that nest in one seed are one curve, their mean") {
@@ -260,7 +258,7 @@ TEST_CASE("trials that nest in one seed are one curve, their mean") {
         b("b", {a_curve({4, 3, 2}, 100)});
     const char* const seeds[] = {"1.1", "1.2", "2.1"};
     for (std::size_t i = 0; i < 3; ++i) a.trials[i].seeds = seeds[i];
-    const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::layer_tokens);
+    const ComparedCurves curves = compared_curves(a.row, a.curves, b.row, b.curves, Cost::layer_tokens);
     REQUIRE(curves.a.size() == 2);
     CHECK(curves.a[0].back().loss == 3);
     CHECK(curves.a[1].back().loss == 1);
@@ -270,10 +268,10 @@ TEST_CASE("losses of other data are not compared, nor is a model that was import
     const TrialCurve curve = a_curve({4, 3, 2}, 100);
     Rows a("a", {curve}), b("b", {curve});
     b.trials[0].dataset_sha256 = "another";
-    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens).missing,
+    CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::tokens).missing,
                ContainsSubstring("other data"));
     b.trials[0].imported = results_db::ImportedModel{};
-    CHECK_THAT(compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens).missing,
+    CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::tokens).missing,
                ContainsSubstring("b was imported"));
 }
 
@@ -289,7 +287,7 @@ TEST_CASE("what experts are kept even by is no part of a loss that is compared")
         point.head_losses = {point.loss - 1, 1};
     }
     const Rows a("a", {experts}), b("b", {heads});
-    const ComparedCurves curves = compared_curves(a.variant, a.curves, b.variant, b.curves, Cost::tokens);
+    const ComparedCurves curves = compared_curves(a.row, a.curves, b.row, b.curves, Cost::tokens);
     CHECK(curves.a[0].back().loss == Approx(1.25));
     CHECK(curves.b[0].back().loss == Approx(2));
 }

@@ -60,7 +60,7 @@ TEST_CASE("two checkpoints are told apart by the documents that one of them alon
                           "11110";
     const auto items = [&](const TrialRow& trial, const results_db::ScoreRow& score) {
         const std::string& task = score.task;
-        const bool is_a = trial.case_key == "a";
+        const bool is_a = trial.recipe == "a";
         if (task == "words") return items_text(is_a ? "1100" : "1010", is_a ? 0.5 : 0.25);
         return items_text(is_a ? of_a : of_b, 0);
     };
@@ -94,7 +94,7 @@ TEST_CASE("other documents, or the same ones asked in another way, are not compa
     const auto why = [&](const std::string& of_a, const std::string& of_b) {
         const std::vector<ItemDifference> found =
             item_differences(a, b, [&](const TrialRow& trial, const results_db::ScoreRow& score) {
-                return score.task == "quiz" ? (trial.case_key == "a" ? of_a : of_b) : std::string();
+                return score.task == "quiz" ? (trial.recipe == "a" ? of_a : of_b) : std::string();
             });
         REQUIRE(found.size() == 1);
         CHECK((found[0].verdict == ScoreVerdict::none) == !found[0].why.empty());
@@ -120,8 +120,7 @@ TEST_CASE("an answer whose log-likelihood is no number leaves the paired t out")
     const std::vector<ItemDifference> found =
         item_differences(a, b, [](const TrialRow& trial, const results_db::ScoreRow& score) -> std::string {
             if (score.task != "quiz") return {};
-            return trial.case_key == "a" ? "0 2 2 1 0 -1 -1\n1 1 2 0 0 -1 -1\n"
-                                         : "0 2 2 1 0 -1 -inf\n1 1 2 0 0 -1 -1\n";
+            return trial.recipe == "a" ? "0 2 2 1 0 -1 -1\n1 1 2 0 0 -1 -1\n" : "0 2 2 1 0 -1 -inf\n1 1 2 0 0 -1 -1\n";
         });
     REQUIRE(found.size() == 1);
     CHECK_FALSE(found[0].gold);

@@ -14,9 +14,9 @@ using results_db::TrialRow;
 
 namespace {
 
-SweepResults sweep_of(const std::vector<std::pair<const char*, std::vector<double>>>& cases) {
+SweepResults sweep_of(const std::vector<std::pair<const char*, std::vector<double>>>& recipes) {
     std::vector<TrialRow> trials;
-    for (const auto& [name, losses] : cases)
+    for (const auto& [name, losses] : recipes)
         for (std::size_t i = 0; i < losses.size(); ++i)
             trials.push_back(a_finished_trial(name, "{}", static_cast<std::int64_t>(i) + 1, losses[i]));
     return a_sweep_of(trials);
@@ -29,7 +29,7 @@ ScoreDifference loss_of(const std::vector<ScoreDifference>& scores) {
 
 // The first row beside the second.
 std::vector<ScoreDifference> first_two(const SweepResults& sweep) {
-    const std::vector<Variant> rows = variants_of(sweep);
+    const std::vector<Row> rows = rows_of(sweep);
     return score_differences({&sweep, &rows, &rows[0]}, {&sweep, &rows, &rows[1]});
 }
 
@@ -60,12 +60,12 @@ TEST_CASE("rows of one sweep are told apart by the variance pooled over its rows
     // A row of another stage does not.
     SweepResults staged = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
     for (TrialRow& trial : staged.trials)
-        if (trial.case_key == "c") trial.stage = "finetune";
+        if (trial.recipe == "c") trial.stage = "finetune";
     CHECK(loss_of(first_two(staged)).interval->high == Approx(loss.interval->high));
     // Nor does one that does not count.
     SweepResults short_run = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
     for (TrialRow& trial : short_run.trials)
-        if (trial.case_key == "c") trial.last_point->step = 100;
+        if (trial.recipe == "c") trial.last_point->step = 100;
     CHECK(loss_of(first_two(short_run)).interval->high == Approx(loss.interval->high));
 }
 
@@ -73,13 +73,13 @@ TEST_CASE("rows of two sweeps are told apart by their own spreads") {
     const SweepResults one = sweep_of({{"a", {1, 2, 3}}, {"c", {1, 30, 50}}});
     SweepResults other = sweep_of({{"b", {4, 5, 6}}});
     other.name = "other";
-    const std::vector<Variant> rows = variants_of(one), others = variants_of(other);
+    const std::vector<Row> rows = rows_of(one), others = rows_of(other);
     const ScoreDifference loss = loss_of(score_differences({&one, &rows, &rows[0]}, {&other, &others, &others[0]}));
     CHECK(loss.method == ContrastMethod::welch);
     CHECK(loss.interval->low == Approx(3 - 2.776445 * std::sqrt(2.0 / 3)));
     // Two copies of one sweep are one sweep.
     SweepResults copy = one;
-    const std::vector<Variant> copied = variants_of(copy);
+    const std::vector<Row> copied = rows_of(copy);
     CHECK_FALSE(loss.equal_variances);
     const ScoreDifference of_copy = loss_of(score_differences({&one, &rows, &rows[0]}, {&copy, &copied, &copied[1]}));
     REQUIRE(of_copy.equal_variances);
@@ -158,7 +158,7 @@ TEST_CASE("two models that guess are not told apart, one that guesses and one th
         SweepResults sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
         for (TrialRow& trial : sweep.trials) {
             results_db::ScoreRow row =
-                a_score("quiz", "acc", (trial.case_key == "b" ? b : 0.25) + 0.001 * double(trial.seed));
+                a_score("quiz", "acc", (trial.recipe == "b" ? b : 0.25) + 0.001 * double(trial.seed));
             row.chance = 0.25;
             row.standard_error = 0.04;
             trial.scores = {row};

@@ -20,9 +20,9 @@ using results_db::CostParts;
 
 namespace {
 
-results_db::TrialRow costing(const char* case_key, std::int64_t seed, const CostParts& seconds,
+results_db::TrialRow costing(const char* recipe, std::int64_t seed, const CostParts& seconds,
                              std::int64_t threads = 2) {
-    results_db::TrialRow trial = a_finished_trial(case_key, "{}", seed, 2.5);
+    results_db::TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5);
     add_attempt(trial, an_attempt_on({"cpu", threads, 1, 1}, seconds));
     return trial;
 }
@@ -122,7 +122,7 @@ TEST_CASE("what nobody measured or saw is told") {
                    ContainsSubstring("Nobody saw the end of 1 attempt:"));
     // Of a training that stands at several places of a sweep once.
     sweep.trials.push_back(sweep.trials[0]);
-    sweep.trials.back().case_key = "shares the training";
+    sweep.trials.back().recipe = "shares the training";
     CHECK_THAT(all_notes(comparison_table(sweep, {})), ContainsSubstring("Waiting was not measured in 3 attempts"));
 }
 

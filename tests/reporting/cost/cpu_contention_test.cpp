@@ -25,22 +25,22 @@ AttemptRow computing(double cpu_seconds, const Shape& shape = kOneThread) {
     return attempt;
 }
 
-TrialRow having(const char* case_key, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
-    TrialRow trial = a_finished_trial(case_key, "{}", seed, 2.5, 2000);
+TrialRow having(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
+    TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
     for (const AttemptRow& attempt : attempts) add_attempt(trial, attempt);
     return trial;
 }
 
 std::optional<double> share_of_one(const std::vector<AttemptRow>& attempts) {
     const SweepResults sweep = a_sweep_of({having("plain", 1, attempts)});
-    return computing_share(variants_of(sweep).front());
+    return computing_share(rows_of(sweep).front());
 }
 
 }  // namespace
 
 TEST_CASE("the share of its time that a row computed, over its seeds and what counts of their attempts") {
     const SweepResults sweep = a_sweep_of({having("plain", 1, {computing(9)}), having("plain", 2, {computing(6)})});
-    CHECK(*computing_share(variants_of(sweep).front()) == Approx(0.75));
+    CHECK(*computing_share(rows_of(sweep).front()) == Approx(0.75));
     AttemptRow lost = computing(1);
     lost.counts = false;
     CHECK(*share_of_one({lost, computing(8)}) == Approx(0.8));

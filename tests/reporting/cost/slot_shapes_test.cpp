@@ -26,8 +26,8 @@ AttemptRow on_threads(std::int64_t threads, const std::string& processor = "Exam
     return an_attempt_on({"cpu", threads, 1, 1}, {10, 0, 0, 0, 0}, processor);
 }
 
-TrialRow trained_on(const char* case_key, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
-    TrialRow trial = a_finished_trial(case_key, "{}", seed, 2.5, 2000);
+TrialRow trained_on(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
+    TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
     for (const AttemptRow& attempt : attempts) add_attempt(trial, attempt);
     return trial;
 }
@@ -109,13 +109,13 @@ TEST_CASE("a slot is told by device, share, ranks, and kind of GPU and processor
 }
 
 TEST_CASE("a claim on time, rate or cost over several slots is missing, with the slots") {
-    const auto slots = [](const char* quantity, const std::vector<std::vector<AttemptRow>>& rows) {
-        SweepResults sweep = a_sweep_of({trained_on("plain", 1, rows[0]), trained_on("cl", 1, rows[1])});
-        const std::vector<Variant> variants = variants_of(sweep);
+    const auto slots = [](const char* quantity, const std::vector<std::vector<AttemptRow>>& attempts) {
+        SweepResults sweep = a_sweep_of({trained_on("plain", 1, attempts[0]), trained_on("cl", 1, attempts[1])});
+        const std::vector<Row> rows = rows_of(sweep);
         Quantity asked;
         asked.kind = Quantity::Kind::resource;
         asked.name = quantity;
-        return several_slots({&variants[0], &variants[1]}, asked);
+        return several_slots({&rows[0], &rows[1]}, asked);
     };
     CHECK_THAT(slots("train hours", {{on_threads(2)}, {on_threads(4)}}),
                ContainsSubstring("train hours is read only of trials of one slot shape") &&
@@ -128,9 +128,9 @@ TEST_CASE("a claim on time, rate or cost over several slots is missing, with the
 }
 
 TEST_CASE("a score that is a time is of the slot of its scoring") {
-    const auto scored_on = [](const char* case_key, std::int64_t seed, const AttemptRow& slot) {
-        TrialRow trial = trained_on(case_key, seed, {on_threads(2)});
-        const double is_slow = case_key == std::string("plain") ? 1 : 0;
+    const auto scored_on = [](const char* recipe, std::int64_t seed, const AttemptRow& slot) {
+        TrialRow trial = trained_on(recipe, seed, {on_threads(2)});
+        const double is_slow = recipe == std::string("plain") ? 1 : 0;
         trial.scores.push_back(
             a_score("generation_time", "ms_per_token", 1 + is_slow + 0.01 * static_cast<double>(seed)));
         trial.scores.back().better = "lower";
@@ -147,8 +147,8 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
         return a_sweep_of(std::move(trials));
     };
     const auto slots = [](const SweepResults& sweep) {
-        const std::vector<Variant> variants = variants_of(sweep);
-        return several_slots({&variants[0], &variants[1]}, parse_quantity("task:generation_time ms_per_token", {}));
+        const std::vector<Row> rows = rows_of(sweep);
+        return several_slots({&rows[0], &rows[1]}, parse_quantity("task:generation_time ms_per_token", {}));
     };
     const SweepResults same = sweep_on(on_threads(1), on_threads(1));
     const SweepResults other = sweep_on(on_threads(1), on_threads(1, "Other CPU"));
@@ -175,7 +175,7 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {
     const SweepResults sweep =
         a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});
-    const std::vector<Variant> variants = variants_of(sweep);
+    const std::vector<Row> rows = rows_of(sweep);
     Curves curves;
     for (const TrialRow& trial : sweep.trials)
         for (const std::int64_t step : {1, 2, 3}) {
@@ -185,8 +185,8 @@ TEST_CASE("losses at equal seconds are missing over several slots, and at equal 
             point.loss = 4.0 - static_cast<double>(step);
             curves[trial.config_hash].points.push_back(point);
         }
-    CHECK_THAT(compared_curves(variants[0], curves, variants[1], curves, Cost::seconds).missing,
+    CHECK_THAT(compared_curves(rows[0], curves, rows[1], curves, Cost::seconds).missing,
                ContainsSubstring("one slot shape") && ContainsSubstring("4 threads"));
-    CHECK(compared_curves(variants[0], curves, variants[1], curves, Cost::tokens).missing == "");
-    CHECK(compared_curves(variants[0], curves, variants[0], curves, Cost::seconds).missing == "");
+    CHECK(compared_curves(rows[0], curves, rows[1], curves, Cost::tokens).missing == "");
+    CHECK(compared_curves(rows[0], curves, rows[0], curves, Cost::seconds).missing == "");
 }

@@ -32,8 +32,8 @@ DenseMultiple of_loss(double loss, const ExpertsAgainstDense& rows) {
     return dense_multiple(row("MoE", 9000, loss, static_cast<int>(rows.dense[0].losses.size())), rows);
 }
 
-TrialRow trial(const char* case_key, std::int64_t parameters, std::int64_t seed, double loss, bool experts) {
-    TrialRow one = a_finished_trial(case_key, "{}", seed, loss);
+TrialRow trial(const char* recipe, std::int64_t parameters, std::int64_t seed, double loss, bool experts) {
+    TrialRow one = a_finished_trial(recipe, "{}", seed, loss);
     one.parameters = parameters;
     one.active_parameters = experts ? parameters / 4 : parameters;
     if (experts) one.config_json = R"({"model":{"seqlen":64,"experts":{"count":[8]}}})";
@@ -51,9 +51,9 @@ std::vector<TrialRow> three_rows() {
     return trials;
 }
 
-std::optional<ExpertsAgainstDense> rows_of(const std::vector<TrialRow>& trials) {
+std::optional<ExpertsAgainstDense> compared_rows(const std::vector<TrialRow>& trials) {
     const auto sweep = a_sweep_of(trials);
-    return experts_against_dense(variants_of(sweep), "dense");
+    return experts_against_dense(rows_of(sweep), "dense");
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ TEST_CASE("no interval below three seeds of any of the rows") {
 }
 
 TEST_CASE("a sweep's rows are sorted into dense models by size and models with experts, at equal tokens") {
-    const auto rows = rows_of(three_rows());
+    const auto rows = compared_rows(three_rows());
     REQUIRE(rows);
     REQUIRE(rows->dense.size() == 2);
     CHECK(rows->dense[0].name == "dense");
@@ -127,24 +127,24 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
 
     auto trials = three_rows();
     for (TrialRow& one : trials)
-        if (one.case_key == "dense-4x") one.last_point->layer_tokens = 1020;
-    CHECK_FALSE(rows_of(trials));
+        if (one.recipe == "dense-4x") one.last_point->layer_tokens = 1020;
+    CHECK_FALSE(compared_rows(trials));
     for (TrialRow& one : trials)
-        if (one.case_key == "dense-4x") one.last_point->layer_tokens = 1005;
-    CHECK(rows_of(trials));
+        if (one.recipe == "dense-4x") one.last_point->layer_tokens = 1005;
+    CHECK(compared_rows(trials));
     for (const char* technique : {"random_ltd", "token_bypass", "curriculum", "batch_ramp", "variable_batch"}) {
         CAPTURE(technique);
         for (TrialRow& one : trials)
-            if (one.case_key == "dense-4x")
+            if (one.recipe == "dense-4x")
                 one.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{{"layers":[1]}}}})", technique);
-        CHECK_FALSE(rows_of(trials));
+        CHECK_FALSE(compared_rows(trials));
     }
     trials = three_rows();
     for (TrialRow& one : trials)
-        if (one.case_key == "MoE") one.state = "failed";
-    CHECK_FALSE(rows_of(trials));
-    CHECK_FALSE(rows_of({}));
-    CHECK_FALSE(rows_of({trial("dense", 1000, 1, 3, false)}));
+        if (one.recipe == "MoE") one.state = "failed";
+    CHECK_FALSE(compared_rows(trials));
+    CHECK_FALSE(compared_rows({}));
+    CHECK_FALSE(compared_rows({trial("dense", 1000, 1, 3, false)}));
 }
 
 TEST_CASE("rows that do not count, are stale, had a seed that diverged or other tokens are left out, and told") {
@@ -154,7 +154,7 @@ TEST_CASE("rows that do not count, are stale, had a seed that diverged or other 
             trials.push_back(trial("PR-MoE", 8000, seed, 2.4, true));
             if (seed == 2) change(trials.back());
         }
-        const auto rows = rows_of(trials);
+        const auto rows = compared_rows(trials);
         REQUIRE(rows);
         CHECK(rows->experts.size() == (rows->left_out.empty() ? 2 : 1));
         return multiple_sentences(*rows).back();
@@ -176,7 +176,7 @@ TEST_CASE("rows that do not count, are stale, had a seed that diverged or other 
 }
 
 TEST_CASE("the figure joins the dense models and marks where a level meets them") {
-    const auto rows = rows_of(three_rows());
+    const auto rows = compared_rows(three_rows());
     REQUIRE(rows);
     const Figure figure = multiple_figure(*rows);
     REQUIRE(figure.series.size() == 2);

@@ -35,8 +35,8 @@ std::string budget_axis_of(double budget) {
     return fmt::format(R"({{"pretrain.train.budget_fraction":{}}})", budget);
 }
 
-TrialRow pretrained(const char* case_key, double budget, std::int64_t seed) {
-    TrialRow trial = a_finished_trial(case_key, budget_axis_of(budget).c_str(), seed, 2);
+TrialRow pretrained(const char* recipe, double budget, std::int64_t seed) {
+    TrialRow trial = a_finished_trial(recipe, budget_axis_of(budget).c_str(), seed, 2);
     trial.stage = "pretrain";
     trial.scores.push_back(a_validation("unigram_entropy", 6));
     return trial;
@@ -45,7 +45,7 @@ TrialRow pretrained(const char* case_key, double budget, std::int64_t seed) {
 // `value`: of the task's measure, as stored.
 TrialRow tuned(const TrialRow& model, const std::string& task, const char* measure, double value, double rate = 2e-5,
                std::int64_t seed = 1234) {
-    TrialRow trial = a_finished_trial(model.case_key.c_str(), model.axes_json.c_str(), seed, 1);
+    TrialRow trial = a_finished_trial(model.recipe.c_str(), model.axes_json.c_str(), seed, 1);
     trial.stage = task.substr(5);
     trial.seeds = fmt::format("{}.{}", model.seed, seed);
     trial.config_hash = fmt::format("{} {} {} {}", model.config_hash, task, rate, seed);
@@ -281,9 +281,9 @@ TEST_CASE("one stage's budget is the row's, in that stage and in those behind it
 TEST_CASE("defects of published code that are on are told of their rows") {
     const TrialRow model = pretrained("baseline", 1.0, 1);
     TrialRow cut = tuned(model, "glue_stsb", "spearman", 0.5);
-    CHECK(labelled_notes(variants_of(a_sweep_of({cut}))).empty());
+    CHECK(labelled_notes(rows_of(a_sweep_of({cut}))).empty());
     cut.config_json = R"({"data":{"labelled":{"truncate_labels":true,"whole_batches":32}}})";
-    const std::vector<std::string> notes = labelled_notes(variants_of(a_sweep_of({cut, model})));
+    const std::vector<std::string> notes = labelled_notes(rows_of(a_sweep_of({cut, model})));
     REQUIRE(notes.size() == 2);
     CHECK(notes[0] ==
           "Defect of the published code, switched on for baseline:stsb[budget_fraction=1]: labels that are numbers are "

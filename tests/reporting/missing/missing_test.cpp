@@ -14,8 +14,8 @@ using results_db::TrialRow;
 
 namespace {
 
-TrialRow done(const char* case_key, const char* axes, std::int64_t seed, double seconds, double usd, double flops) {
-    TrialRow trial = a_finished_trial(case_key, axes, seed, 3.0);
+TrialRow done(const char* recipe, const char* axes, std::int64_t seed, double seconds, double usd, double flops) {
+    TrialRow trial = a_finished_trial(recipe, axes, seed, 3.0);
     trial.train_seconds = seconds;
     trial.usd = usd;
     trial.last_point->flops = flops;
@@ -24,9 +24,8 @@ TrialRow done(const char* case_key, const char* axes, std::int64_t seed, double 
     return trial;
 }
 
-TrialRow unfinished(const char* case_key, const char* axes, std::int64_t seed, const char* state,
-                    const char* fail = "") {
-    TrialRow trial = a_finished_trial(case_key, axes, seed, 3.0);
+TrialRow unfinished(const char* recipe, const char* axes, std::int64_t seed, const char* state, const char* fail = "") {
+    TrialRow trial = a_finished_trial(recipe, axes, seed, 3.0);
     trial.state = state;
     trial.fail_class = fail;
     trial.last_point.reset();

@@ -19,7 +19,7 @@ ReportData drawn_report(bool growing) {
     for (const auto& trial : data.sweep.trials) {
         TrialCurve& curve = data.curves[trial.config_hash];
         for (std::int64_t step = 10; step <= 50; step += 10) {
-            const std::int64_t pool = growing && trial.case_key == "cl" ? 100 + step * trial.seed : 1000;
+            const std::int64_t pool = growing && trial.recipe == "cl" ? 100 + step * trial.seed : 1000;
             curve.sampling.push_back({step, pool, step * 8, step * trial.seed, 7, 3});
         }
         curve.epochs = {2.5, 0.5 * static_cast<double>(trial.seed)};
@@ -31,8 +31,8 @@ ReportData drawn_report(bool growing) {
 
 TEST_CASE("samples admitted are drawn as means over seeds where they grow") {
     const ReportData data = drawn_report(true);
-    const auto variants = variants_of(data.sweep);
-    const std::vector<Figure> figures = pool_figures(variants, data.curves);
+    const auto rows = rows_of(data.sweep);
+    const std::vector<Figure> figures = pool_figures(rows, data.curves);
     REQUIRE(figures.size() == 1);
     REQUIRE(figures[0].series.size() == 2);
     CHECK(figures[0].series[0].name == "base");
@@ -42,13 +42,13 @@ TEST_CASE("samples admitted are drawn as means over seeds where they grow") {
     CHECK(last.y == 175);
     CHECK(last.low == 150);
     CHECK(last.high == 200);
-    CHECK(pool_figures(variants_of(drawn_report(false).sweep), drawn_report(false).curves).empty());
-    CHECK(pool_figures(variants, {}).empty());
+    CHECK(pool_figures(rows_of(drawn_report(false).sweep), drawn_report(false).curves).empty());
+    CHECK(pool_figures(rows, {}).empty());
 }
 
 TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") {
     const ReportData data = drawn_report(true);
-    const Table table = draws_table(variants_of(data.sweep), data.curves);
+    const Table table = draws_table(rows_of(data.sweep), data.curves);
     REQUIRE(table.rows.size() == 2);
     REQUIRE(table.columns.size() == 8);
     const auto& cl = table.rows[1];
@@ -60,7 +60,7 @@ TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") 
     CHECK(*cl[5].value == 3);
     CHECK(*cl[6].value == 2.5);
     CHECK(*cl[7].value == 0.75);
-    CHECK(draws_table(variants_of(data.sweep), {}).rows.empty());
+    CHECK(draws_table(rows_of(data.sweep), {}).rows.empty());
     const std::string page = render_page(data);
     CHECK_THAT(page, ContainsSubstring("<h2 id=\"draws\">What was drawn</h2>") &&
                          ContainsSubstring("Samples admitted by step"));
@@ -79,8 +79,8 @@ TEST_CASE("a case has one colour in every figure, whatever else is drawn there")
         point.loss = 3;
         curve.points = {point};
     }
-    const auto variants = variants_of(data.sweep);
-    const Figure pool = pool_figures(variants, data.curves).at(0), loss = curve_figures(variants, data.curves).at(0);
+    const auto rows = rows_of(data.sweep);
+    const Figure pool = pool_figures(rows, data.curves).at(0), loss = curve_figures(rows, data.curves).at(0);
     REQUIRE(pool.series.size() == 1);
     CHECK(pool.series[0].name == "cl");
     REQUIRE(loss.series.size() == 2);

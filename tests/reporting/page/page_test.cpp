@@ -133,8 +133,8 @@ TEST_CASE("curves are means over seeds with their range, and values that are not
     auto& points = data.curves[data.sweep.trials[0].config_hash].points;
     points[10].loss = NAN;
     points[11].loss = INFINITY;
-    const std::vector<Variant> variants = variants_of(data.sweep);
-    const std::vector<Figure> figures = curve_figures(variants, data.curves);
+    const std::vector<Row> rows = rows_of(data.sweep);
+    const std::vector<Figure> figures = curve_figures(rows, data.curves);
     REQUIRE(figures.size() == 3);
     const Figure& figure = figures[0];
     REQUIRE(figure.series.size() == 2);
@@ -204,7 +204,7 @@ TEST_CASE("hostile names stay text in the page") {
     data.about.points = "a';<i>.toml";
     for (auto& trial : data.sweep.trials) {
         const std::string old = trial.config_hash;
-        trial.case_key = "\"><svg onload=x>&'";
+        trial.recipe = "\"><svg onload=x>&'";
         trial.config_hash += "<u>";
         data.curves[trial.config_hash] = data.curves[old];
         trial.host.cpu_model = "<em>\xff";

@@ -22,7 +22,7 @@ Run a_run() {
     run.sweep = a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("ltd", kHalfBudget, 1, 3),
                             a_finished_trial("ltd", kFullBudget, 1, 3)});
     for (TrialRow& trial : run.sweep.trials) {
-        const bool drops = trial.case_key == "ltd";
+        const bool drops = trial.recipe == "ltd";
         trial.config_json = drops ? R"({"model":{"layers":4,"seqlen":64},"random_ltd":{"layers":[1,2]}})"
                                   : R"({"model":{"layers":4,"seqlen":64}})";
         auto& curve = run.curves[trial.config_hash];
@@ -44,7 +44,7 @@ Run a_run() {
 
 TEST_CASE("each case's length is drawn at its largest budget, at the steps where it changes") {
     const Run run = a_run();
-    const auto figures = length_figures(variants_of(run.sweep), run.curves);
+    const auto figures = length_figures(rows_of(run.sweep), run.curves);
     REQUIRE(figures.size() == 1);
     REQUIRE(figures[0].series.size() == 2);
     CHECK(figures[0].series[0].name == "base 100%");
@@ -59,13 +59,13 @@ TEST_CASE("each case's length is drawn at its largest budget, at the steps where
     Run even = a_run();
     for (auto& [hash, curve] : even.curves)
         for (auto& point : curve.points) point.seqlen = 64;
-    CHECK(length_figures(variants_of(even.sweep), even.curves).empty());
+    CHECK(length_figures(rows_of(even.sweep), even.curves).empty());
     CHECK(length_figures({}, {}).empty());
 }
 
 TEST_CASE("layers that drop tokens take the kept ones, the others whole samples") {
     const Run run = a_run();
-    const auto maps = kept_maps(variants_of(run.sweep), run.curves);
+    const auto maps = kept_maps(rows_of(run.sweep), run.curves);
     REQUIRE(maps.size() == 1);
     CHECK(maps[0].title == "Tokens that each layer takes: ltd 100%");
     REQUIRE(maps[0].rows.size() == 4);
@@ -86,11 +86,11 @@ TEST_CASE("layers that drop tokens take the kept ones, the others whole samples"
             curve.points.back().kept_tokens = step % 2 == 0 ? 20 : 1000;  // more than the length has
         }
     }
-    const auto many = kept_maps(variants_of(longer.sweep), longer.curves);
+    const auto many = kept_maps(rows_of(longer.sweep), longer.curves);
     REQUIRE(many[0].rows[1].cells.size() == 60);
     CHECK(many[0].rows[1].cells[5] == 26);
     CHECK(many[0].columns.back() == "1200");
-    CHECK_THAT(schedules_html(variants_of(run.sweep), run.curves, "-a", ""),
+    CHECK_THAT(schedules_html(rows_of(run.sweep), run.curves, "-a", ""),
                ContainsSubstring("<h2 id=\"schedules-a\">") && ContainsSubstring("Length of a sample by step") &&
                    ContainsSubstring("Tokens that each layer takes: ltd 100%"));
     CHECK(schedules_html({}, {}, "", "").empty());
@@ -113,7 +113,7 @@ TEST_CASE("validation losses on the way are means over seeds where all of them w
                     step, 5.0 - static_cast<double>(step) + 0.5 * static_cast<double>(trial.seed));
         }
     }
-    const auto figures = validation_figures(variants_of(run.sweep), run.curves);
+    const auto figures = validation_figures(rows_of(run.sweep), run.curves);
     REQUIRE(figures.size() == 2);
     REQUIRE(figures[0].series.size() == 2);
     const Series& base = figures[0].series[0];
@@ -127,5 +127,5 @@ TEST_CASE("validation losses on the way are means over seeds where all of them w
     CHECK(figures[1].series[1].style == 1);
     CHECK(figures[1].series[1].dash == 1);
     run.curves.at(run.sweep.trials[2].config_hash).validation_losses.resize(2);
-    CHECK(validation_figures(variants_of(run.sweep), run.curves).empty());
+    CHECK(validation_figures(rows_of(run.sweep), run.curves).empty());
 }

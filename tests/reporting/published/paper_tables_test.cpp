@@ -26,7 +26,7 @@ std::vector<PublishedTable> all_tables() {
 std::string digits_of(const PublishedTable& table) {
     std::string text;
     for (const PublishedRow& row : table.rows) {
-        text += row.case_name + " " + std::to_string(std::lround(row.budget_fraction * 1000)) + ":";
+        text += row.recipe + " " + std::to_string(std::lround(row.budget_fraction * 1000)) + ":";
         for (const PublishedColumn& column : table.columns) {
             const PublishedCell* cell = row.find(column.key);
             text += cell == nullptr ? " -" : (cell->doubt.empty() ? " " : " ~") + cell->number.text;
@@ -78,7 +78,7 @@ const std::map<std::string, std::string> kSecondReading = {
 
 // In the claim's unit: what the column prints, or the mean over the printed tasks of the suite.
 std::optional<double> printed(const PublishedTable& table, const ClaimScale& scale, const ClaimedRow& named) {
-    const PublishedRow& row = *table.find(named.case_name, named.budget_fraction);
+    const PublishedRow& row = *table.find(named.recipe, named.budget_fraction);
     if (!scale.column.empty()) return row.find(scale.column)->number.value;
     if (scale.quantity.kind != Quantity::Kind::suite) return std::nullopt;
     double sum = 0;
@@ -196,15 +196,15 @@ TEST_CASE("cases of the published tables are spelled as the sweeps spell theirs"
     for (const PublishedTable& table : all_tables()) {
         const auto sweep = sweeps.find(table.name);
         if (sweep == sweeps.end()) continue;
-        std::set<std::string> cases;
+        std::set<std::string> recipes;
         const ConfigNode root = parse_toml_file(installed_file("sweeps/" + sweep->second + ".toml"));
-        for (const ConfigNode& item : root.find("case")->items) cases.insert(item.find("name")->text);
+        for (const ConfigNode& item : root.find("case")->items) recipes.insert(item.find("name")->text);
         const auto known = std::count_if(table.rows.begin(), table.rows.end(),
-                                         [&](const PublishedRow& row) { return cases.count(row.case_name) != 0; });
+                                         [&](const PublishedRow& row) { return recipes.count(row.recipe) != 0; });
         INFO(table.name);
         CHECK(known >= 2);
         if (table.name.find("_gpt_") != std::string::npos)  // each of these has a sweep of its own
             CHECK(known == static_cast<std::ptrdiff_t>(table.rows.size()));
-        CHECK(cases.count(table.rows.front().case_name) == 1);
+        CHECK(recipes.count(table.rows.front().recipe) == 1);
     }
 }

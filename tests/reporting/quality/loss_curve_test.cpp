@@ -1,4 +1,4 @@
-#include "reporting/quality/measured_case.h"
+#include "reporting/quality/measured_row.h"
 
 #include <cmath>
 

@@ -27,8 +27,8 @@ std::vector<SeedValue> values(std::int64_t first_seed, std::vector<double> numbe
     return seeds;
 }
 
-MeasuredCase a_case(std::map<Measure, std::vector<SeedValue>> by_measure, const std::string& called = "plain") {
-    MeasuredCase one;
+MeasuredRow a_row(std::map<Measure, std::vector<SeedValue>> by_measure, const std::string& called = "plain") {
+    MeasuredRow one;
     one.name = called;
     one.variant_hash = "v1";
     one.values = std::move(by_measure);
@@ -36,15 +36,15 @@ MeasuredCase a_case(std::map<Measure, std::vector<SeedValue>> by_measure, const 
     return one;
 }
 
-MeasuredCase with_loss(std::int64_t first_seed, std::vector<double> numbers) {
-    return a_case({{kLoss, values(first_seed, std::move(numbers))}});
+MeasuredRow with_loss(std::int64_t first_seed, std::vector<double> numbers) {
+    return a_row({{kLoss, values(first_seed, std::move(numbers))}});
 }
 
-std::vector<QualityFinding> check(const MeasuredCase& base, const MeasuredCase& head, const QualityRule& rule = {}) {
+std::vector<QualityFinding> check(const MeasuredRow& base, const MeasuredRow& head, const QualityRule& rule = {}) {
     return check_quality(std::vector{base}, std::vector{head}, "main", rule);
 }
 
-Outcome outcome_of(const MeasuredCase& base, const MeasuredCase& head, const QualityRule& rule = {}) {
+Outcome outcome_of(const MeasuredRow& base, const MeasuredRow& head, const QualityRule& rule = {}) {
     const auto findings = check(base, head, rule);
     REQUIRE(findings.size() == 1);
     INFO(findings[0].judged.finding.text);
@@ -109,7 +109,7 @@ TEST_CASE("what would count alone may be chance among four measures, for worse a
         std::map<Measure, std::vector<SeedValue>> all = {{kLoss, values(first_seed, losses)}};
         for (const char* task : {"a", "b", "c"})
             all[*measure_of(a_score(task, "acc", 0))] = values(first_seed, {0.50, 0.51, 0.52});
-        return a_case(all);
+        return a_row(all);
     };
     const auto loss_of = [](const std::vector<QualityFinding>& findings) {
         for (const QualityFinding& one : findings)
@@ -132,10 +132,10 @@ TEST_CASE("what would count alone may be chance among four measures, for worse a
 }
 
 TEST_CASE("the same seeds are compared one by one") {
-    MeasuredCase again = with_loss(1, {3.50, 2.50, 4.50});
+    MeasuredRow again = with_loss(1, {3.50, 2.50, 4.50});
     for (SeedValue& seed : again.values.at(kLoss)) seed.attempt_uid += "-again";
     // Seeds differ by a whole nat, yet each of them by 0.001 alone.
-    MeasuredCase near = again;
+    MeasuredRow near = again;
     near.values.at(kLoss)[0].value += 0.001;
     near.values.at(kLoss)[1].value -= 0.001;
     CHECK(outcome_of(with_loss(1, {3.50, 2.50, 4.50}), near) == Outcome::same);
@@ -145,7 +145,7 @@ TEST_CASE("the same seeds are compared one by one") {
 }
 
 TEST_CASE("what was pinned is no second measurement") {
-    const MeasuredCase pinned = with_loss(1, {3.0, 3.1, 3.2});
+    const MeasuredRow pinned = with_loss(1, {3.0, 3.1, 3.2});
     const auto nothing = check(pinned, pinned);
     CHECK(nothing[0].judged.finding.outcome == Outcome::missing);
     CHECK_THAT(nothing[0].judged.finding.text, ContainsSubstring("nothing was trained since"));
@@ -157,14 +157,14 @@ TEST_CASE("what was pinned is no second measurement") {
 }
 
 TEST_CASE("scores that should be high are worse when low") {
-    const MeasuredCase base = a_case({{kAccuracy, values(1, {0.80, 0.81, 0.82})}});
-    CHECK(outcome_of(base, a_case({{kAccuracy, values(4, {0.70, 0.71, 0.72})}})) == Outcome::worse);
-    CHECK(outcome_of(base, a_case({{kAccuracy, values(4, {0.90, 0.91, 0.92})}})) == Outcome::better);
+    const MeasuredRow base = a_row({{kAccuracy, values(1, {0.80, 0.81, 0.82})}});
+    CHECK(outcome_of(base, a_row({{kAccuracy, values(4, {0.70, 0.71, 0.72})}})) == Outcome::worse);
+    CHECK(outcome_of(base, a_row({{kAccuracy, values(4, {0.90, 0.91, 0.92})}})) == Outcome::better);
 }
 
 TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
-    const MeasuredCase base = with_loss(1, {3.0, 3.1, 3.2});
-    MeasuredCase crashed = with_loss(4, {3.0, 3.1});
+    const MeasuredRow base = with_loss(1, {3.0, 3.1, 3.2});
+    MeasuredRow crashed = with_loss(4, {3.0, 3.1});
     crashed.crashed = {"seed 6: nan: the loss is not finite"};
     const auto findings = check(base, crashed);
     REQUIRE(findings.size() == 2);
@@ -173,12 +173,12 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     CHECK(exit_code_of(quality_report(findings, "quick", "main"), false) == kExitFailed);
     CHECK(outcome_of(base, with_loss(4, {3.0, NAN, 3.2})) == Outcome::broken);
 
-    MeasuredCase waiting = a_case({});
+    MeasuredRow waiting = a_row({});
     waiting.unfinished = {"4", "5", "6"};
     CHECK(outcome_of(base, waiting) == Outcome::missing);
 
     // What is not stale is compared beside it.
-    MeasuredCase stale = with_loss(4, {3.0, 3.1, 3.2});
+    MeasuredRow stale = with_loss(4, {3.0, 3.1, 3.2});
     stale.stale = {"seed 7: code: result epoch 3, now 4"};
     const auto beside = check(base, stale);
     REQUIRE(beside.size() == 2);
@@ -189,7 +189,7 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
 }
 
 TEST_CASE("cases that only one side has are missing") {
-    MeasuredCase other = with_loss(4, {3.0, 3.1, 3.2});
+    MeasuredRow other = with_loss(4, {3.0, 3.1, 3.2});
     other.name = "other";
     const std::vector base = {with_loss(1, {3.0, 3.1, 3.2})}, head = {other};
     const auto findings = check_quality(base, head, "main", {});
@@ -200,7 +200,7 @@ TEST_CASE("cases that only one side has are missing") {
 }
 
 TEST_CASE("another configuration under the same name is told") {
-    MeasuredCase head = with_loss(4, {3.0, 3.1, 3.2});
+    MeasuredRow head = with_loss(4, {3.0, 3.1, 3.2});
     head.variant_hash = "v2";
     CHECK_THAT(check(with_loss(1, {3.0, 3.1, 3.2}), head)[0].judged.finding.text,
                ContainsSubstring("its configuration is not the baseline's"));
@@ -208,7 +208,7 @@ TEST_CASE("another configuration under the same name is told") {
 
 TEST_CASE("a task that was asked in another way is told") {
     const auto asked = [](std::int64_t seed, const char* key) {
-        MeasuredCase one = with_loss(seed, {3.0, 3.1, 3.2});
+        MeasuredRow one = with_loss(seed, {3.0, 3.1, 3.2});
         for (auto& [measure, seeds] : one.values)
             for (SeedValue& value : seeds) value.score_key = key;
         return one;
@@ -232,9 +232,9 @@ TEST_CASE("loss curves are compared at the tokens that all seeds consumed") {
             const double value = *late_loss(curve, end);
             seeds.push_back({first_seed + i, "c" + std::to_string(first_seed + i), value, curve});
         }
-        return a_case({{training_loss_curve(), seeds}});
+        return a_row({{training_loss_curve(), seeds}});
     };
-    const MeasuredCase base = curves(1, 1000), head = curves(4, 100);
+    const MeasuredRow base = curves(1, 1000), head = curves(4, 100);
     CHECK(base.values.begin()->second[0].value < head.values.begin()->second[0].value - 1);
     CHECK(outcome_of(base, head) == Outcome::same);
     CHECK(outcome_of(base, curves(4, 10)) == Outcome::missing);  // one point
@@ -249,7 +249,7 @@ TEST_CASE("unchanged recipes are seldom called worse") {
     std::normal_distribution<double> normal(3, 0.03);
     int wrong = 0, unclear = 0, findings = 0;
     for (int sweep = 0; sweep < 300; ++sweep) {
-        std::vector<MeasuredCase> base, head;
+        std::vector<MeasuredRow> base, head;
         for (int i = 0; i < 20; ++i) {
             base.push_back(with_loss(1, {normal(random), normal(random), normal(random)}));
             head.push_back(with_loss(4, {normal(random), normal(random), normal(random)}));
@@ -267,7 +267,7 @@ TEST_CASE("unchanged recipes are seldom called worse") {
 }
 
 TEST_CASE("a baseline survives the database") {
-    MeasuredCase one = with_loss(1, {3.0, 3.1, 3.25});
+    MeasuredRow one = with_loss(1, {3.0, 3.1, 3.25});
     one.values[training_loss_curve()] = {{1, "a1", 2.5, {{10, 4}, {20, 2.5}, {30, 2.5}}}};
     const PinRequest request{"main", "somebody", "a release", 7};
     std::vector<results_db::BaselineRow> rows = baseline_rows(std::vector{one}, "quick", request);
@@ -276,15 +276,15 @@ TEST_CASE("a baseline survives the database") {
     CHECK(rows[0].lowest == 3.0);
     CHECK(rows[0].highest == 3.25);
     CHECK(rows[0].seeds == 3);
-    const std::vector<MeasuredCase> again = pinned_cases(rows, "main");
+    const std::vector<MeasuredRow> again = pinned_rows(rows, "main");
     REQUIRE(again.size() == 1);
     CHECK(again[0].values.at(kLoss)[2].value == 3.25);
     CHECK(again[0].values.at(kLoss)[2].attempt_uid == "a3");
     CHECK(again[0].values.at(training_loss_curve())[0].curve[1].loss == 2.5);
-    CHECK_THROWS_WITH(pinned_cases(rows, "mian"),
+    CHECK_THROWS_WITH(pinned_rows(rows, "mian"),
                       ContainsSubstring("no live baseline is named mian") && ContainsSubstring("main"));
     for (results_db::BaselineRow& row : rows) row.retired_ms = 9;
-    CHECK_THROWS_WITH(pinned_cases(rows, "main"), ContainsSubstring("no live baseline is named main"));
+    CHECK_THROWS_WITH(pinned_rows(rows, "main"), ContainsSubstring("no live baseline is named main"));
     CHECK(baseline_table(rows).rows.size() == 1);
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("a row that nobody pinned so is a clear error") {
         std::vector<results_db::BaselineRow> damaged = rows;
         if (!measure.empty()) damaged[0].measure_json = measure;
         if (!source.empty()) damaged[0].source_json = source;
-        CHECK_THROWS_WITH(pinned_cases(damaged, "main"),
+        CHECK_THROWS_WITH(pinned_rows(damaged, "main"),
                           ContainsSubstring("baseline main, case plain, cannot be read") &&
                               ContainsSubstring("deft baseline retire main"));
     };
@@ -309,7 +309,7 @@ TEST_CASE("a row that nobody pinned so is a clear error") {
 
 TEST_CASE("only finished and finite trials are pinned") {
     const PinRequest request{"main", "somebody", "", 7};
-    MeasuredCase one = with_loss(1, {3, 3.1});
+    MeasuredRow one = with_loss(1, {3, 3.1});
     one.crashed = {"seed 3: nan"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request), ContainsSubstring("crashed trials: seed 3"));
     one = with_loss(1, {3, 3.1});
@@ -322,7 +322,7 @@ TEST_CASE("only finished and finite trials are pinned") {
                       ContainsSubstring("case plain is stale: seed 2: data"));
     CHECK_THROWS_WITH(baseline_rows(std::vector{with_loss(1, {3, NAN})}, "quick", request),
                       ContainsSubstring("validation loss of seed 2 is not finite"));
-    CHECK_THROWS_WITH(baseline_rows(std::vector<MeasuredCase>{}, "quick", request),
+    CHECK_THROWS_WITH(baseline_rows(std::vector<MeasuredRow>{}, "quick", request),
                       ContainsSubstring("nothing measured"));
 }
 
@@ -335,7 +335,7 @@ TEST_CASE("cases are gathered from a sweep, and crashes told from stops") {
     sweep.trials[1].error = "the loss is not finite\nat step 7";
     sweep.trials[2].state = "cancelled";
     sweep.trials[0].scores.push_back(a_validation("unigram_entropy", 5));
-    const auto cases = measured_cases(sweep, {});
+    const auto cases = measured_rows(sweep, {});
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].values.size() == 1);
     CHECK(cases[0].values.at(kLoss)[0].value == 3.0);
@@ -366,7 +366,7 @@ TEST_CASE("what is stale is no value of its case") {
     }
     std::map<std::string, results_db::TrialCurve> curves;
     for (const results_db::TrialRow& trial : sweep.trials) curves[trial.config_hash] = curve;
-    const auto cases = measured_cases(sweep, curves);
+    const auto cases = measured_rows(sweep, curves);
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].stale == std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed",
                                                      "seed 2: code: result epoch 3, now 4"});
@@ -389,7 +389,7 @@ TEST_CASE("a stale trial whose new training has not ended well is that of its ne
     sweep.trials[0].newer_state = "failed";
     sweep.trials[1].newer_state = "timeout";
     sweep.trials[2].newer_state = "running";
-    const auto cases = measured_cases(sweep, {});
+    const auto cases = measured_rows(sweep, {});
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].crashed == std::vector<std::string>{"seed 1: failed, trained again for being stale",
                                                        "seed 2: timeout, trained again for being stale"});
@@ -409,7 +409,7 @@ TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and 
             trial.config_hash = trial.attempt_uid = uid + std::to_string(i);
             trials.push_back(trial);
         }
-        return measured_cases(a_sweep_of(trials), {});
+        return measured_rows(a_sweep_of(trials), {});
     };
     const auto base = sweep_of("a", {3.00, 3.02, 3.10, 3.14, 3.20, 3.24}),
                head = sweep_of("b", {2.0, 2.5, 3.0, 4.0, 5.0, 5.5});
@@ -422,7 +422,7 @@ TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and 
     CHECK(findings[0].base == Approx((3.01 + 3.12 + 3.22) / 3));
     CHECK(findings[0].head == Approx((2.25 + 3.5 + 5.25) / 3));
     // As for unnested repeats of those means, paired by them.
-    MeasuredCase other = with_loss(1, {2.25, 3.5, 5.25});
+    MeasuredRow other = with_loss(1, {2.25, 3.5, 5.25});
     for (SeedValue& value : other.values.at(kLoss)) value.attempt_uid += " of the head";
     const auto means = check(with_loss(1, {3.01, 3.12, 3.22}), other);
     REQUIRE(means.size() == 1);
@@ -442,5 +442,5 @@ TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and 
     CHECK(rows[0].lowest == Approx(3.01));
     CHECK(rows[0].highest == Approx(3.22));
     CHECK(rows[0].center == Approx((3.01 + 3.12 + 3.22) / 3));
-    CHECK(check_quality(pinned_cases(rows, "main"), head, "main", {})[0].base_seeds == 3);
+    CHECK(check_quality(pinned_rows(rows, "main"), head, "main", {})[0].base_seeds == 3);
 }

@@ -61,18 +61,18 @@ TEST_CASE("scores under capacity have columns of their own and a note that names
     CHECK_FALSE(table.rows[0][last].value);
     CHECK_FALSE(table.rows[1][last - 1].value);
     CHECK(table.rows[1][last].value == 3.5);
-    CHECK(scoring_notes(variants_of(sweep)) ==
+    CHECK(scoring_notes(rows_of(sweep)) ==
           std::vector<std::string>{"Scored under training's capacity (eval.capacity = \"reference\"): dropping. Their "
                                    "experts drop what is beyond it, as the published models' did; other rows drop "
                                    "nothing."});
-    CHECK(scoring_notes(variants_of(a_sweep_of({sweep.trials[0]}))).empty());
+    CHECK(scoring_notes(rows_of(a_sweep_of({sweep.trials[0]}))).empty());
 }
 
 TEST_CASE("what was read off a clock is named under the table") {
     TrialRow trial = a_finished_trial("plain", "{}", 1, 3);
     trial.scores.front().task = "generation_time";
     trial.scores.front().measure = "ms_per_token";
-    CHECK(scoring_notes(variants_of(a_sweep_of({trial}))) ==
+    CHECK(scoring_notes(rows_of(a_sweep_of({trial}))) ==
           std::vector<std::string>{
               "Read off a clock: generation_time. It compares where all rows were scored on one kind of "
               "slot that nothing else used."});

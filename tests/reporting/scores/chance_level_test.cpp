@@ -180,7 +180,7 @@ TEST_CASE("a row of which a seed diverged is not the best of what its others cam
 TEST_CASE("a baseline that does not count says nothing of a column's chance") {
     auto sweep = a_sweep_with_accuracies({0.51, 0.5, 0.52}, {0.61, 0.6, 0.62});
     for (results_db::TrialRow& trial : sweep.trials)
-        if (trial.case_key == "base") trial.last_point->step = 100;
+        if (trial.recipe == "base") trial.last_point->step = 100;
     const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
     CHECK(table.columns[column(table, "piqa\nacc ↑\n(chance 0.5)")].caveat.empty());
 }

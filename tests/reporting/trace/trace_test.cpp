@@ -20,8 +20,8 @@ using results_db::TrialRow;
 namespace {
 
 // Trained by one commit, scored by another.
-TrialRow traced(const char* case_key, const char* axes, std::int64_t seed, double loss) {
-    TrialRow trial = a_finished_trial(case_key, axes, seed, loss);
+TrialRow traced(const char* recipe, const char* axes, std::int64_t seed, double loss) {
+    TrialRow trial = a_finished_trial(recipe, axes, seed, loss);
     trial.code.git_sha = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     trial.code.binary_sha256 = "cafe";
     trial.code.compiler = "GNU 12.2.0";
@@ -53,7 +53,7 @@ SweepResults a_sweep() {
                                      traced("CL", kHalfBudget, 1, 0.1), traced("CL", kHalfBudget, 2, 0.2)});
     sweep.spec_sha256 = "0123456789abcdef";
     for (TrialRow& trial : sweep.trials)
-        trial.config_json = trial.case_key == "CL"
+        trial.config_json = trial.recipe == "CL"
                                 ? R"({"model":{"seqlen":64},"train":{"budget_fraction":0.5},"seed":1})"
                                 : R"({"model":{"seqlen":64},"train":{"budget_fraction":1.0},"seed":2})";
     return sweep;
@@ -122,7 +122,7 @@ TEST_CASE("a traced cell's command repeats its row in a root of its own, and say
 TEST_CASE("a row that does not count, or is stale, is traced all the same, and its command stands") {
     SweepResults sweep = a_sweep();
     for (TrialRow& trial : sweep.trials)
-        if (trial.case_key == "CL") {
+        if (trial.recipe == "CL") {
             trial.last_point->step = 100;
             trial.stale = "data: the training data has changed";
         }

@@ -13,8 +13,8 @@ using results_db::TrialRow;
 
 namespace {
 
-TrialRow staged(const char* case_key, const char* stage, const char* axes) {
-    TrialRow trial = a_finished_trial(case_key, axes, 1, 3.0);
+TrialRow staged(const char* recipe, const char* stage, const char* axes) {
+    TrialRow trial = a_finished_trial(recipe, axes, 1, 3.0);
     trial.stage = stage;
     return trial;
 }
@@ -26,8 +26,8 @@ SweepResults two_budgets() {
 }
 
 std::string row(const SweepResults& sweep, const std::string& asked) {
-    const auto variants = variants_of(sweep);
-    return find_row(variants, asked).name;
+    const auto rows = rows_of(sweep);
+    return find_row(rows, asked).name;
 }
 
 std::string column(const SweepResults& sweep, const SweepAbout& about, const std::string& asked) {

@@ -26,9 +26,9 @@ using deft::results_db::TrialRow;
 namespace {
 
 // Half a bit a byte of every nat a token, and a unigram entropy of 5.545177 nats: a unigram model has 2.772589 bits.
-TrialRow trial(const char* case_key, double budget, std::int64_t seed, double bits, std::int64_t wall_ms) {
+TrialRow trial(const char* recipe, double budget, std::int64_t seed, double bits, std::int64_t wall_ms) {
     const std::string axes = fmt::format(R"({{"train.budget_fraction":{}}})", budget);
-    TrialRow row = a_finished_trial(case_key, axes.c_str(), seed, 2 * bits, wall_ms);
+    TrialRow row = a_finished_trial(recipe, axes.c_str(), seed, 2 * bits, wall_ms);
     row.scores.insert(row.scores.begin(), a_validation("unigram_entropy", 5.545177));
     row.last_point->layer_tokens = static_cast<std::int64_t>(1e6 * budget);
     row.last_point->flops = 1e12 * budget;
@@ -37,9 +37,9 @@ TrialRow trial(const char* case_key, double budget, std::int64_t seed, double bi
     return row;
 }
 
-void add_row(std::vector<TrialRow>& trials, const char* case_key, double budget, double bits, std::int64_t wall_ms) {
+void add_row(std::vector<TrialRow>& trials, const char* recipe, double budget, double bits, std::int64_t wall_ms) {
     for (std::int64_t seed = 1; seed <= 3; ++seed)
-        trials.push_back(trial(case_key, budget, seed, bits + 0.01 * static_cast<double>(seed - 2), wall_ms));
+        trials.push_back(trial(recipe, budget, seed, bits + 0.01 * static_cast<double>(seed - 2), wall_ms));
 }
 
 SweepResults six_rows() {
@@ -53,10 +53,10 @@ SweepResults six_rows() {
     return a_sweep_of(std::move(trials));
 }
 
-// Without the trials of that case and budget whose seed is above `most`.
-SweepResults with_seeds(SweepResults sweep, const std::string& case_key, const std::string& budget, std::int64_t most) {
+// Without the trials of that recipe and budget whose seed is above `most`.
+SweepResults with_seeds(SweepResults sweep, const std::string& recipe, const std::string& budget, std::int64_t most) {
     for (TrialRow& row : sweep.trials)
-        if (row.case_key == case_key && row.axes_json.find(budget) != std::string::npos && row.seed > most)
+        if (row.recipe == recipe && row.axes_json.find(budget) != std::string::npos && row.seed > most)
             row.state = "failed";
     return sweep;
 }
@@ -151,7 +151,7 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
     // The baseline at 100% stands for 100% by definition.
     auto only_all = six_rows();
     for (TrialRow& row : only_all.trials)
-        if (row.case_key == "both" && row.axes_json.find("0.5") != std::string::npos)
+        if (row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos)
             for (auto& score : row.scores) score.value *= 1.2;
     const std::string at_all = tradeoff_sentences(*tradeoff_of(only_all, {})).at(0);
     CHECK_THAT(at_all, ContainsSubstring("both at 100% keeps 100.6% [") &&
@@ -163,7 +163,7 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
 TEST_CASE("a row is not shown to keep enough by its mean where its interval reaches lower") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials)
-        if (row.case_key == "both" && row.axes_json.find("0.5") != std::string::npos)
+        if (row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos)
             row.scores.back().value += 0.1 * static_cast<double>(row.seed - 2);
     const auto tradeoff = tradeoff_of(sweep, {});
     REQUIRE(tradeoff);
@@ -259,8 +259,8 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials) {
         const bool is_small = row.axes_json.find("0.1") != std::string::npos;
-        if (is_small && row.case_key == "both") row.last_point->step = 100;
-        if (is_small && row.case_key == "baseline" && row.seed == 2)
+        if (is_small && row.recipe == "both") row.last_point->step = 100;
+        if (is_small && row.recipe == "baseline" && row.seed == 2)
             row.scores.back().value = std::numeric_limits<double>::quiet_NaN();
     }
     const auto tradeoff = tradeoff_of(sweep, {});
@@ -287,11 +287,10 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
 }
 
 TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps nothing") {
-    const auto with = [](const char* case_key, const char* budget, const auto& change) {
+    const auto with = [](const char* recipe, const char* budget, const auto& change) {
         SweepResults sweep = six_rows();
         for (TrialRow& row : sweep.trials)
-            if (row.case_key == case_key && row.axes_json.find(budget) != std::string::npos && row.seed == 2)
-                change(row);
+            if (row.recipe == recipe && row.axes_json.find(budget) != std::string::npos && row.seed == 2) change(row);
         return tradeoff_of(sweep, {});
     };
     const auto diverged = [](TrialRow& row) {
@@ -320,7 +319,7 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
     const auto with = [](const char* processor, double computed) {
         SweepResults sweep = six_rows();
         for (TrialRow& row : sweep.trials) {
-            const bool is_other = row.case_key == "both" && row.axes_json.find("0.5") != std::string::npos;
+            const bool is_other = row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos;
             auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_other ? processor : "Example CPU");
             attempt.cpu_seconds = is_other ? computed : 9.9;
             add_attempt(row, attempt);
@@ -415,10 +414,10 @@ TEST_CASE("without the unigram model's loss there are differences and no shares"
 TEST_CASE("rows that go on from other models have no place, for they did not pay for all of their quality") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials)
-        if (row.case_key == "both") row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
+        if (row.recipe == "both") row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
     CHECK_FALSE(tradeoff_of(sweep, {}));
     for (TrialRow& row : sweep.trials)
-        if (row.case_key == "both" && row.axes_json.find("0.1") == std::string::npos)
+        if (row.recipe == "both" && row.axes_json.find("0.1") == std::string::npos)
             row.config_json = R"({"model":{"seqlen":64}})";
     const auto tradeoff = tradeoff_of(sweep, {});
     REQUIRE(tradeoff);

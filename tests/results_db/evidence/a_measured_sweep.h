@@ -18,22 +18,22 @@
 
 namespace deft::test {
 
-inline results_db::Experiment hashed_experiment(std::int64_t seed, double budget) {
+inline results_db::Trial hashed_trial(std::int64_t seed, double budget) {
     Json config = {{"data", {{"corpus", "books"}, {"sha256", std::string(64, 'd')}}},
                    {"result_epoch", 4},
                    {"seed", seed},
                    {"train", {{"budget_fraction", budget}, {"budget_tokens", 1000}}}};
-    results_db::Experiment experiment;
-    experiment.seed = seed;
-    experiment.config_hash = sha256(canonical_json(config));
+    results_db::Trial trial;
+    trial.seed = seed;
+    trial.config_hash = sha256(canonical_json(config));
     Json variant = config;
     variant.erase("seed");
-    experiment.variant_hash = sha256(canonical_json(variant));
+    trial.variant_hash = sha256(canonical_json(variant));
     config["local"] = {
         {"base_folder", "/home/me/sweeps"}, {"train_files", {"/data/my texts/a.txt"}}, {"log_every", 10}};
-    experiment.config_json = canonical_json(config);
-    experiment.label = fmt::format("budget {}", budget);
-    return experiment;
+    trial.config_json = canonical_json(config);
+    trial.label = fmt::format("budget {}", budget);
+    return trial;
 }
 
 struct MeasuredOptions {
@@ -67,12 +67,12 @@ inline void measure(results_db::Writer& writer, const TemporaryFolder& folder, c
     const std::string key = score_key(std::string(64, 'a'), 0, 200);
     for (const double budget : options.budgets)
         for (const std::int64_t seed : options.seeds) {
-            const results_db::Experiment experiment = hashed_experiment(seed, budget);
-            const auto id = writer.add_experiment(experiment);
-            results_db::Member member{ordinal++, "plain", canonical_json({{"train.budget_fraction", budget}})};
-            member.scores_json = canonical_json(Json::array({{{"task", "piqa"}, {"shots", 0}, {"key", key}}}));
-            member.seeds = std::to_string(seed);
-            writer.add_member(sweep_id, id, member);
+            const results_db::Trial trial = hashed_trial(seed, budget);
+            const auto id = writer.add_trial(trial);
+            results_db::TrialPlace place{ordinal++, "plain", canonical_json({{"train.budget_fraction", budget}})};
+            place.scores_json = canonical_json(Json::array({{{"task", "piqa"}, {"shots", 0}, {"key", key}}}));
+            place.seeds = std::to_string(seed);
+            writer.add_place(sweep_id, id, place);
 
             const std::string uid = fmt::format("run-{}-{}", seed, static_cast<int>(10 * budget));
             results_db::NewAttempt training = an_attempt(uid + "-1");
@@ -88,7 +88,7 @@ inline void measure(results_db::Writer& writer, const TemporaryFolder& folder, c
             started.dataset_tokens = 5;
             started.total_steps = options.points;
             started.parameters = 87744;
-            started.config_hash = experiment.config_hash;
+            started.config_hash = trial.config_hash;
             std::string journal = line(started);
             for (std::int64_t step = 1; step <= options.points; ++step) {
                 journal::TrainPoint point = a_point(step, step == 2 ? NAN : 4.0 + 1.0 / static_cast<double>(step + 6));

@@ -122,11 +122,11 @@ TEST_CASE("a trial planned here takes precedence over a merged trial of the same
     const Reader reader(folder / "results.db");
     REQUIRE(reader.sweeps().size() == 1);
     REQUIRE(reader.sweep("quick").trials.size() == 1);
-    CHECK(reader.sweep("quick").trials[0].config_hash == hashed_experiment(1, 1.0).config_hash);
+    CHECK(reader.sweep("quick").trials[0].config_hash == hashed_trial(1, 1.0).config_hash);
     // As such they go on.
     const Reader further(std::vector<NamedEvidence>{{"both", reader.evidence("quick").text}});
-    CHECK(further.sweep("quick").trials.at(0).config_hash == hashed_experiment(1, 1.0).config_hash);
-    CHECK(further.trial(hashed_experiment(1, 0.5).config_hash).state == "ok");
+    CHECK(further.sweep("quick").trials.at(0).config_hash == hashed_trial(1, 1.0).config_hash);
+    CHECK(further.trial(hashed_trial(1, 0.5).config_hash).state == "ok");
 }
 
 TEST_CASE("another scale, or rows of another configuration, are a sweep of their own") {

@@ -36,7 +36,7 @@ struct Asked {
 
 // The configuration of that seed and budget with another model, under the hashes that it has then.
 void give_another_model(Records& records, std::int64_t seed, double budget) {
-    const Experiment before = hashed_experiment(seed, budget);
+    const Trial before = hashed_trial(seed, budget);
     Json config = parse_json(before.config_json);
     config["model"] = {{"hidden", 256}};
     Json hashed = config;

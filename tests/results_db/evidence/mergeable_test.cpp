@@ -40,16 +40,16 @@ TEST_CASE("a text that merging would refuse is refused before it is written") {
 TEST_CASE("a configuration whose hash is of an absolute path is exported to no text that is committed") {
     const MeasuredSweep measured({.seeds = {1}, .budgets = {1.0}});
     Json config = {{"data", {{"corpus", "/home/me/tasks/x.toml"}}}, {"seed", 1}, {"train", {{"budget_tokens", 1000}}}};
-    Experiment experiment;
-    experiment.seed = 1;
-    experiment.config_json = canonical_json(config);
-    experiment.config_hash = sha256(experiment.config_json);
+    Trial own;
+    own.seed = 1;
+    own.config_json = canonical_json(config);
+    own.config_hash = sha256(own.config_json);
     config.erase("seed");
-    experiment.variant_hash = sha256(canonical_json(config));
+    own.variant_hash = sha256(canonical_json(config));
     {
         Writer writer(measured.file());
-        const std::int64_t trial = writer.add_experiment(experiment);
-        writer.add_member(1, trial, {5, "other", "{}"});
+        const std::int64_t trial = writer.add_trial(own);
+        writer.add_place(1, trial, {5, "other", "{}"});
     }
     const Reader reader(measured.file());
     CHECK_THAT(refusal(

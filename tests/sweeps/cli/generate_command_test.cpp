@@ -11,9 +11,9 @@ namespace {
 
 constexpr const char* kName = "plain/1";
 
-// A sweep whose case is trained.
+// A sweep whose recipe is trained.
 struct Trained : TinySweep {
-    explicit Trained(const std::string& cases = kPlain) : TinySweep(cases) { REQUIRE(run().exit_code == kExitOk); }
+    explicit Trained(const std::string& recipes = kPlain) : TinySweep(recipes) { REQUIRE(run().exit_code == kExitOk); }
     Ran generate(std::vector<std::string> more, const std::string& what = kName) const {
         more.insert(more.begin(), {what, "--root", root.string()});
         return deft("generate", more);

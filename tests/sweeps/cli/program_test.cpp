@@ -155,13 +155,13 @@ TEST_CASE("What is planned is what is consumed", "[surroundings]") {
     REQUIRE(plan.exit_code == kExitOk);
     CHECK(!std::filesystem::exists(sweep.root));
     REQUIRE(sweep.run().exit_code == kExitOk);
-    for (const sweeps::Point& point : sweeps::expand(sweeps::load_spec(sweep.file, {}))) {
-        INFO(point.name());
-        const auto& planned = point.projection;
+    for (const sweeps::Trial& trial : sweeps::expand(sweeps::load_spec(sweep.file, {}))) {
+        INFO(trial.name());
+        const auto& planned = trial.projection;
         CHECK(sweep.query("SELECT p.step, p.tokens, p.layer_tokens, a.total_steps, a.parameters FROM train_point p"
                           " JOIN attempt a ON a.id = p.attempt_id JOIN experiment e ON e.id = a.experiment_id"
                           " WHERE e.config_hash = '" +
-                              point.config_hash + "' ORDER BY p.step DESC LIMIT 1",
+                              trial.config_hash + "' ORDER BY p.step DESC LIMIT 1",
                           5) == std::vector{fmt::format("{} {} {} {} {}", planned.steps, planned.input_tokens,
                                                         planned.layer_tokens, planned.steps, planned.parameters)});
         CHECK_THAT(plan.out, ContainsSubstring(std::to_string(planned.steps)));

@@ -65,7 +65,7 @@ TEST_CASE("a search is trained before its table, whose trials have the best rate
     CHECK_THAT(ran.out, ContainsSubstring("search of the learning rate, bits/byte ↓ of the validation at each") &&
                             ContainsSubstring("with the seed 7 of the search alone"));
 
-    // By hand: of each case the rate of the smaller validation, which its table's trials were trained at.
+    // By hand: of each recipe the rate of the smaller validation, which its table's trials were trained at.
     const std::string validation =
         "SELECT json_extract(m.axes_json, '$.\"train.learning_rate\"') FROM sweep_member m"
         " JOIN attempt a ON a.experiment_id = m.experiment_id JOIN evaluation v ON v.attempt_id = a.id"
@@ -83,7 +83,7 @@ TEST_CASE("a search is trained before its table, whose trials have the best rate
     CHECK(sweep.value("SELECT count(*) FROM sweep_member m JOIN sweep s ON s.id = m.sweep_id WHERE m.stage = ''") ==
           "4");
 
-    // Asked again, nothing is left; asked for one case, its search is there.
+    // Asked again, nothing is left; asked for one recipe, its search is there.
     const std::string attempts = sweep.value("SELECT count(*) FROM attempt");
     const Ran again = sweep.run({"--only", "plain"});
     CHECK(again.exit_code == kExitOk);
@@ -171,10 +171,10 @@ TEST_CASE("a rate that diverges is out, is not tried again for the table, and no
     const Ran ran = sweep.run({"--only", "plain", "--full"});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("diverged") && ContainsSubstring("at the end of its list for"));
-    // Both cases were searched, and the table's trial of one was trained.
+    // Both recipes were searched, and the table's trial of one was trained.
     CHECK(sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train'") == "5");
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
-    CHECK(sweep.run().exit_code == kExitOk);  // nor when the other case is trained
+    CHECK(sweep.run().exit_code == kExitOk);  // nor when the other recipe is trained
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND fail_class = 'nan'") == "2");
     CHECK(sweep.value("SELECT json_extract(e.config_json, '$.train.learning_rate') FROM sweep_member m"
                       " JOIN experiment e ON e.id = m.experiment_id WHERE m.stage = '' AND m.case_key = 'plain'") ==

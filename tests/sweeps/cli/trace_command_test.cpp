@@ -73,7 +73,7 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     for (std::size_t i = 0; i < 2; ++i)
         CHECK(second.at("trials").at(i).at("checkpoint").at("sha256") ==
               first.at("trials").at(i).at("checkpoint").at("sha256"));
-    // Nothing but that row was trained there: a heading, two trials of the other case that wait, and these two.
+    // Nothing but that row was trained there: a heading, two trials of the other recipe that wait, and these two.
     const Ran status = sweep.deft("report", {"--root", again, "--format", "csv", "--per-seed"});
     CHECK(std::count(status.out.begin(), status.out.end(), '\n') == 5);
     CHECK_THAT(status.out, ContainsSubstring("plain,0.5,2,pending"));

@@ -41,10 +41,10 @@ TEST_CASE("deft tune finds a start and a duration, and writes a case that the sw
 
     const auto file = sweep.folder.write("tuned.toml", read_file(sweep.file) + toml);
     const sweeps::Spec spec = sweeps::load_spec(file);
-    REQUIRE(spec.find_case("both-tuned") != nullptr);
-    const auto points = sweeps::expand(spec);
-    REQUIRE(points.size() == 3);
-    const Json tuned = to_json(points[2].config), own = to_json(points[1].config);
+    REQUIRE(spec.find_recipe("both-tuned") != nullptr);
+    const auto trials = sweeps::expand(spec);
+    REQUIRE(trials.size() == 3);
+    const Json tuned = to_json(trials[2].config), own = to_json(trials[1].config);
     for (const char* technique : {"curriculum", "random_ltd"}) {
         const Json& a = technique == std::string("curriculum") ? tuned["curriculum"]["seqtru"] : tuned[technique];
         const Json& b = technique == std::string("curriculum") ? own["curriculum"]["seqtru"] : own[technique];
@@ -122,7 +122,7 @@ TEST_CASE("deft tune stopped by Ctrl-C prints what it has") {
                                            "--slots",
                                            "cpu:1"};
     test::Process process(argv, sweep.out(), sweep.err());
-    // Its corpus is prepared behind the point from where signals are watched.
+    // Its corpus is prepared behind the trial from where signals are watched.
     REQUIRE(test::wait_until([&] {
         std::error_code ignored;
         return std::filesystem::exists(sweep.root / "data", ignored);

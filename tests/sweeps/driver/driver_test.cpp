@@ -173,7 +173,7 @@ TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[surroundin
 TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said",
           "[surroundings]") {
     FakeSweep sweep({"answers"});
-    sweep.points[0].config.checkpoint.grace_seconds = 60;
+    sweep.trials[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
     ::kill(driver, SIGTERM);
@@ -185,7 +185,7 @@ TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and 
 
 TEST_CASE("A third Ctrl-C kills what is still waited for", "[surroundings]") {
     FakeSweep sweep({"stubborn"});
-    sweep.points[0].config.checkpoint.grace_seconds = 1000;
+    sweep.trials[0].config.checkpoint.grace_seconds = 1000;
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
     for (int i = 0; i < 3; ++i) {
@@ -199,7 +199,7 @@ TEST_CASE("A third Ctrl-C kills what is still waited for", "[surroundings]") {
 
 TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop", "[surroundings]") {
     FakeSweep sweep({"aborts"});
-    sweep.points[0].config.checkpoint.grace_seconds = 60;
+    sweep.trials[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
     ::kill(driver, SIGTERM);
@@ -386,7 +386,7 @@ TEST_CASE("A full disk ends the run cleanly, and the next one goes on", "[surrou
 
 TEST_CASE("A folder left of a lost database is not written into", "[surroundings]") {
     FakeSweep sweep({"ok"});
-    const std::string old = "runs/" + sweep.points[0].config_hash.substr(0, 12) + ".1";
+    const std::string old = "runs/" + sweep.trials[0].config_hash.substr(0, 12) + ".1";
     make_folder(sweep.options.root / old);
     write_file_atomically(sweep.options.root / old / "journal.jsonl", "precious\n");
     CHECK(sweep.run().ok == 1);
@@ -430,7 +430,7 @@ TEST_CASE("A folder of another configuration is not taken in, and one whose jour
     const auto journal = folder(0) / "journal.jsonl", trial = folder(1) / "trial.json";
     write_file_atomically(journal, "{\"type\":\"sta\n" + read_file(journal));
     std::string other = read_file(trial);
-    other.replace(other.find(sweep.points[1].config_hash) + 12, 1, "x");
+    other.replace(other.find(sweep.trials[1].config_hash) + 12, 1, "x");
     write_file_atomically(trial, other);
     for (const char* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));

@@ -23,8 +23,8 @@ struct TrainedElsewhere {
         REQUIRE(sweep.deft("export", {"plain/1", "--root", sweep.root.string(), "--to", model.string()}).exit_code ==
                 kExitOk);
     }
-    // `more`: further lines of the case.
-    std::string imported_case(const std::string& more = "", const std::string& stated = "") const {
+    // `more`: further lines of the recipe.
+    std::string imported_recipe(const std::string& more = "", const std::string& stated = "") const {
         return fmt::format("[[case]]\nname = \"gpt\"\nstart = {{ from = \"{}\"{} }}\ntrain.budget_tokens = 0\n{}",
                            model.string(), stated, more);
     }
@@ -32,31 +32,31 @@ struct TrainedElsewhere {
 
 const char* const kStated = ", tokens = 9e9, flops = 2e18, hours = 30, usd = 44_000, source = \"its card\"";
 
-std::vector<std::string> scores_of(const TinySweep& sweep, const std::string& case_key) {
+std::vector<std::string> scores_of(const TinySweep& sweep, const std::string& recipe) {
     return sweep.query(
         "SELECT v.task, n.name, printf('%.17g', v.value) FROM evaluation v"
         " JOIN metric n ON n.id = v.metric_id JOIN attempt a ON a.id = v.attempt_id"
         " WHERE a.kind = 'score' AND a.experiment_id = (SELECT experiment_id FROM sweep_member"
         "  WHERE case_key = '" +
-            case_key + "' ORDER BY ordinal LIMIT 1) ORDER BY 1, 2",
+            recipe + "' ORDER BY ordinal LIMIT 1) ORDER BY 1, 2",
         3);
 }
 
-std::string refused_plan(const std::string& cases, const std::vector<std::string>& more = {}) {
-    const TinySweep sweep(cases);
+std::string refused_plan(const std::string& recipes, const std::vector<std::string>& more = {}) {
+    const TinySweep sweep(recipes);
     const Ran ran = sweep.deft("plan", more);
     CHECK(ran.exit_code != kExitOk);
     return ran.err;
 }
 
-std::vector<std::string> names_of(const std::vector<sweeps::Point>& points) {
+std::vector<std::string> names_of(const std::vector<sweeps::Trial>& trials) {
     std::vector<std::string> names;
-    for (const sweeps::Point& point : points) names.push_back(point.name());
+    for (const sweeps::Trial& trial : trials) names.push_back(trial.name());
     return names;
 }
 
-sweeps::Point first_point_of(const std::string& cases, const sweeps::SpecOptions& options = {}) {
-    const TinySweep sweep(cases);
+sweeps::Trial first_trial_of(const std::string& recipes, const sweeps::SpecOptions& options = {}) {
+    const TinySweep sweep(recipes);
     return sweeps::expand(sweeps::load_spec(sweep.file, options)).front();
 }
 
@@ -65,7 +65,7 @@ sweeps::Point first_point_of(const std::string& cases, const sweeps::SpecOptions
 TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from",
           "[surroundings]") {
     const TrainedElsewhere elsewhere;
-    const TinySweep sweep(elsewhere.imported_case("", kStated) + kPlain + kBothTechniques, "[1, 2]");
+    const TinySweep sweep(elsewhere.imported_recipe("", kStated) + kPlain + kBothTechniques, "[1, 2]");
     const Ran planned = sweep.deft("plan");
     REQUIRE(planned.exit_code == kExitOk);
     CHECK_THAT(planned.out, ContainsSubstring("gpt (imported)") && ContainsSubstring("GPT-2 of Hugging Face"));
@@ -102,7 +102,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
 TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TrainedElsewhere elsewhere;
-    const TinySweep one(elsewhere.imported_case()), two(elsewhere.imported_case());
+    const TinySweep one(elsewhere.imported_recipe()), two(elsewhere.imported_recipe());
     REQUIRE(one.run().exit_code == kExitOk);
     REQUIRE(two.run({"--ranks", "2"}).exit_code == kExitOk);
     CHECK(scores_of(two, "gpt") == scores_of(one, "gpt"));
@@ -116,7 +116,7 @@ TEST_CASE("An imported row is imported by one process and scored by the ranks of
 TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length",
           "[surroundings]") {
     const TrainedElsewhere elsewhere;
-    const sweeps::Point plain = first_point_of(elsewhere.imported_case());
+    const sweeps::Trial plain = first_trial_of(elsewhere.imported_recipe());
     CHECK(plain.config.model.layers == 4);
     CHECK(plain.config.model.width == 24);
     CHECK(plain.config.model.seqlen == 24);
@@ -126,15 +126,15 @@ TEST_CASE("An imported row is the same whatever is trained beside it, and anothe
     sweeps::SpecOptions options;
     options.overrides = {"train.learning_rate=3e-3", "model.layers=5"};
     options.seeds = {7};
-    CHECK(first_point_of(elsewhere.imported_case() + kPlain, options).config_hash == plain.config_hash);
-    CHECK(first_point_of(elsewhere.imported_case("train.micro_batch_size = 2\n", kStated)).config_hash ==
+    CHECK(first_trial_of(elsewhere.imported_recipe() + kPlain, options).config_hash == plain.config_hash);
+    CHECK(first_trial_of(elsewhere.imported_recipe("train.micro_batch_size = 2\n", kStated)).config_hash ==
           plain.config_hash);
-    CHECK(first_point_of(elsewhere.imported_case() + kPlain + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n")
+    CHECK(first_trial_of(elsewhere.imported_recipe() + kPlain + "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n")
               .config_hash == plain.config_hash);
-    const sweeps::Point shorter = first_point_of(elsewhere.imported_case("model.seqlen = 10\n"));
+    const sweeps::Trial shorter = first_trial_of(elsewhere.imported_recipe("model.seqlen = 10\n"));
     CHECK(shorter.config.model.seqlen == 10);
     CHECK(shorter.config_hash != plain.config_hash);
-    const sweeps::Point stated = first_point_of(elsewhere.imported_case("", kStated));
+    const sweeps::Trial stated = first_trial_of(elsewhere.imported_recipe("", kStated));
     const experiments::TrialConfig again = experiments::from_json(experiments::to_json(stated.config));
     CHECK(again.start == stated.config.start);
     CHECK(again.start->stated.usd == 44000);
@@ -145,7 +145,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
     const TrainedElsewhere elsewhere;
     const std::string model = elsewhere.model.string();
     const auto refused = [&](const std::string& more, const std::string& stated = "") {
-        return refused_plan(elsewhere.imported_case(more, stated));
+        return refused_plan(elsewhere.imported_recipe(more, stated));
     };
     CHECK_THAT(refused_plan(kPlain + "[case.train]\nbudget_tokens = 0\n"),
                ContainsSubstring("tiny.toml:26") && ContainsSubstring("no model to import is named"));
@@ -172,13 +172,13 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
 
 TEST_CASE("Commands that need a step take a case that trains", "[surroundings]") {
     const TrainedElsewhere elsewhere;
-    const TinySweep only(elsewhere.imported_case());
+    const TinySweep only(elsewhere.imported_recipe());
     CHECK(only.deft("debug-state").exit_code == kExitUsage);
     const Ran planned = only.deft("plan", {"--draws", "--memory", "--root", only.root.string(), "--figures",
                                            (only.folder.path / "f.html").string()});
     CHECK(planned.exit_code == kExitOk);
     CHECK_THAT(planned.out, ContainsSubstring("Scoring") && !ContainsSubstring("Training\n"));
-    const TinySweep both(elsewhere.imported_case() + kPlain);
+    const TinySweep both(elsewhere.imported_recipe() + kPlain);
     CHECK_THAT(both.deft("debug-state", {"--root", both.root.string(), "--out", (both.folder.path / "s").string()}).out,
                ContainsSubstring("plain/1"));
 }
@@ -198,7 +198,7 @@ TEST_CASE("What starts from an imported row trains with each seed of the sweep",
 
 TEST_CASE("An imported model whose files change, or whose checkpoint is lost, is imported again", "[surroundings]") {
     const TrainedElsewhere elsewhere;
-    const TinySweep sweep(elsewhere.imported_case());
+    const TinySweep sweep(elsewhere.imported_recipe());
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::vector<std::string> scores = scores_of(sweep, "gpt");
     fs::remove_all(sweep.root / "checkpoints");

@@ -34,20 +34,20 @@ struct Measured {
     explicit Measured(const std::string& sweep = kSweep) : toml(sweep) {
         write_corpus("a");
         folder.write("mine.toml", kTask);
-        for (const Point& point : points()) {
-            results_db::TrialRow trial;
-            trial.stage = point.stage;
-            trial.case_key = point.case_name;
-            trial.axes_json = point.axes.dump();
-            trial.seed = point.seed;
-            trial.state = "ok";
-            trial.config_hash = point.config_hash;
-            Json config = experiments::to_json(point.config);
+        for (const Trial& trial : trials()) {
+            results_db::TrialRow stored;
+            stored.stage = trial.stage;
+            stored.recipe = trial.recipe;
+            stored.axes_json = trial.axes.dump();
+            stored.seed = trial.seed;
+            stored.state = "ok";
+            stored.config_hash = trial.config_hash;
+            Json config = experiments::to_json(trial.config);
             config.erase("eval");
-            trial.config_json = canonical_json(config);
-            for (const auto& request : point.scores)
-                trial.asked.push_back({request.task, request.shots, request.key, true});
-            results.trials.push_back(trial);
+            stored.config_json = canonical_json(config);
+            for (const auto& request : trial.scores)
+                stored.asked.push_back({request.task, request.shots, request.key, true});
+            results.trials.push_back(stored);
         }
     }
     void write_corpus(const std::string& text) const {
@@ -60,11 +60,11 @@ struct Measured {
         text.replace(text.find("{context}"), 9, "{context}.");
         folder.write("mine.toml", text);
     }
-    std::vector<Point> points() const { return expand(load_spec(folder.write("s.toml", toml), {})); }
+    std::vector<Trial> trials() const { return expand(load_spec(folder.write("s.toml", toml), {})); }
     PlannedReruns planned(const std::string& rerun_if) const {
-        const std::vector<Point> all = points();
+        const std::vector<Trial> all = trials();
         std::vector<char> selected;
-        for (const Point& point : all) selected.push_back(point.case_name != not_asked_for);
+        for (const Trial& trial : all) selected.push_back(trial.recipe != not_asked_for);
         return plan_reruns(all, {results, [&](const std::string& hash) { return hash == also_trained; }, selected},
                            parse_rerun_if(rerun_if));
     }
@@ -94,10 +94,10 @@ TEST_CASE("What is as it was measured is planned as ever, whatever is to be made
     const Measured measured;
     for (const char* rerun_if : {"never", "code,data,eval"}) {
         const PlannedReruns planned = measured.planned(rerun_if);
-        REQUIRE(planned.points.size() == 1);
-        CHECK(planned.points[0].config_hash == measured.results.trials[0].config_hash);
-        CHECK(planned.points[0].score_keys() == measured.points()[0].score_keys());
-        CHECK_FALSE(planned.points[0].is_left);
+        REQUIRE(planned.trials.size() == 1);
+        CHECK(planned.trials[0].config_hash == measured.results.trials[0].config_hash);
+        CHECK(planned.trials[0].score_keys() == measured.trials()[0].score_keys());
+        CHECK_FALSE(planned.trials[0].is_left);
         CHECK(planned.said.empty());
     }
 }
@@ -105,22 +105,22 @@ TEST_CASE("What is as it was measured is planned as ever, whatever is to be made
 TEST_CASE("A training whose data has changed is new work, or keeps the data of then") {
     const Measured measured;
     measured.write_corpus("b");
-    const std::string before = measured.results.trials[0].config_hash, after = measured.points()[0].config_hash;
+    const std::string before = measured.results.trials[0].config_hash, after = measured.trials()[0].config_hash;
     REQUIRE(before != after);
     for (const char* rerun_if : {"data", "code,data,eval", "code,data"}) {
         const PlannedReruns planned = measured.planned(rerun_if);
-        CHECK(planned.points[0].config_hash == after);
+        CHECK(planned.trials[0].config_hash == after);
         REQUIRE(planned.said.size() == 1);
         CHECK_THAT(planned.said[0],
                    ContainsSubstring("plain/1: trained again, for data: the training data has changed"));
     }
     for (const char* rerun_if : {"never", "eval", "code", "code,eval"}) {
         const PlannedReruns planned = measured.planned(rerun_if);
-        const Point& point = planned.points[0];
-        CHECK(point.config_hash == before);
-        CHECK(point.config_hash == experiments::config_hash(point.config));
-        CHECK_FALSE(point.is_left);
-        CHECK(point.score_keys() == measured.points()[0].score_keys());
+        const Trial& trial = planned.trials[0];
+        CHECK(trial.config_hash == before);
+        CHECK(trial.config_hash == experiments::config_hash(trial.config));
+        CHECK_FALSE(trial.is_left);
+        CHECK(trial.score_keys() == measured.trials()[0].score_keys());
         REQUIRE(planned.said.size() == 1);
         CHECK_THAT(planned.said[0], ContainsSubstring("the result is kept, though stale by data"));
     }
@@ -129,33 +129,33 @@ TEST_CASE("A training whose data has changed is new work, or keeps the data of t
 TEST_CASE("A score whose task has changed is asked again, or keeps its key; others keep theirs") {
     const Measured measured;
     measured.edit_task();
-    const std::vector<std::string> after = measured.points()[0].score_keys();
+    const std::vector<std::string> after = measured.trials()[0].score_keys();
     std::vector<std::string> before;
     for (const auto& asked : measured.results.trials[0].asked) before.push_back(asked.key);
     REQUIRE(after.size() == 3);
     REQUIRE(before[1] != after[1]);
     REQUIRE(before[2] == after[2]);
     for (const char* rerun_if : {"eval", "data,eval"}) {
-        CHECK(measured.planned(rerun_if).points[0].score_keys() == after);
+        CHECK(measured.planned(rerun_if).trials[0].score_keys() == after);
         CHECK_THAT(measured.planned(rerun_if).said.at(0), ContainsSubstring("mine.toml is scored again"));
         CHECK(measured.planned(rerun_if).said.size() == 1);
     }
     for (const char* rerun_if : {"never", "code,data"}) {
-        CHECK(measured.planned(rerun_if).points[0].score_keys() == before);
+        CHECK(measured.planned(rerun_if).trials[0].score_keys() == before);
         CHECK_THAT(measured.planned(rerun_if).said.at(0), ContainsSubstring("the score of mine.toml is kept"));
     }
     // A score that was never measured is no stale one.
     Measured unscored;
     unscored.results.trials[0].asked[1].is_scored = false;
     unscored.edit_task();
-    CHECK(unscored.planned("never").points[0].score_keys() == unscored.points()[0].score_keys());
+    CHECK(unscored.planned("never").trials[0].score_keys() == unscored.trials()[0].score_keys());
     // A model that is trained again has no score yet.
     measured.write_corpus("b");
-    CHECK(measured.planned("data").points[0].score_keys() == after);
+    CHECK(measured.planned("data").trials[0].score_keys() == after);
     // One that is kept is scored again by itself.
-    CHECK(measured.planned("eval").points[0].config_hash == measured.results.trials[0].config_hash);
-    CHECK(measured.planned("eval").points[0].score_keys() == after);
-    CHECK(measured.planned("never").points[0].score_keys() == before);
+    CHECK(measured.planned("eval").trials[0].config_hash == measured.results.trials[0].config_hash);
+    CHECK(measured.planned("eval").trials[0].score_keys() == after);
+    CHECK(measured.planned("never").trials[0].score_keys() == before);
 }
 
 TEST_CASE("A training of another result epoch is new work, or is left as a whole") {
@@ -164,23 +164,23 @@ TEST_CASE("A training of another result epoch is new work, or is left as a whole
     measured.age(0);
     for (const char* rerun_if : {"code", "code,data,eval"}) {
         const PlannedReruns planned = measured.planned(rerun_if);
-        CHECK(planned.points[0].config_hash == now);
-        CHECK_FALSE(planned.points[0].is_left);
+        CHECK(planned.trials[0].config_hash == now);
+        CHECK_FALSE(planned.trials[0].is_left);
         CHECK_THAT(planned.said.at(0), ContainsSubstring("trained again, for code: result epoch"));
     }
-    for (const char* rerun_if : {"never", "data,eval"}) CHECK(measured.planned(rerun_if).points[0].is_left);
+    for (const char* rerun_if : {"never", "data,eval"}) CHECK(measured.planned(rerun_if).trials[0].is_left);
     // Where its data has changed too, either reason will do.
     measured.write_corpus("b");
-    CHECK_FALSE(measured.planned("data").points[0].is_left);
-    CHECK(measured.planned("eval").points[0].is_left);
+    CHECK_FALSE(measured.planned("data").trials[0].is_left);
+    CHECK(measured.planned("eval").trials[0].is_left);
 }
 
 TEST_CASE("A result that is there already is taken, and none is kept in its place") {
     Measured measured;
     measured.write_corpus("b");
-    measured.also_trained = measured.points()[0].config_hash;
+    measured.also_trained = measured.trials()[0].config_hash;
     for (const char* rerun_if : {"never", "data"}) {
-        CHECK(measured.planned(rerun_if).points[0].config_hash == measured.also_trained);
+        CHECK(measured.planned(rerun_if).trials[0].config_hash == measured.also_trained);
         CHECK(measured.planned(rerun_if).said.empty());
     }
 }
@@ -190,7 +190,7 @@ TEST_CASE("Of cases that the run is not about nothing is said, and they are plan
     measured.write_corpus("b");
     measured.not_asked_for = "plain";
     CHECK(measured.planned("never").said.empty());
-    CHECK(measured.planned("never").points[0].config_hash == measured.results.trials[0].config_hash);
+    CHECK(measured.planned("never").trials[0].config_hash == measured.results.trials[0].config_hash);
 }
 
 TEST_CASE("What was never trained to its end is no result to keep") {
@@ -199,12 +199,12 @@ TEST_CASE("What was never trained to its end is no result to keep") {
     for (const char* state : {"failed", "pending", "running"}) {
         measured.results.trials[0].state = state;
         const PlannedReruns planned = measured.planned("never");
-        CHECK(planned.points[0].config_hash == measured.points()[0].config_hash);
-        CHECK_FALSE(planned.points[0].is_left);
+        CHECK(planned.trials[0].config_hash == measured.trials()[0].config_hash);
+        CHECK_FALSE(planned.trials[0].is_left);
         CHECK(planned.said.empty());
     }
     measured.results.trials.clear();
-    CHECK(measured.planned("never").points[0].config_hash == measured.points()[0].config_hash);
+    CHECK(measured.planned("never").trials[0].config_hash == measured.trials()[0].config_hash);
 }
 
 TEST_CASE("A trial that starts from another is kept and made anew with it") {
@@ -216,17 +216,17 @@ TEST_CASE("A trial that starts from another is kept and made anew with it") {
     measured.write_corpus("b");
     const PlannedReruns kept = measured.planned("eval"), anew = measured.planned("data");
     for (const std::size_t i : {0, 1}) {
-        CHECK(kept.points[i].config_hash == measured.results.trials[i].config_hash);
-        CHECK(anew.points[i].config_hash == measured.points()[i].config_hash);
+        CHECK(kept.trials[i].config_hash == measured.results.trials[i].config_hash);
+        CHECK(anew.trials[i].config_hash == measured.trials()[i].config_hash);
     }
-    CHECK(kept.points[1].config.start->trial == kept.points[0].config_hash);
-    CHECK(kept.points[1].config.start->variant == kept.points[0].variant_hash);
+    CHECK(kept.trials[1].config.start->trial == kept.trials[0].config_hash);
+    CHECK(kept.trials[1].config.start->variant == kept.trials[0].variant_hash);
     // The second was never trained, and what it would start from is of another epoch and stays.
     Measured older(staged);
     older.age(0);
     older.results.trials.pop_back();
     const PlannedReruns left = older.planned("never");
-    CHECK(left.points[0].is_left);
-    CHECK(left.points[1].is_left);
-    CHECK_FALSE(older.planned("code").points[1].is_left);
+    CHECK(left.trials[0].is_left);
+    CHECK(left.trials[1].is_left);
+    CHECK_FALSE(older.planned("code").trials[1].is_left);
 }

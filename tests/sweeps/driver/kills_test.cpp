@@ -12,7 +12,7 @@ using namespace deft::test;
 namespace {
 
 // Long enough to be hit often, with every technique, and a checkpoint every few dozen steps.
-const std::string kKilledCases = R"toml(
+const std::string kKilledRecipes = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
 [[case]]
@@ -56,10 +56,10 @@ bool has_checkpoint(const TinySweep& sweep) {
 }  // namespace
 
 TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", "[long]") {
-    const TinySweep undisturbed(kKilledCases, "[1, 2]");
+    const TinySweep undisturbed(kKilledRecipes, "[1, 2]");
     REQUIRE(undisturbed.run({"--slots", "cpu:2"}).exit_code == kExitOk);
 
-    const TinySweep sweep(kKilledCases, "[1, 2]");
+    const TinySweep sweep(kKilledRecipes, "[1, 2]");
     const std::uint32_t seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -93,10 +93,10 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", 
 }
 
 TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so", "[long]") {
-    const TinySweep undisturbed(kKilledCases);
+    const TinySweep undisturbed(kKilledRecipes);
     REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
 
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     for (int i = 0; i < 2; ++i) {
         Process driver = sweep.start(kLong);
         const pid_t trial = sweep.freeze_trial();
@@ -120,7 +120,7 @@ TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run 
 }
 
 TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and goes on from there") {
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     Process driver = sweep.start(kLong);
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
@@ -160,7 +160,7 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
 }
 
 TEST_CASE("What a killed trial had computed behind its last checkpoint is lost, and its time is told apart") {
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     Process driver = sweep.start(kLong);
     REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));
     const pid_t trial = sweep.freeze_trial();
@@ -186,7 +186,7 @@ TEST_CASE("What a killed trial had computed behind its last checkpoint is lost, 
 }
 
 TEST_CASE("An attempt whose driver was killed costs what its journal tells, up to its last line") {
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     Process driver = sweep.start(kLong);
     REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));
     driver.signal(SIGKILL);
@@ -204,7 +204,7 @@ TEST_CASE("An attempt whose driver was killed costs what its journal tells, up t
 }
 
 TEST_CASE("After its database is lost, a sweep is trained again from its start") {
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::vector<std::string> before = sweep.measured();
     std::filesystem::remove(sweep.root / "results.db");
@@ -214,7 +214,7 @@ TEST_CASE("After its database is lost, a sweep is trained again from its start")
 }
 
 TEST_CASE("A trial whose scoring was lost is scored again, and keeps its curve, time and FLOPs") {
-    const TinySweep sweep(kKilledCases);
+    const TinySweep sweep(kKilledRecipes);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");
     const std::vector<std::string> before = sweep.measured();

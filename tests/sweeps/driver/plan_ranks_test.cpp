@@ -20,9 +20,9 @@ struct Planned {
     RanksPlan ranks;
 };
 
-Planned planned(const std::string& resources, int ranks, int expert_ranks, const std::string& cases = kCases) {
+Planned planned(const std::string& resources, int ranks, int expert_ranks, const std::string& recipes = kCases) {
     const test::Folder folder;
-    std::string text = "name = \"small\"\nseeds = [1, 2]\n" + resources + test::kTinyDefaults + cases;
+    std::string text = "name = \"small\"\nseeds = [1, 2]\n" + resources + test::kTinyDefaults + recipes;
     const std::string slots = "[resources]\nslots = \"cpu:1\"\n";
     text.erase(text.find(slots), slots.size());
     const Spec spec = load_spec(folder.write("s.toml", text));
@@ -31,8 +31,8 @@ Planned planned(const std::string& resources, int ranks, int expert_ranks, const
     return {std::move(plan), std::move(of_ranks)};
 }
 
-std::string refused(int ranks, int expert_ranks, const std::string& cases = kCases) {
-    return test::refusal([&] { planned("", ranks, expert_ranks, cases); });
+std::string refused(int ranks, int expert_ranks, const std::string& recipes = kCases) {
+    return test::refusal([&] { planned("", ranks, expert_ranks, recipes); });
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST_CASE("A sweep is planned on ranks: a row a variant, with seconds at the lin
         CHECK(row.link_seconds[0] == Approx(bytes / 150e9));
         CHECK(row.link_seconds[1] == Approx(bytes / 16e9));
         CHECK(*row.compute_seconds ==
-              Approx(plan.rows[row.row].point.projection.step_flops / (4 * 125e12 * 0.5)).epsilon(1e-12));
+              Approx(plan.rows[row.row].trial.projection.step_flops / (4 * 125e12 * 0.5)).epsilon(1e-12));
     }
     CHECK_THAT(ranks.notes.front(), ContainsSubstring("32 GB of V100 hold all of these"));
     const Json json = to_json(ranks, plan);
@@ -106,9 +106,9 @@ TEST_CASE("deft plan --ranks prints memory and bytes of a rank, and with one ran
     CHECK_THAT(of_two.deft("plan").out, ContainsSubstring("Memory of one of 2 ranks"));
 
     // What the option names holds of the machine's limits too.
-    const std::vector<std::string> by_case = {"--ranks", "4", "--set", "train.expert_ranks=3"};
-    CHECK(sweep.deft("plan", by_case).exit_code == kExitUsage);
-    std::vector<std::string> by_option = by_case;
+    const std::vector<std::string> by_recipe = {"--ranks", "4", "--set", "train.expert_ranks=3"};
+    CHECK(sweep.deft("plan", by_recipe).exit_code == kExitUsage);
+    std::vector<std::string> by_option = by_recipe;
     by_option.insert(by_option.end(), {"--expert-ranks", "1"});
     CHECK(sweep.deft("plan", by_option).exit_code == kExitOk);
 

@@ -105,17 +105,17 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     REQUIRE(plan.rows.size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const PlanRow& row = plan.rows[i];
-        INFO(row.point.name());
-        CHECK(row.point.name() == expected[i].name + "/1234");
-        CHECK(row.point.projection.steps == expected[i].steps);
-        CHECK(row.point.projection.parameters == 1'315'723'264);
+        INFO(row.trial.name());
+        CHECK(row.trial.name() == expected[i].name + "/1234");
+        CHECK(row.trial.projection.steps == expected[i].steps);
+        CHECK(row.trial.projection.parameters == 1'315'723'264);
         REQUIRE(row.hours);
-        const bool by_hand = row.point.case_name == "baseline";
+        const bool by_hand = row.trial.recipe == "baseline";
         CHECK(*row.hours == Approx(expected[i].hours).epsilon(by_hand ? 1e-12 : 0.01));
         CHECK(!row.dollars);  // nobody published a price an hour
     }
     CHECK(plan.rows[0].published_hours->cell.number.text == "260");
-    CHECK(static_cast<double>(plan.rows[4].point.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
+    CHECK(static_cast<double>(plan.rows[4].trial.projection.input_tokens) == Approx(390.9e9).margin(0.05e9));
     CHECK(plan.device->utilisation == Approx(share).epsilon(1e-12));
     CHECK(share == Approx(0.3395).margin(5e-5));
     CHECK(plan.rows[0].is_fitted_on);
@@ -188,15 +188,15 @@ TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there 
     const std::string device = "[resources]\ndevice = \"V100\"\ndevices = 4\nutilisation = 0.5\n";
     const Plan plain = small_plan(device);
     REQUIRE(plain.rows.size() == 1);
-    const double flops = plain.rows[0].point.projection.flops;
+    const double flops = plain.rows[0].trial.projection.flops;
     CHECK(*plain.rows[0].hours == Approx(flops / (4 * 125e12 * 0.5) / 3600).epsilon(1e-12));
     CHECK(*plain.hours == Approx(2 * *plain.rows[0].hours).epsilon(1e-12));  // two seeds
     CHECK(!plain.rows[0].dollars);
     CHECK(!plain.rows[0].published_hours);
     CHECK(!plain.rows[0].beside);
     CHECK(*plain.rows[0].samples_per_second ==
-          Approx(static_cast<double>(plain.rows[0].point.projection.input_tokens) /
-                 static_cast<double>(plain.rows[0].point.config.model.seqlen) / (3600 * *plain.rows[0].hours)));
+          Approx(static_cast<double>(plain.rows[0].trial.projection.input_tokens) /
+                 static_cast<double>(plain.rows[0].trial.config.model.seqlen) / (3600 * *plain.rows[0].hours)));
 
     const Plan priced = small_plan(device +
                                    "dtype = \"fp32\"\n[price]\nsku = \"x\"\nusd_per_device_hour = 3.0\n"
@@ -276,11 +276,11 @@ TEST_CASE("The program draws the schedules that change, and no others", "[surrou
 
 TEST_CASE("A plan that exceeds the machine says by what", "[surroundings]") {
     const test::Folder folder;
-    const auto points = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
-    const std::int64_t memory = points.front().projection.memory_bytes;
-    const std::int64_t checkpoint = points.front().projection.parameters * 12;
+    const auto trials = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
+    const std::int64_t memory = trials.front().projection.memory_bytes;
+    const std::int64_t checkpoint = trials.front().projection.parameters * 12;
     const auto lines = [&](const Machine& machine, std::size_t at_once = 2, const Slot& slot = {}) {
-        return exceeded_limits(points, slot, at_once, machine, "somewhere");
+        return exceeded_limits(trials, slot, at_once, machine, "somewhere");
     };
     // Two trials leave a checkpoint each, and one under way has two.
     CHECK(lines({2 * memory, 4 * checkpoint}).empty());
@@ -295,14 +295,14 @@ TEST_CASE("A plan that exceeds the machine says by what", "[surroundings]") {
     of_ranks.ranks = 3;
     CHECK(lines({3 * memory, 0}, 1, of_ranks).empty());
     CHECK(lines({3 * memory - 1, 0}, 1, of_ranks).size() == 1);
-    auto zero = points;  // moments are shared
-    for (Point& point : zero) point.config.train.zero = 1;
+    auto zero = trials;  // moments are shared
+    for (Trial& trial : zero) trial.config.train.zero = 1;
     CHECK(exceeded_limits(zero, of_ranks, 1, {3 * memory - 1, 0}, "somewhere").empty());
     CHECK_THAT(lines({2 * memory, 4 * checkpoint - 1}).at(0),
                ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
     // SGD has one moment to keep, and AdamW two.
-    auto sgd = points;
-    for (Point& point : sgd) point.config.train.optimizer = "sgd";
+    auto sgd = trials;
+    for (Trial& trial : sgd) trial.config.train.optimizer = "sgd";
     const Machine small{2 * memory, 4 * checkpoint * 2 / 3};
     CHECK(!lines(small).empty());
     CHECK(exceeded_limits(sgd, Slot{}, 2, small, "somewhere").empty());

@@ -39,7 +39,7 @@ std::map<std::string, double> errors_of(const Plan& plan) {
             if (compared.is_fitted)
                 CHECK(*compared.error_percent() == Approx(0).margin(1e-9));
             else
-                errors[fmt::format("{} {:g}% {}", row.point.case_name, 100 * row.point.config.train.budget_fraction,
+                errors[fmt::format("{} {:g}% {}", row.trial.recipe, 100 * row.trial.config.train.budget_fraction,
                                    compared.quantity)] = *compared.error_percent();
         }
     return errors;
@@ -136,11 +136,11 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     // Sums of float32 gradients in two halves, each 127 of 128 parts of the weights that are not an expert's. A
     // device's table of 50257 tokens has 50304 rows.
     const double dense_weights = 32 * (12.0 * 4096 * 4096 + 13 * 4096) + 50257.0 * 4096 + 2 * 4096 + 2048.0 * 4096;
-    CHECK(static_cast<double>(dense.point.projection.parameters) == dense_weights);
+    CHECK(static_cast<double>(dense.trial.projection.parameters) == dense_weights);
     const double dense_summed = dense_weights + (50304 - 50257) * 4096.0;
     CHECK(dense.beside->gradients == Approx(2 * 4 * dense_summed * 127 / 128 / 25e9).epsilon(1e-4));
     const double experts = 8.0 * 2048 * 2048 + 5 * 2048;
-    const double shared = static_cast<double>(moe.point.projection.parameters) - 12 * 128 * experts;
+    const double shared = static_cast<double>(moe.trial.projection.parameters) - 12 * 128 * experts;
     const double summed = shared + (50304 - 50257) * 2048.0;
     CHECK(moe.beside->gradients == Approx(2 * 4 * summed * 127 / 128 / 25e9).epsilon(1e-4));
     // Reads gradients of 4 bytes, weights of 4 and their rounding of 2, moments of 8; writes the latter two.
@@ -149,12 +149,12 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
 
     // 1024 samples at 70 a second; what is left of it is of the products.
     const double products = 1024 / 70.0 - dense.beside->seconds();
-    const double share = dense.point.projection.step_flops / (128 * 312e12 * products);
+    const double share = dense.trial.projection.step_flops / (128 * 312e12 * products);
     CHECK(plan.device->utilisation == Approx(share).epsilon(1e-6));
     CHECK(*dense.samples_per_second == Approx(70).epsilon(1e-9));
-    const double moe_step = moe.point.projection.step_flops / (128 * 312e12 * share) + moe.beside->seconds();
+    const double moe_step = moe.trial.projection.step_flops / (128 * 312e12 * share) + moe.beside->seconds();
     CHECK(*moe.samples_per_second == Approx(512 / moe_step).epsilon(1e-6));
-    CHECK(*moe.hours == Approx(static_cast<double>(moe.point.projection.steps) * moe_step / 3600).epsilon(1e-6));
+    CHECK(*moe.hours == Approx(static_cast<double>(moe.trial.projection.steps) * moe_step / 3600).epsilon(1e-6));
 
     // A misfit, as it is: how the authors split the dense model, and its batch, are not printed.
     check_errors(errors_of(plan), {{"MoE 100% samples/s", -17.8}}, 0.1);

@@ -47,15 +47,15 @@ std::vector<engine::Gpu> equal_gpus(int count) {
     return gpus;
 }
 
-Point point_of(std::int64_t width, std::int64_t batch) {
-    Point point;
-    point.case_name = "baseline";
-    point.config.model.width = width;
-    point.config.model.heads = width / 64;
-    point.config.data.vocab = 257;
-    point.config.train.batch_size = point.config.train.micro_batch_size = batch;
-    point.config.train.budget_tokens = 1'000'000'000;
-    return point;
+Trial trial_of(std::int64_t width, std::int64_t batch) {
+    Trial trial;
+    trial.recipe = "baseline";
+    trial.config.model.width = width;
+    trial.config.model.heads = width / 64;
+    trial.config.data.vocab = 257;
+    trial.config.train.batch_size = trial.config.train.micro_batch_size = batch;
+    trial.config.train.budget_tokens = 1'000'000'000;
+    return trial;
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ TEST_CASE("too few cards for the ranks of a trial are refused with what to do") 
 }
 
 TEST_CASE("of several ranks each has to fit its card") {
-    Point zero = point_of(64, 8), plain = zero;
+    Trial zero = trial_of(64, 8), plain = zero;
     zero.config.train.zero = 1;
     auto two = of_ranks("gpu", 2, 1, equal_gpus(2));
     two[0].memory_bytes = planned_in(two[0], zero).largest;
@@ -201,23 +201,23 @@ TEST_CASE("of several ranks each has to fit its card") {
 }
 
 TEST_CASE("ranks share the cores that a trial would have") {
-    const std::vector<Point> points(4, point_of(64, 8));
-    const std::int64_t bytes = experiments::planned_bytes(points[0].config, engine::Device::cpu).all;
-    CHECK(default_threads(points, 8, 1000 * bytes, 2) == 1);  // four at once
-    CHECK(default_threads({points[0]}, 8, 1000 * bytes, 2) == 4);
-    CHECK(default_threads({points[0]}, 2, 1000 * bytes, 2) == 1);
-    CHECK(default_threads({points[0]}, 2, 1000 * bytes, 4) == 1);
-    CHECK(default_threads(points, 8, 16 * bytes, 2) == 1);
-    CHECK(default_threads(points, 8, 16 * bytes - 2, 2) == 4);
+    const std::vector<Trial> trials(4, trial_of(64, 8));
+    const std::int64_t bytes = experiments::planned_bytes(trials[0].config, engine::Device::cpu).all;
+    CHECK(default_threads(trials, 8, 1000 * bytes, 2) == 1);  // four at once
+    CHECK(default_threads({trials[0]}, 8, 1000 * bytes, 2) == 4);
+    CHECK(default_threads({trials[0]}, 2, 1000 * bytes, 2) == 1);
+    CHECK(default_threads({trials[0]}, 2, 1000 * bytes, 4) == 1);
+    CHECK(default_threads(trials, 8, 16 * bytes, 2) == 1);
+    CHECK(default_threads(trials, 8, 16 * bytes - 2, 2) == 4);
     // Moments that ranks share leave room for all of them.
-    std::vector<Point> zero = points;
-    for (Point& point : zero) point.config.train.zero = 1;
+    std::vector<Trial> zero = trials;
+    for (Trial& trial : zero) trial.config.train.zero = 1;
     CHECK(default_threads(zero, 8, 16 * bytes - 2, 2) == 1);
 }
 
 TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
     const auto two = slots("gpu");
-    const Point small = point_of(64, 8), large = point_of(8192, 8);  // 8192 wide: some 50 GiB of weights and moments
+    const Trial small = trial_of(64, 8), large = trial_of(8192, 8);  // 8192 wide: some 50 GiB of weights and moments
     CHECK(fits(small, two[0]));
     CHECK(!fits(large, two[0]));
     CHECK(fits(large, two[1]));
@@ -227,20 +227,20 @@ TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
 }
 
 TEST_CASE("a dtype that the slots lack is refused with the case's name") {
-    Point point = point_of(64, 8);
-    point.config.train.dtype = "bf16";
-    CHECK_THROWS_WITH(require_fit(point, slots("cpu:1")),
+    Trial trial = trial_of(64, 8);
+    trial.config.train.dtype = "bf16";
+    CHECK_THROWS_WITH(require_fit(trial, slots("cpu:1")),
                       ContainsSubstring("case baseline: the cpu backend has no bf16"));
 }
 
 TEST_CASE("where nobody says how many threads: one each side by side, all where trials are too few or memory is") {
-    const std::vector<Point> small(4, point_of(64, 8));
+    const std::vector<Trial> small(4, trial_of(64, 8));
     constexpr std::int64_t memory = std::int64_t{16} << 30;
     CHECK(default_threads(small, 2, memory) == 1);
     CHECK(default_threads(small, 4, memory) == 1);
     CHECK(default_threads({small.front()}, 2, memory) == 2);
-    std::vector<Point> mixed = small;
-    mixed.push_back(point_of(8192, 8));             // some 50 GiB
+    std::vector<Trial> mixed = small;
+    mixed.push_back(trial_of(8192, 8));             // some 50 GiB
     CHECK(default_threads(mixed, 2, memory) == 2);  // one shape for the whole sweep
     CHECK(default_threads(mixed, 2, 100 * memory) == 1);
     const std::int64_t planned = experiments::planned_bytes(small.front().config, engine::Device::cpu).all;

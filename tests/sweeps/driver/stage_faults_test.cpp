@@ -89,15 +89,15 @@ TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what
           "[surroundings]") {
     // Trained, with no checkpoint: the fake trial leaves none.
     FakeSweep sweep({"ok-a", "ok-b", "ok-c", "ok-x", "ok-same-as-x", "ok-child-of-x"});
-    const std::vector<sweeps::Point> all = sweep.points;
-    sweep.points.resize(1);
+    const std::vector<sweeps::Trial> all = sweep.trials;
+    sweep.trials.resize(1);
     REQUIRE(sweep.run().ok == 1);
-    sweep.points = all;
-    sweep.points[1].parent = 0;
-    sweep.points[2].parent = 1;
+    sweep.trials = all;
+    sweep.trials[1].parent = 0;
+    sweep.trials[2].parent = 1;
     // A trial whose start is not asked for, but the same training is at another place.
-    sweep.points[4].config_hash = sweep.points[3].config_hash;
-    sweep.points[5].parent = 3;
+    sweep.trials[4].config_hash = sweep.trials[3].config_hash;
+    sweep.trials[5].parent = 3;
     sweep.options.only = {"ok-b", "ok-c", "ok-same-as-x", "ok-child-of-x"};
     const sweeps::RunSummary summary = sweep.run();
     CHECK(summary.blocked == 2);

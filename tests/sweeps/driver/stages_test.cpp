@@ -13,7 +13,7 @@ using namespace deft::test;
 
 namespace {
 
-// Three stages; two of the four cases share their pretraining, and two their second stage too.
+// Three stages; two of the four recipes share their pretraining, and two their second stage too.
 const std::string kThreeStages = R"toml(
 [defaults.checkpoint]
 every_seconds = 0.02
@@ -52,7 +52,7 @@ duration = 0.8
 
 TEST_CASE("A trial waits for the one that it starts from, while others run") {
     FakeSweep sweep({"wait", "ok-behind", "ok-free"});
-    sweep.points[1].parent = 0;
+    sweep.trials[1].parent = 0;
     sweep.options.slots = {{}, {}};
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -68,8 +68,8 @@ TEST_CASE("A trial waits for the one that it starts from, while others run") {
 
 TEST_CASE("What starts from a trial that failed is blocked, directly or not, and the rest is done") {
     FakeSweep sweep({"nan", "ok-child", "ok-grandchild", "ok-other"});
-    sweep.points[1].parent = 0;
-    sweep.points[2].parent = 1;
+    sweep.trials[1].parent = 0;
+    sweep.trials[2].parent = 1;
     const sweeps::RunSummary summary = sweep.run();
     CHECK(summary.failed == 1);
     CHECK(summary.blocked == 2);
@@ -85,9 +85,9 @@ TEST_CASE("What starts from a trial that failed is blocked, directly or not, and
 
 TEST_CASE("A training that two cases share and that fails is not tried for each of them") {
     FakeSweep sweep({"nan-a", "nan-b", "ok-of-a", "ok-of-b"});
-    sweep.points[1].config_hash = sweep.points[0].config_hash;
-    sweep.points[2].parent = 0;
-    sweep.points[3].parent = 1;
+    sweep.trials[1].config_hash = sweep.trials[0].config_hash;
+    sweep.trials[2].parent = 0;
+    sweep.trials[3].parent = 1;
     const sweeps::RunSummary summary = sweep.run();
     CHECK(summary.failed == 2);
     CHECK(summary.blocked == 2);
@@ -96,7 +96,7 @@ TEST_CASE("A training that two cases share and that fails is not tried for each 
 
 TEST_CASE("A crash that is mended by another try blocks nothing") {
     FakeSweep sweep({"once", "ok-child"});
-    sweep.points[1].parent = 0;
+    sweep.trials[1].parent = 0;
     const sweeps::RunSummary summary = sweep.run();
     CHECK(summary.ok == 2);
     CHECK(summary.blocked == 0);

@@ -22,7 +22,7 @@ constexpr const char* kTask =
     "[records]\ngenerator = \"embedded_questions\"\ncount = 20\norder = \"file\"\n"
     "[prompt]\ntext = \"{context}\"\nchoice_list = \"choices\"\ngold = \"gold\"\n";
 
-// One case of two seeds on a text of its own, with a task of its own beside one of the project's.
+// One recipe of two seeds on a text of its own, with a task of its own beside one of the project's.
 struct StaleSweep : TinySweep {
     StaleSweep() : TinySweep(kPlain, "[1, 2]") {
         std::string text = read_file(file);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A model that TinySweep's case trained, as Hugging Face's files.
+// A model that TinySweep's recipe trained, as Hugging Face's files.
 fs::path exported_model(const TinySweep& trained, const std::string& name) {
     const fs::path folder = trained.folder.path / name;
     REQUIRE(trained.deft("export", {"plain/1", "--root", trained.root.string(), "--to", folder.string()}).exit_code ==
@@ -29,7 +29,7 @@ std::string validation_loss(const TinySweep& sweep) {
         " WHERE v.task = 'validation' AND n.name = 'loss' AND v.score_key <> 'while training'");
 }
 
-sweeps::Point point_of(const TinySweep& sweep) {
+sweeps::Trial trial_of(const TinySweep& sweep) {
     return sweeps::expand(sweeps::load_spec(sweep.file)).front();
 }
 
@@ -56,10 +56,10 @@ TEST_CASE("What a trial starts from is in its hash, where it lies is not") {
     REQUIRE(other.run().exit_code == kExitOk);
     const fs::path model = exported_model(trained, "model"), copy = trained.folder.path / "copy";
     fs::copy(model, copy, fs::copy_options::recursive);
-    const sweeps::Point first = point_of(TinySweep(start_from(model) + kPlain));
-    CHECK(first.config_hash == point_of(TinySweep(start_from(copy) + kPlain)).config_hash);
-    CHECK(first.config_hash != point_of(TinySweep(start_from(exported_model(other, "model")) + kPlain)).config_hash);
-    CHECK(first.config_hash != point_of(TinySweep(kPlain)).config_hash);
+    const sweeps::Trial first = trial_of(TinySweep(start_from(model) + kPlain));
+    CHECK(first.config_hash == trial_of(TinySweep(start_from(copy) + kPlain)).config_hash);
+    CHECK(first.config_hash != trial_of(TinySweep(start_from(exported_model(other, "model")) + kPlain)).config_hash);
+    CHECK(first.config_hash != trial_of(TinySweep(kPlain)).config_hash);
     const experiments::TrialConfig again = experiments::from_json(experiments::to_json(first.config));
     CHECK(again.start == first.config.start);
     CHECK(experiments::config_hash(again) == first.config_hash);
@@ -93,12 +93,12 @@ TEST_CASE("A model that is cut or changed between the plan and the training is r
     const fs::path model = exported_model(trained, "model");
     const TinySweep sweep(start_from(model) + kPlain);
     // Trains for a moment, is stopped before its first checkpoint, and its model is exchanged: the next run plans anew.
-    const sweeps::Point before = point_of(sweep);
+    const sweeps::Trial before = trial_of(sweep);
     const fs::path weights = model / "model.safetensors";
     std::string bytes = read_file(weights);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     write_file_atomically(weights, bytes);
-    CHECK(point_of(sweep).config_hash != before.config_hash);
+    CHECK(trial_of(sweep).config_hash != before.config_hash);
     fs::resize_file(weights, bytes.size() / 2);
     CHECK(sweep.run().exit_code != kExitOk);
     CHECK(!fs::exists(sweep.root / "results.db"));

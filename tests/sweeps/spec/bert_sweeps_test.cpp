@@ -14,7 +14,7 @@ using namespace deft::sweeps;
 
 namespace {
 
-std::vector<Point> points_of(const std::string& name, const std::string& scale,
+std::vector<Trial> trials_of(const std::string& name, const std::string& scale,
                              const std::vector<std::string>& set = {}) {
     SpecOptions options;
     options.scale = scale;
@@ -28,26 +28,26 @@ bool has_glue() {
            golden::has_data("tokenizers/bert-base-uncased/vocab.txt");
 }
 
-const Point& find(const std::vector<Point>& points, const std::string& case_name, double budget) {
-    for (const Point& point : points)
-        if (point.stage == "pretrain" && point.case_name == case_name && point.config.train.budget_fraction == budget)
-            return point;
+const Trial& find(const std::vector<Trial>& trials, const std::string& recipe, double budget) {
+    for (const Trial& trial : trials)
+        if (trial.stage == "pretrain" && trial.recipe == recipe && trial.config.train.budget_fraction == budget)
+            return trial;
     throw Error(ErrorKind::missing, "no such pretraining");
 }
 
 // Within a thousandth.
-void check_steps(const Point& point, double steps) {
-    INFO(point.name());
-    CHECK(static_cast<double>(point.projection.steps) == Approx(steps).epsilon(1e-3));
+void check_steps(const Trial& trial, double steps) {
+    INFO(trial.name());
+    CHECK(static_cast<double>(trial.projection.steps) == Approx(steps).epsilon(1e-3));
 }
 
 }  // namespace
 
 TEST_CASE("BERT's pretraining at the scale paper is the published one", "[long][surroundings]") {
     if (!has_glue()) return;
-    const std::vector<Point> points = points_of("bert_combined", "paper");
-    const experiments::TrialConfig& config = find(points, "baseline", 1.0).config;
-    CHECK(find(points, "baseline", 1.0).projection.parameters == 336'226'108);
+    const std::vector<Trial> trials = trials_of("bert_combined", "paper");
+    const experiments::TrialConfig& config = find(trials, "baseline", 1.0).config;
+    CHECK(find(trials, "baseline", 1.0).projection.parameters == 336'226'108);
     CHECK(config.train.batch_size == 1024);
     CHECK(config.train.warmup_steps == 10'000);
     CHECK(config.train.min_learning_rate == 1e-5);
@@ -61,23 +61,23 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one", "[long][
     CHECK(config.data.bert.short_probability == 0.1);
     for (const auto& [budget, rate, steps] :
          {std::tuple(1.0, 1e-4, 2e6), std::tuple(0.67, 1.5e-4, 1.34e6), std::tuple(0.5, 2e-4, 1e6)}) {
-        CHECK(find(points, "baseline", budget).config.train.learning_rate == rate);
-        check_steps(find(points, "baseline", budget), steps);
-        CHECK(find(points, "baseline", budget).projection.steps == static_cast<std::int64_t>(steps));
+        CHECK(find(trials, "baseline", budget).config.train.learning_rate == rate);
+        check_steps(find(trials, "baseline", budget), steps);
+        CHECK(find(trials, "baseline", budget).projection.steps == static_cast<std::int64_t>(steps));
     }
-    check_steps(find(points, "CL", 1.0), 2.3675e6);
-    check_steps(find(points, "random-LTD", 1.0), 2.717e6);
-    check_steps(find(points, "random-LTD", 0.5), 1.359e6);
-    check_steps(find(points, "CL+random-LTD", 1.0), 2.748e6);
+    check_steps(find(trials, "CL", 1.0), 2.3675e6);
+    check_steps(find(trials, "random-LTD", 1.0), 2.717e6);
+    check_steps(find(trials, "random-LTD", 0.5), 1.359e6);
+    check_steps(find(trials, "CL+random-LTD", 1.0), 2.748e6);
     // As many of the baseline's steps as were published: 960,000, 640,000 and 480,000.
     for (const auto& [budget, steps] : {std::pair(1.0, 960'000), std::pair(0.67, 640'000), std::pair(0.5, 480'000)})
         for (const char* metric : {"seqtru", "voc"}) {
-            const Point& point = find(points, "CL", budget);
-            const double share = point.config.curriculum->find(metric)->growth.duration;
-            CHECK(std::llround(share * static_cast<double>(find(points, "baseline", budget).projection.steps)) ==
+            const Trial& trial = find(trials, "CL", budget);
+            const double share = trial.config.curriculum->find(metric)->growth.duration;
+            CHECK(std::llround(share * static_cast<double>(find(trials, "baseline", budget).projection.steps)) ==
                   steps);
         }
-    CHECK(find(points, "random-LTD", 0.67).config.token_dropping->layers.size() == 22);
+    CHECK(find(trials, "random-LTD", 0.67).config.token_dropping->layers.size() == 22);
 }
 
 TEST_CASE("every row of the published BERT tables has its trials, and no other has", "[long][surroundings]") {
@@ -87,34 +87,34 @@ TEST_CASE("every row of the published BERT tables has its trials, and no other h
         const auto published =
             reporting::read_published_table(std::filesystem::path(DEFT_SOURCE_DIR) /
                                             ("reporting/paper/data_efficiency_bert_" + std::string(table) + ".toml"));
-        const std::vector<Point> points = points_of("bert_" + std::string(table), "paper");
+        const std::vector<Trial> trials = trials_of("bert_" + std::string(table), "paper");
         std::size_t rows = 0;
-        for (const Point& point : points) {
-            if (point.stage != "pretrain") continue;
+        for (const Trial& trial : trials) {
+            if (trial.stage != "pretrain") continue;
             ++rows;
-            CHECK(published.find(point.case_name, point.config.train.budget_fraction) != nullptr);
+            CHECK(published.find(trial.recipe, trial.config.train.budget_fraction) != nullptr);
         }
         CHECK(rows == published.rows.size());
-        CHECK(points.size() == rows * (1 + 8 * 4 * 5));
+        CHECK(trials.size() == rows * (1 + 8 * 4 * 5));
     }
 }
 
 TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining",
           "[surroundings]") {
     if (!has_glue()) return;
-    const std::vector<Point> points = points_of("bert_random_ltd", "paper");
+    const std::vector<Trial> trials = trials_of("bert_random_ltd", "paper");
     std::set<double> rates;
     std::set<std::int64_t> seeds;
     std::set<std::string> stages;
-    for (const Point& point : points) {
-        if (point.stage == "pretrain") continue;
-        const experiments::TrialConfig& config = point.config;
-        REQUIRE(point.parent);
-        CHECK(points[*point.parent].stage == "pretrain");
-        stages.insert(point.stage);
+    for (const Trial& trial : trials) {
+        if (trial.stage == "pretrain") continue;
+        const experiments::TrialConfig& config = trial.config;
+        REQUIRE(trial.parent);
+        CHECK(trials[*trial.parent].stage == "pretrain");
+        stages.insert(trial.stage);
         rates.insert(config.train.learning_rate);
-        seeds.insert(point.seed);
-        CHECK(config.data.corpus == "glue_" + point.stage);
+        seeds.insert(trial.seed);
+        CHECK(config.data.corpus == "glue_" + trial.stage);
         CHECK(config.train.batch_size == 32);
         CHECK(config.train.budget_tokens == 3 * config.data.epoch_samples * 512);
         CHECK(config.train.warmup_share == 0.1);
@@ -122,7 +122,7 @@ TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and star
         CHECK(config.model.head_dropout == 0.1);
         CHECK(config.eval.select == "best");
         CHECK(config.eval.every == "3 times");
-        CHECK(config.eval.metric == (point.stage == "cola" ? "mcc" : point.stage == "stsb" ? "spearman" : "acc"));
+        CHECK(config.eval.metric == (trial.stage == "cola" ? "mcc" : trial.stage == "stsb" ? "spearman" : "acc"));
         CHECK_FALSE(config.data.labelled.truncate_labels);
         CHECK(config.data.labelled.whole_batches == 0);
     }
@@ -134,30 +134,30 @@ TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and star
 TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight tasks, once each", "[surroundings]") {
     if (!has_glue()) return;
     for (const char* name : {"bert_pretraining", "bert_curriculum", "bert_random_ltd", "bert_combined"}) {
-        const std::vector<Point> points = points_of(name, "smoke");
+        const std::vector<Trial> trials = trials_of(name, "smoke");
         std::size_t models = 0;
-        for (const Point& point : points) {
-            if (point.stage == "pretrain") {
+        for (const Trial& trial : trials) {
+            if (trial.stage == "pretrain") {
                 ++models;
                 continue;
             }
-            CHECK(point.config.data.epoch_samples == 1000);
-            CHECK(point.projection.steps >= 200);  // below which it would not count
+            CHECK(trial.config.data.epoch_samples == 1000);
+            CHECK(trial.projection.steps >= 200);  // below which it would not count
         }
-        CHECK(points.size() == models * 9);
+        CHECK(trials.size() == models * 9);
         CHECK(models <= 8);
     }
 }
 
 TEST_CASE("the defects of the published code are one --set away, of the stages that have labels", "[surroundings]") {
     if (!has_glue()) return;
-    const std::vector<Point> points =
-        points_of("bert_random_ltd", "paper", {"data.labelled.truncate_labels=true", "data.labelled.whole_batches=32"});
-    for (const Point& point : points) {
-        const bool has_labels = point.stage != "pretrain";
-        CHECK(point.config.data.labelled.truncate_labels == has_labels);
-        CHECK(point.config.data.labelled.whole_batches == (has_labels ? 32 : 0));
-        if (point.stage == "rte") CHECK(point.projection.steps == 3 * 77);  // of 2,490 records
+    const std::vector<Trial> trials =
+        trials_of("bert_random_ltd", "paper", {"data.labelled.truncate_labels=true", "data.labelled.whole_batches=32"});
+    for (const Trial& trial : trials) {
+        const bool has_labels = trial.stage != "pretrain";
+        CHECK(trial.config.data.labelled.truncate_labels == has_labels);
+        CHECK(trial.config.data.labelled.whole_batches == (has_labels ? 32 : 0));
+        if (trial.stage == "rte") CHECK(trial.projection.steps == 3 * 77);  // of 2,490 records
     }
-    CHECK(points_of("bert_random_ltd", "paper").front().config_hash == points.front().config_hash);
+    CHECK(trials_of("bert_random_ltd", "paper").front().config_hash == trials.front().config_hash);
 }

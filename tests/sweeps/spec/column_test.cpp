@@ -13,7 +13,7 @@ using test::TinySweep;
 
 namespace {
 
-constexpr const char* kColumnCases = R"toml(
+constexpr const char* kColumnRecipes = R"toml(
 [axes.grid]
 "train.batch_size" = [4, 8]
 [[case]]
@@ -45,18 +45,18 @@ std::map<std::string, std::pair<std::string, std::string>> hashes(const TinySwee
     std::string text = read_file(sweep.file);
     text.replace(text.find("seeds = "), text.find('\n', text.find("seeds = ")) - text.find("seeds = "),
                  "seeds = " + seeds);
-    const auto points = sweeps::expand(sweeps::load_spec(sweep.folder.write("seeds.toml", text), options));
+    const auto trials = sweeps::expand(sweeps::load_spec(sweep.folder.write("seeds.toml", text), options));
     std::map<std::string, std::pair<std::string, std::string>> all;
-    for (const sweeps::Point& point : points)
-        all[point.name()] = {point.config.curriculum ? point.config.curriculum->find("mine")->column_sha256 : "none",
-                             point.config_hash};
+    for (const sweeps::Trial& trial : trials)
+        all[trial.name()] = {trial.config.curriculum ? trial.config.curriculum->find("mine")->column_sha256 : "none",
+                             trial.config_hash};
     return all;
 }
 
 }  // namespace
 
 TEST_CASE("A column of difficulties is hashed into every seed and axis value, whatever their order") {
-    const TinySweep sweep(kColumnCases);
+    const TinySweep sweep(kColumnRecipes);
     write_column(sweep, 5);
     const auto forwards = hashes(sweep, "[1, 2, 3]");
     CHECK(forwards.size() == 12);
@@ -67,7 +67,7 @@ TEST_CASE("A column of difficulties is hashed into every seed and axis value, wh
 }
 
 TEST_CASE("A sweep with a column trains every seed and axis value") {
-    const TinySweep sweep(kColumnCases, "[1, 2]");
+    const TinySweep sweep(kColumnRecipes, "[1, 2]");
     write_column(sweep, training_samples(sweep));
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitOk);
@@ -76,7 +76,7 @@ TEST_CASE("A sweep with a column trains every seed and axis value") {
 }
 
 TEST_CASE("A column of another length is refused by plan and run, before a trial starts") {
-    const TinySweep sweep(kColumnCases, "[1, 2]");
+    const TinySweep sweep(kColumnRecipes, "[1, 2]");
     write_column(sweep, training_samples(sweep) - 1);
     for (const Ran& ran : {sweep.deft("plan", {"--root", sweep.root.string()}), sweep.run()}) {
         CHECK(ran.exit_code == kExitUsage);

@@ -29,10 +29,9 @@ Spec spec_at(const std::string& sweep, const std::string& scale) {
     return load_spec(std::filesystem::path(DEFT_SOURCE_DIR) / "sweeps" / (sweep + ".toml"), options);
 }
 
-bool is_trained(const std::vector<Point>& points, const std::string& case_name, double budget_fraction) {
-    return std::any_of(points.begin(), points.end(), [&](const Point& point) {
-        return point.case_name == case_name &&
-               reporting::same_budget(point.config.train.budget_fraction, budget_fraction);
+bool is_trained(const std::vector<Trial>& trials, const std::string& recipe, double budget_fraction) {
+    return std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
+        return trial.recipe == recipe && reporting::same_budget(trial.config.train.budget_fraction, budget_fraction);
     });
 }
 
@@ -56,20 +55,20 @@ TEST_CASE("the rows of a published table, and those of its claims, are trained a
             const Spec spec = spec_at(name, scale);
             const auto table = published_table(spec.paper);
             REQUIRE(table);
-            const std::vector<Point> points = expand(spec, Data::may_be_missing);
-            std::set<std::string> cases;
-            for (const Point& point : points) cases.insert(point.case_name);
+            const std::vector<Trial> trials = expand(spec, Data::may_be_missing);
+            std::set<std::string> recipes;
+            for (const Trial& trial : trials) recipes.insert(trial.recipe);
             INFO(name << " at " << scale);
             for (const reporting::PublishedRow& row : table->rows) {
                 INFO(row.name());
-                CHECK((!cases.contains(row.case_name) || is_trained(points, row.case_name, row.budget_fraction)));
+                CHECK((!recipes.contains(row.recipe) || is_trained(trials, row.recipe, row.budget_fraction)));
             }
             for (const reporting::Claim& claim : table->claims) {
                 if (!(std::string(scale) == "paper" ? claim.paper : claim.proxy).not_judged.empty()) continue;
                 ++judged;
                 for (const reporting::ClaimedRow& row : rows_of(claim)) {
-                    INFO(claim.id << ": " << row.case_name << " at " << row.budget_fraction);
-                    CHECK(is_trained(points, row.case_name, row.budget_fraction));
+                    INFO(claim.id << ": " << row.recipe << " at " << row.budget_fraction);
+                    CHECK(is_trained(trials, row.recipe, row.budget_fraction));
                 }
             }
         }
@@ -82,11 +81,11 @@ TEST_CASE("at the paper's scale a sweep asks for every task that measures a colu
         const Spec spec = spec_at(name, "paper");
         const auto table = published_table(spec.paper);
         REQUIRE(table);
-        const std::vector<Point> points = expand(spec, Data::may_be_missing);
+        const std::vector<Trial> trials = expand(spec, Data::may_be_missing);
         for (const std::string& task : measured_tasks(*table)) {
             INFO(name << ": " << task);
-            CHECK(std::any_of(points.begin(), points.end(), [&](const Point& point) {
-                return std::ranges::count(point.config.eval.tasks, task) > 0;
+            CHECK(std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
+                return std::ranges::count(trial.config.eval.tasks, task) > 0;
             }));
             ++asked;
         }

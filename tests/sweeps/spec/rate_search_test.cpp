@@ -20,7 +20,7 @@ const std::string kSearchedHead =
     "[defaults.train]\nbatch_size = 4\nbudget_tokens = 8192\nlearning_rate = 7e-3\n"
     "[defaults.eval]\ntasks = [\"embedded_questions\"]\nvalidation_tokens = 500\n";
 const std::string kBudgets = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n";
-const std::string kSearchedCases =
+const std::string kSearchedRecipes =
     "[[case]]\nname = \"plain\"\n"
     "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 16, duration = 0.7 }\n";
 const std::string kThreeRates = "[search]\nlearning_rate = [1e-3, 2e-3, 4e-3]\nseeds = [8, 9]\n";
@@ -31,81 +31,81 @@ Spec load_searched(const std::string& text, const SpecOptions& options = {}) {
 }
 
 std::string wrong_search(const std::string& text, const SpecOptions& options = {},
-                         const std::string& cases = kSearchedCases) {
-    return test::refusal([&] { expand_search(load_searched(kSearchedHead + text + cases, options)); });
+                         const std::string& recipes = kSearchedRecipes) {
+    return test::refusal([&] { expand_search(load_searched(kSearchedHead + text + recipes, options)); });
 }
 
 }  // namespace
 
 TEST_CASE("A search has every row at every rate and budget, with seeds of its own and the validation alone") {
-    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedCases);
-    const std::vector<Point> points = expand_search(spec, 100);
-    REQUIRE(points.size() == 2u * 2u * 3u * 2u);
+    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedRecipes);
+    const std::vector<Trial> trials = expand_search(spec, 100);
+    REQUIRE(trials.size() == 2u * 2u * 3u * 2u);
     std::map<std::string, std::set<double>> rates;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const Point& point = points[i];
-        CHECK(point.ordinal == 100 + static_cast<std::int64_t>(i));
-        CHECK(point.stage == results_db::kSearchStage);
-        CHECK((point.seed == 8 || point.seed == 9));
-        CHECK(point.seeds == std::vector{point.seed});
-        CHECK(point.axes.at(kLearningRate) == point.config.train.learning_rate);
-        CHECK(point.config.token_dropping.has_value() == (point.case_name == "ltd"));
-        for (const experiments::ScoreRequest& request : point.scores) CHECK(request.task == "validation");
-        CHECK(point.scores.size() == 1);
-        const std::string row = point.case_name + point.axes.at("train.budget_fraction").dump();
-        rates[row].insert(point.config.train.learning_rate);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const Trial& trial = trials[i];
+        CHECK(trial.ordinal == 100 + static_cast<std::int64_t>(i));
+        CHECK(trial.stage == results_db::kSearchStage);
+        CHECK((trial.seed == 8 || trial.seed == 9));
+        CHECK(trial.seeds == std::vector{trial.seed});
+        CHECK(trial.axes.at(kLearningRate) == trial.config.train.learning_rate);
+        CHECK(trial.config.token_dropping.has_value() == (trial.recipe == "ltd"));
+        for (const experiments::ScoreRequest& request : trial.scores) CHECK(request.task == "validation");
+        CHECK(trial.scores.size() == 1);
+        const std::string row = trial.recipe + trial.axes.at("train.budget_fraction").dump();
+        rates[row].insert(trial.config.train.learning_rate);
     }
     CHECK(rates.size() == 4);
     for (const auto& [row, tried] : rates) CHECK(tried == std::set{1e-3, 2e-3, 4e-3});
-    CHECK(points.front().name() == "plain:search[budget_fraction=1.0,learning_rate=0.001]/8");
+    CHECK(trials.front().name() == "plain:search[budget_fraction=1.0,learning_rate=0.001]/8");
 }
 
 TEST_CASE("The table's trials have the rate that their row's search found, and the file's before there is one") {
-    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedCases);
-    for (const Point& point : expand(spec)) CHECK(point.config.train.learning_rate == 7e-3);
+    const Spec spec = load_searched(kSearchedHead + kBudgets + kThreeRates + kSearchedRecipes);
+    for (const Trial& trial : expand(spec)) CHECK(trial.config.train.learning_rate == 7e-3);
     const auto row = [](const char* of, double budget) { return row_name(of, {{"train.budget_fraction", budget}}); };
     const Spec found = with_rates(
         spec, {{row("plain", 1.0), 1e-3}, {row("plain", 0.5), 2e-3}, {row("ltd", 1.0), 4e-3}, {row("ltd", 0.5), 2e-3}});
-    const std::vector<Point> points = expand(found);
-    REQUIRE(points.size() == 8);
-    for (const Point& point : points) {
-        const bool is_half = point.axes.at("train.budget_fraction") == 0.5;
-        CHECK(point.config.train.learning_rate == (is_half ? 2e-3 : point.case_name == "plain" ? 1e-3 : 4e-3));
-        CHECK(point.axes.size() == 1);  // the rate is no axis of the table
-        CHECK((point.seed == 1 || point.seed == 2));
+    const std::vector<Trial> trials = expand(found);
+    REQUIRE(trials.size() == 8);
+    for (const Trial& trial : trials) {
+        const bool is_half = trial.axes.at("train.budget_fraction") == 0.5;
+        CHECK(trial.config.train.learning_rate == (is_half ? 2e-3 : trial.recipe == "plain" ? 1e-3 : 4e-3));
+        CHECK(trial.axes.size() == 1);  // the rate is no axis of the table
+        CHECK((trial.seed == 1 || trial.seed == 2));
     }
     // The search itself is the same, with the rates or without.
     CHECK(expand_search(found).front().config_hash == expand_search(spec).front().config_hash);
 }
 
 TEST_CASE("Other rates are another sweep, and the search by itself is a third") {
-    const Spec spec = load_searched(kSearchedHead + kThreeRates + kSearchedCases);
+    const Spec spec = load_searched(kSearchedHead + kThreeRates + kSearchedRecipes);
     const Spec one = with_rates(spec, {{row_name("plain", Json::object()), 1e-3}});
     const Spec other = with_rates(spec, {{row_name("plain", Json::object()), 2e-3}});
     CHECK(std::set{spec.sha256, one.sha256, other.sha256, while_searching(spec).sha256}.size() == 4);
     CHECK(with_rates(spec, one.found_rates).sha256 == one.sha256);
     // The same sweep without [search] is another one as well.
-    CHECK(load_searched(kSearchedHead + kSearchedCases).sha256 != spec.sha256);
+    CHECK(load_searched(kSearchedHead + kSearchedRecipes).sha256 != spec.sha256);
 }
 
 TEST_CASE("A stage's rate is searched where cases share its trainings, and later stages keep theirs") {
     const std::string stages =
         "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\n[stage.finetune.train]\nlearning_rate = 1e-4\n"
         "[search]\nlearning_rate = [1e-3, 2e-3]\n";
-    const std::string cases =
+    const std::string recipes =
         "[[case]]\nname = \"plain\"\n[[case]]\nname = \"late\"\n[case.finetune.random_ltd]\nmin = 16\nduration = 0.7\n";
-    const Spec spec = load_searched(kSearchedHead + stages + cases);
+    const Spec spec = load_searched(kSearchedHead + stages + recipes);
     REQUIRE(spec.search);
     CHECK(spec.search->stage == "pretrain");
     CHECK(spec.search->seeds == std::vector<std::int64_t>{900'001});
-    const std::vector<Point> points = expand_search(spec);
-    REQUIRE(points.size() == 4);
-    CHECK(points.front().name() == "plain:search[learning_rate=0.001]/900001");
-    CHECK(points[0].config_hash == points[2].config_hash);  // of both cases one training
+    const std::vector<Trial> trials = expand_search(spec);
+    REQUIRE(trials.size() == 4);
+    CHECK(trials.front().name() == "plain:search[learning_rate=0.001]/900001");
+    CHECK(trials[0].config_hash == trials[2].config_hash);  // of both recipes one training
     const Spec found =
         with_rates(spec, {{row_name("plain", Json::object()), 2e-3}, {row_name("late", Json::object()), 2e-3}});
-    for (const Point& point : expand(found))
-        CHECK(point.config.train.learning_rate == (point.stage == "pretrain" ? 2e-3 : 1e-4));
+    for (const Trial& trial : expand(found))
+        CHECK(trial.config.train.learning_rate == (trial.stage == "pretrain" ? 2e-3 : 1e-4));
 }
 
 TEST_CASE("A search that finds nothing out is refused with its place") {
@@ -137,9 +137,9 @@ TEST_CASE("A search shares no seed with its table, and nothing else sets its rat
                ContainsSubstring("is what [search] finds"));
     // Switched off, it is none.
     const Spec off = load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" +
-                                   kSearchedCases);
+                                   kSearchedRecipes);
     CHECK(!off.search);
-    const std::string scaled = kSearchedHead + kThreeRates + kSearchedCases +
+    const std::string scaled = kSearchedHead + kThreeRates + kSearchedRecipes +
                                "[scale.smoke.search]\nenabled = false\n[scale.proxy]\nseeds = [3]\n";
     CHECK(!load_searched(scaled).search);
     CHECK(load_searched(scaled, {"proxy", {}, {}}).search);

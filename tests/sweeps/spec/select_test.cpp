@@ -27,11 +27,11 @@ learning_rate = 2e-3
 )toml"));
 }
 
-std::vector<std::string> chosen(const std::vector<Point>& points, const std::vector<std::string>& names) {
+std::vector<std::string> chosen(const std::vector<Trial>& trials, const std::vector<std::string>& names) {
     std::vector<std::string> found;
-    const std::vector<char> selected = selected_points(points, names);
-    for (std::size_t i = 0; i < points.size(); ++i)
-        if (selected[i] != 0) found.push_back(points[i].name());
+    const std::vector<char> selected = selected_trials(trials, names);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+        if (selected[i] != 0) found.push_back(trials[i].name());
     return found;
 }
 
@@ -40,30 +40,30 @@ std::vector<std::string> chosen(const std::vector<Point>& points, const std::vec
 TEST_CASE("What is named by --only: it takes cases, rows and trials, and what those start from") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
-    const std::vector<Point> points = expand(spec);
-    REQUIRE(points.size() == 8);
-    CHECK(chosen(points, {}).size() == 8);
-    CHECK(chosen(points, {"a"}) ==
+    const std::vector<Trial> trials = expand(spec);
+    REQUIRE(trials.size() == 8);
+    CHECK(chosen(trials, {}).size() == 8);
+    CHECK(chosen(trials, {"a"}) ==
           std::vector<std::string>{"a:pretrain/1", "a:pretrain/2", "a:finetune/1", "a:finetune/2"});
-    CHECK(chosen(points, {"a:pretrain"}) == std::vector<std::string>{"a:pretrain/1", "a:pretrain/2"});
-    CHECK(chosen(points, {"a:finetune/2"}) == std::vector<std::string>{"a:pretrain/2", "a:finetune/2"});
-    CHECK(chosen(points, {"a+b:pretrain/1", "a:pretrain/1"}).size() == 2);
-    CHECK(is_selected(points[0], {"a"}));
-    CHECK_FALSE(is_selected(points[0], {"a+b"}));
+    CHECK(chosen(trials, {"a:pretrain"}) == std::vector<std::string>{"a:pretrain/1", "a:pretrain/2"});
+    CHECK(chosen(trials, {"a:finetune/2"}) == std::vector<std::string>{"a:pretrain/2", "a:finetune/2"});
+    CHECK(chosen(trials, {"a+b:pretrain/1", "a:pretrain/1"}).size() == 2);
+    CHECK(is_selected(trials[0], {"a"}));
+    CHECK_FALSE(is_selected(trials[0], {"a+b"}));
 }
 
 TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
-    const std::vector<Point> points = expand(spec);
+    const std::vector<Trial> trials = expand(spec);
     const auto refused = [&](const char* name) {
-        return test::refusal(ErrorKind::usage, [&] { require_selected(spec, points, {"a", name}); });
+        return test::refusal(ErrorKind::usage, [&] { require_selected(spec, trials, {"a", name}); });
     };
     CHECK_THAT(refused("a:finetun/2"), ContainsSubstring("did you mean a:finetune/2?"));
     CHECK_THAT(refused("a:finetune/3"), ContainsSubstring("no case, row or trial a:finetune/3"));
     CHECK_THAT(refused(""), ContainsSubstring("help: "));
-    require_selected(spec, points, {"a", "a+b:pretrain", "a:finetune/2"});
-    // Before there are points, a case is all that can be known.
+    require_selected(spec, trials, {"a", "a+b:pretrain", "a:finetune/2"});
+    // Before there are trials, a recipe is all that can be known.
     require_selectable(spec, {"a", "a:finetune/3", "a+b[x=1]/1"});
     for (const char* name : {"c", "ax", "c:pretrain/1"}) {
         INFO(name);

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/spec/read_cases.h"
+#include "sweeps/spec/read_recipes.h"
 #include "tests/sweeps/files.h"
 
 using namespace deft;
@@ -36,7 +36,7 @@ TEST_CASE("A small sweep reads with its defaults") {
     CHECK(spec.name == "small");
     CHECK(spec.seeds == std::vector<std::int64_t>{1, 2});
     CHECK(spec.baseline == "baseline");
-    CHECK(spec.cases[0].label == "baseline");
+    CHECK(spec.recipes[0].label == "baseline");
     CHECK(spec.threads == 0);
     CHECK(spec.slots == "auto");
     CHECK(spec.scale == "");
@@ -82,8 +82,8 @@ TEST_CASE("Cases have names of their own, and what refers to them must exist") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[[exclude]]\ncase = \"baselin\"\n"),
                ContainsSubstring("s.toml:6:8: no case is named baselin"));
     const Spec spec = load(kSmallSpec);
-    require_cases(spec, {"baseline"});
-    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_cases(spec, {"baselien"}); }),
+    require_recipes(spec, {"baseline"});
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_recipes(spec, {"baselien"}); }),
                ContainsSubstring("did you mean baseline?"));
 }
 
@@ -137,19 +137,19 @@ TEST_CASE("A [[case]] of a file that extends another edits the case of its name 
         return load_spec(folder.write("child.toml", "extends = [\"base.toml\"]\nname = \"child\"\n" + text));
     };
     const Spec added = load_child("[[case]]\nname = \"cl\"\n");
-    CHECK(case_names(added.cases) == std::vector<std::string>{"plain", "ltd", "cl"});
+    CHECK(recipe_names(added.recipes) == std::vector<std::string>{"plain", "ltd", "cl"});
     CHECK(added.baseline == "plain");
     REQUIRE(added.notes.size() == 1);
     CHECK_THAT(added.notes[0], ContainsSubstring("Inherited from the files that child.toml extends: plain, ltd"));
 
     const Spec edited = load_child("[[case]]\nname = \"ltd\"\nrandom_ltd.min = 16\ntrain.epochs = 2\n");
-    CHECK(case_names(edited.cases) == std::vector<std::string>{"plain", "ltd"});
-    CHECK(edited.cases[1].label == "LTD");
-    CHECK(to_json(*edited.cases[1].overlay("")) ==
+    CHECK(recipe_names(edited.recipes) == std::vector<std::string>{"plain", "ltd"});
+    CHECK(edited.recipes[1].label == "LTD");
+    CHECK(to_json(*edited.recipes[1].overlay("")) ==
           Json::parse(R"({"random_ltd":{"min":16,"duration":0.7},"train":{"epochs":2}})"));
 
     const Spec fewer = load_child("[[case]]\nname = \"plain\"\nenabled = false\n");
-    CHECK(case_names(fewer.cases) == std::vector<std::string>{"ltd"});
+    CHECK(recipe_names(fewer.recipes) == std::vector<std::string>{"ltd"});
     CHECK(fewer.baseline == "ltd");
     CHECK_THAT(
         test::refusal([&] {

@@ -1,4 +1,4 @@
-// [stage.NAME]: what a sweep with stages reads as, which points it has, and what is refused.
+// [stage.NAME]: what a sweep with stages reads as, which trials it has, and what is refused.
 
 #include <set>
 
@@ -26,16 +26,16 @@ const std::string kCases =
 struct Staged {
     test::Folder folder;
     Spec spec;
-    std::vector<Point> points;
+    std::vector<Trial> trials;
     explicit Staged(const std::string& text, const SpecOptions& options = {}) {
         spec = load_spec(folder.write("s.toml", text), options);
-        points = expand(spec);
+        trials = expand(spec);
     }
-    const Point& find(const std::string& name) const {
-        for (const Point& point : points)
-            if (point.name() == name) return point;
+    const Trial& find(const std::string& name) const {
+        for (const Trial& trial : trials)
+            if (trial.name() == name) return trial;
         FAIL("there is no point " << name);
-        return points.front();
+        return trials.front();
     }
 };
 
@@ -47,26 +47,26 @@ std::string wrong_stages(const std::string& text, const SpecOptions& options = {
 
 TEST_CASE("Every case passes through every stage, and a trial stands behind the one that it starts from") {
     const Staged staged(kStagedHead + kChain + kCases);
-    REQUIRE(staged.points.size() == 12);
+    REQUIRE(staged.trials.size() == 12);
     std::vector<std::string> names;
-    for (const Point& point : staged.points) names.push_back(point.name());
+    for (const Trial& trial : staged.trials) names.push_back(trial.name());
     CHECK(names[0] == "plain:pretrain/1");
     CHECK(names[3] == "ltd:pretrain/2");
     CHECK(names[6] == "plain:finetune/1");
-    for (std::size_t i = 0; i < staged.points.size(); ++i) {
-        const Point& point = staged.points[i];
-        CHECK(point.ordinal == static_cast<std::int64_t>(i));
-        CHECK(point.parent.has_value() == (point.stage == "finetune"));
-        if (!point.parent) continue;
-        const Point& origin = staged.points.at(*point.parent);
-        CHECK(*point.parent < i);
+    for (std::size_t i = 0; i < staged.trials.size(); ++i) {
+        const Trial& trial = staged.trials[i];
+        CHECK(trial.ordinal == static_cast<std::int64_t>(i));
+        CHECK(trial.parent.has_value() == (trial.stage == "finetune"));
+        if (!trial.parent) continue;
+        const Trial& origin = staged.trials.at(*trial.parent);
+        CHECK(*trial.parent < i);
         CHECK(origin.stage == "pretrain");
-        CHECK(origin.case_name == point.case_name);
-        CHECK(origin.seed == point.seed);
-        REQUIRE(point.config.start);
-        CHECK(point.config.start->trial == origin.config_hash);
-        CHECK(point.config.start->variant == origin.variant_hash);
-        CHECK(point.config.train.learning_rate == 1e-4);
+        CHECK(origin.recipe == trial.recipe);
+        CHECK(origin.seed == trial.seed);
+        REQUIRE(trial.config.start);
+        CHECK(trial.config.start->trial == origin.config_hash);
+        CHECK(trial.config.start->variant == origin.variant_hash);
+        CHECK(trial.config.train.learning_rate == 1e-4);
         CHECK(origin.config.train.learning_rate == 1e-3);
     }
     CHECK(staged.find("ltd:pretrain/1").config.token_dropping);
@@ -91,10 +91,10 @@ TEST_CASE("What cases share of a stage is one training, and what starts from dif
     CHECK(tuned.find("plain:pretrain/1").config_hash == staged.find("plain:pretrain/1").config_hash);
     CHECK(tuned.find("plain:finetune/1").config_hash != staged.find("plain:finetune/1").config_hash);
     // A configuration comes back from its JSON with the trial that it starts from.
-    const Point& point = staged.find("ltd:finetune/2");
-    const experiments::TrialConfig again = experiments::from_json(experiments::to_json(point.config));
-    CHECK(again.start == point.config.start);
-    CHECK(experiments::config_hash(again) == point.config_hash);
+    const Trial& trial = staged.find("ltd:finetune/2");
+    const experiments::TrialConfig again = experiments::from_json(experiments::to_json(trial.config));
+    CHECK(again.start == trial.config.start);
+    CHECK(experiments::config_hash(again) == trial.config_hash);
 }
 
 TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts from") {
@@ -105,20 +105,20 @@ TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts f
                         "[[case]]\nname = \"plain\"\n"
                         "[[exclude]]\n\"pretrain.train.batch_size\" = 8\n\"finetune.train.learning_rate\" = 2e-4\n");
     // Two batch sizes of two seeds; from each three seeds at one or two rates.
-    REQUIRE(staged.points.size() == 4 + 2 * 3 * 2 + 2 * 3 * 1);
-    const Point& point = staged.find("plain:finetune[learning_rate=0.0002,batch_size=4]/2.8");
-    CHECK(point.seed == 8);
-    CHECK(point.seeds == std::vector<std::int64_t>{2, 8});
-    CHECK(point.config.seed == 8);
-    CHECK(staged.points.at(*point.parent).name() == "plain:pretrain[batch_size=4]/2");
-    CHECK(staged.points.at(*point.parent).config.train.batch_size == 4);
-    CHECK(point.config.train.batch_size == 4);
+    REQUIRE(staged.trials.size() == 4 + 2 * 3 * 2 + 2 * 3 * 1);
+    const Trial& trial = staged.find("plain:finetune[learning_rate=0.0002,batch_size=4]/2.8");
+    CHECK(trial.seed == 8);
+    CHECK(trial.seeds == std::vector<std::int64_t>{2, 8});
+    CHECK(trial.config.seed == 8);
+    CHECK(staged.trials.at(*trial.parent).name() == "plain:pretrain[batch_size=4]/2");
+    CHECK(staged.trials.at(*trial.parent).config.train.batch_size == 4);
+    CHECK(trial.config.train.batch_size == 4);
     std::set<std::string> hashes;
-    for (const Point& each : staged.points) hashes.insert(each.config_hash);
-    CHECK(hashes.size() == staged.points.size());
+    for (const Trial& each : staged.trials) hashes.insert(each.config_hash);
+    CHECK(hashes.size() == staged.trials.size());
     // Seeds stand together, those of one variant.
-    for (std::size_t i = 4; i < 10; ++i) CHECK(staged.points[i].variant_hash == staged.points[4].variant_hash);
-    CHECK(staged.points[10].variant_hash != staged.points[4].variant_hash);
+    for (std::size_t i = 4; i < 10; ++i) CHECK(staged.trials[i].variant_hash == staged.trials[4].variant_hash);
+    CHECK(staged.trials[10].variant_hash != staged.trials[4].variant_hash);
 }
 
 TEST_CASE("Values of a stage's axes may go together too") {
@@ -127,7 +127,7 @@ TEST_CASE("Values of a stage's axes may go together too") {
         "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n"
         "[[stage.finetune.axes.zip]]\n\"train.learning_rate\" = [1e-4, 2e-4]\n\"train.beta1\" = [0.8, 0.9]\n"
         "[[case]]\nname = \"plain\"\n");
-    CHECK(staged.points.size() == 2 + 2 * 2 * 2);
+    CHECK(staged.trials.size() == 2 + 2 * 2 * 2);
     CHECK(staged.find("plain:finetune[batch_size=8,beta1=0.9,learning_rate=0.0002]/1").config.train.beta1 == 0.9);
 }
 
@@ -135,21 +135,21 @@ TEST_CASE("An override of an axis in one stage is laid over the others too, unle
     const std::string text = kStagedHead + kChain + "[stage.finetune.axes]\n\"train.batch_size\" = [4, 8]\n" +
                              "[[case]]\nname = \"plain\"\n";
     const Staged both(text, {kDefaultScale, {"train.batch_size=2"}, {}});
-    REQUIRE(both.points.size() == 4);
-    CHECK(both.points[0].config.train.batch_size == 2);
-    CHECK(both.points[2].config.train.batch_size == 2);
-    CHECK(both.points[2].axes == Json::parse(R"({"finetune.train.batch_size": 2})"));
+    REQUIRE(both.trials.size() == 4);
+    CHECK(both.trials[0].config.train.batch_size == 2);
+    CHECK(both.trials[2].config.train.batch_size == 2);
+    CHECK(both.trials[2].axes == Json::parse(R"({"finetune.train.batch_size": 2})"));
     const Staged one(text, {kDefaultScale, {"finetune.train.batch_size=2"}, {}});
-    CHECK(one.points[0].config.train.batch_size == 4);
-    CHECK(one.points[2].config.train.batch_size == 2);
+    CHECK(one.trials[0].config.train.batch_size == 4);
+    CHECK(one.trials[2].config.train.batch_size == 2);
 }
 
 TEST_CASE("A case is left out of one stage, and so is what would start from it") {
     const Staged late(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"finetune\"\ncase = \"ltd\"\n");
-    CHECK(late.points.size() == 10);
+    CHECK(late.trials.size() == 10);
     CHECK(late.find("ltd:pretrain/1").parent == std::nullopt);
     const Staged early(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"pretrain\"\ncase = \"ltd\"\n");
-    CHECK(early.points.size() == 8);
+    CHECK(early.trials.size() == 8);
     CHECK_THAT(wrong_stages(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"fintune\"\n"),
                ContainsSubstring("no stage is named fintune") && ContainsSubstring("did you mean finetune?"));
 }
@@ -159,21 +159,21 @@ TEST_CASE("A scale reaches into a stage") {
                              "[[case]]\nname = \"plain\"\n"
                              "[scale.proxy.stage.finetune.train]\nbudget_tokens = 16384\n";
     const Staged staged(text, {"proxy", {}, {}});
-    CHECK(staged.points[0].config.train.budget_tokens == 8192);
-    CHECK(staged.points[2].config.train.budget_tokens == 16384);
+    CHECK(staged.trials[0].config.train.budget_tokens == 8192);
+    CHECK(staged.trials[2].config.train.budget_tokens == 16384);
 }
 
 TEST_CASE("All seeds of one pretraining seed run before the next, whatever their stage") {
     const Staged staged(kStagedHead + kChain + kCases);
-    const std::vector<std::size_t> order = execution_order(staged.points, staged.spec.sha256);
+    const std::vector<std::size_t> order = execution_order(staged.trials, staged.spec.sha256);
     REQUIRE(order.size() == 12);
-    for (std::size_t i = 0; i < 12; ++i) CHECK(staged.points[order[i]].seeds.front() == (i < 6 ? 1 : 2));
+    for (std::size_t i = 0; i < 12; ++i) CHECK(staged.trials[order[i]].seeds.front() == (i < 6 ? 1 : 2));
     // A stage's own seeds, other ones than the first stage's, stand with the seed that they nest in.
     const Staged nested(kStagedHead +
                         "[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [2, 1]\n[[case]]\nname = \"plain\"\n");
-    const std::vector<std::size_t> blocks = execution_order(nested.points, nested.spec.sha256);
+    const std::vector<std::size_t> blocks = execution_order(nested.trials, nested.spec.sha256);
     REQUIRE(blocks.size() == 6);
-    for (std::size_t i = 0; i < 6; ++i) CHECK(nested.points[blocks[i]].seeds.front() == (i < 3 ? 1 : 2));
+    for (std::size_t i = 0; i < 6; ++i) CHECK(nested.trials[blocks[i]].seeds.front() == (i < 3 ? 1 : 2));
 }
 
 TEST_CASE("A stage that is not enabled has no trials, and what started from it starts from a model of its own") {
@@ -187,18 +187,18 @@ TEST_CASE("A stage that is not enabled has no trials, and what started from it s
     const Spec spec = load_spec(folder.write("s.toml", tables + off + start), alone);
     REQUIRE(spec.stages.size() == 1);
     CHECK(spec.stages.front().name == "finetune");
-    const std::vector<Point> points = expand(spec, Data::may_be_missing);
-    REQUIRE(points.size() == 4);
-    for (const Point& point : points) {
-        CHECK(!point.parent);
-        REQUIRE(point.config.start);
-        CHECK(point.config.start->trial.empty());
-        CHECK(point.config.start->sha256 == experiments::kDataMissing);
-        CHECK(point.config.train.learning_rate == 1e-4);
+    const std::vector<Trial> trials = expand(spec, Data::may_be_missing);
+    REQUIRE(trials.size() == 4);
+    for (const Trial& trial : trials) {
+        CHECK(!trial.parent);
+        REQUIRE(trial.config.start);
+        CHECK(trial.config.start->trial.empty());
+        CHECK(trial.config.start->sha256 == experiments::kDataMissing);
+        CHECK(trial.config.train.learning_rate == 1e-4);
     }
-    CHECK(points[0].name() == "plain:finetune/1");
-    CHECK(points[1].name() == "plain:finetune/2");
-    CHECK(points[2].name() == "late:finetune/1");
+    CHECK(trials[0].name() == "plain:finetune/1");
+    CHECK(trials[1].name() == "plain:finetune/2");
+    CHECK(trials[2].name() == "late:finetune/1");
     // Seeds that nested in those of the stage that is gone are gone with it.
     const std::string nested = "[scale.alone.stage.finetune]\nseeds = [5, 6]\n";
     CHECK(load_spec(folder.write("n.toml", tables + off + nested + start), alone).stages.front().seeds.empty());
@@ -213,8 +213,8 @@ TEST_CASE("A stage that is not enabled has no trials, and what started from it s
 
 TEST_CASE("Stages that make no sense are refused where they stand") {
     const std::string plain = "[[case]]\nname = \"plain\"\n";
-    const auto refused = [&](const std::string& tables, const std::string& cases) {
-        return wrong_stages(kStagedHead + tables + cases);
+    const auto refused = [&](const std::string& tables, const std::string& recipes) {
+        return wrong_stages(kStagedHead + tables + recipes);
     };
     CHECK_THAT(refused("[stage.a]\nfrom = \"a\"\n", plain),
                ContainsSubstring("s.toml:14:8: stage.a.from is the stage itself"));
@@ -241,7 +241,7 @@ TEST_CASE("Stages that make no sense are refused where they stand") {
     CHECK_THAT(refused("stage = 3\n", plain), ContainsSubstring("stage"));
     CHECK_THAT(refused(kChain, plain + "[[exclude]]\n\"train.batch_size\" = 4\n"),
                ContainsSubstring("no axis is named train.batch_size"));
-    // The last stage's trials of two cases must differ in something.
+    // The last stage's trials of two recipes must differ in something.
     CHECK_THAT(refused(kChain, plain + "[[case]]\nname = \"same\"\n"),
                ContainsSubstring("plain:finetune/1 and same:finetune/1 would train and score the same thing"));
     CHECK_THAT(wrong_stages(kStagedHead + kChain + plain, {kDefaultScale, {"finetune.trian.batch_size=2"}, {}}),

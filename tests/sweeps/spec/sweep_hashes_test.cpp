@@ -28,16 +28,16 @@ Json hashes_of(const std::filesystem::path& file, const std::string& scale) {
     SpecOptions options;
     options.scale = scale;
     const Spec spec = load_spec(file, options);
-    const std::vector<Point> points = expand(spec, Data::may_be_missing);
-    if (std::any_of(points.begin(), points.end(), [](const Point& point) { return !point.projection.has_steps; }))
+    const std::vector<Trial> trials = expand(spec, Data::may_be_missing);
+    if (std::any_of(trials.begin(), trials.end(), [](const Trial& trial) { return !trial.projection.has_steps; }))
         return "the number of its records decides its hashes";
     std::string configs, variants;
-    for (const std::size_t i : execution_order(points, spec.sha256)) {
-        configs += points[i].config_hash;
-        variants += points[i].variant_hash;
+    for (const std::size_t i : execution_order(trials, spec.sha256)) {
+        configs += trials[i].config_hash;
+        variants += trials[i].variant_hash;
     }
     return {{"spec", spec.sha256},
-            {"points", points.size()},
+            {"points", trials.size()},
             {"config_hashes", sha256(configs)},
             {"variant_hashes", sha256(variants)}};
 }

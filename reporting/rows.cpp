@@ -1,4 +1,4 @@
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,14 +38,13 @@ struct AxisByBudget {
     }
 };
 
-void note_what_follows_budgets(std::vector<Variant>& variants) {
+void note_what_follows_budgets(std::vector<Row>& rows) {
     std::map<std::pair<std::string, std::string>, AxisByBudget> axes;  // by stage and key
-    for (const Variant& variant : variants)
-        for (const auto& [key, value] : variant.axes.others)
-            axes[{variant.stage, key}].add(variant.axes.budget_fraction, value);
-    for (Variant& variant : variants)
-        for (const auto& [key, value] : variant.axes.others)
-            if (axes.at({variant.stage, key}).follows()) variant.axes.follow_budget.insert(key);
+    for (const Row& row : rows)
+        for (const auto& [key, value] : row.axes.others) axes[{row.stage, key}].add(row.axes.budget_fraction, value);
+    for (Row& row : rows)
+        for (const auto& [key, value] : row.axes.others)
+            if (axes.at({row.stage, key}).follows()) row.axes.follow_budget.insert(key);
 }
 
 }  // namespace
@@ -79,34 +78,33 @@ std::vector<double> unit_means(const std::vector<std::pair<const results_db::Tri
     return means;
 }
 
-std::vector<Variant> variants_of(const results_db::SweepResults& sweep) {
+std::vector<Row> rows_of(const results_db::SweepResults& sweep) {
     std::vector<const results_db::TrialRow*> trials;
     for (const results_db::TrialRow& trial : sweep.trials) trials.push_back(&trial);
     std::stable_sort(trials.begin(), trials.end(),
                      [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
-    std::vector<Variant> variants;
+    std::vector<Row> rows;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> index;
     for (const results_db::TrialRow* trial : trials) {
         // Parsed and printed again, so that spaces and key order make no difference between rows.
         const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();
-        const auto [found, fresh] = index.try_emplace({trial->stage, trial->case_key, text}, variants.size());
-        if (fresh)
-            variants.push_back({trial->stage, trial->case_key, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
-        Variant& variant = variants[found->second];
-        variant.trials.push_back(trial);
-        if (trial->state == "ok") variant.ok.push_back(trial);
+        const auto [found, fresh] = index.try_emplace({trial->stage, trial->recipe, text}, rows.size());
+        if (fresh) rows.push_back({trial->stage, trial->recipe, name_of(*trial), parse_axes(trial->axes_json), {}, {}});
+        Row& row = rows[found->second];
+        row.trials.push_back(trial);
+        if (trial->state == "ok") row.ok.push_back(trial);
     }
-    note_what_follows_budgets(variants);
-    return variants;
+    note_what_follows_budgets(rows);
+    return rows;
 }
 
-std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants) {
+std::vector<std::string> budget_axes_notes(const std::vector<Row>& rows) {
     std::map<std::pair<std::string, std::string>, std::map<double, std::string>> axes;  // by stage and key
-    for (const Variant& variant : variants)
-        for (const std::string& key : variant.axes.follow_budget)
-            axes[{variant.stage, key}][variant.axes.budget_fraction] =
-                fmt::format("{} at {}", variant.axes.others.at(key), variant.axes.budget_text());
+    for (const Row& row : rows)
+        for (const std::string& key : row.axes.follow_budget)
+            axes[{row.stage, key}][row.axes.budget_fraction] =
+                fmt::format("{} at {}", row.axes.others.at(key), row.axes.budget_text());
     std::vector<std::string> notes;
     for (const auto& [axis, values] : axes) {
         std::string text;
@@ -117,17 +115,17 @@ std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants)
     return notes;
 }
 
-std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep) {
-    if (variants.empty()) return asked;
+std::string baseline_recipe(const std::vector<Row>& rows, const std::string& asked, const std::string& sweep) {
+    if (rows.empty()) return asked;
     if (asked.empty()) {
-        const auto trained = std::find_if(variants.begin(), variants.end(),
-                                          [](const Variant& variant) { return !variant.trials.front()->imported; });
-        return trained == variants.end() ? variants.front().case_key : trained->case_key;
+        const auto trained =
+            std::find_if(rows.begin(), rows.end(), [](const Row& row) { return !row.trials.front()->imported; });
+        return trained == rows.end() ? rows.front().recipe : trained->recipe;
     }
     std::vector<std::string> known;
-    for (const Variant& variant : variants) {
-        if (variant.case_key == asked) return asked;
-        if (std::find(known.begin(), known.end(), variant.case_key) == known.end()) known.push_back(variant.case_key);
+    for (const Row& row : rows) {
+        if (row.recipe == asked) return asked;
+        if (std::find(known.begin(), known.end(), row.recipe) == known.end()) known.push_back(row.recipe);
     }
     throw Error(ErrorKind::usage, fmt::format("sweep '{}' has no case '{}' to compare with", sweep, asked),
                 fmt::format("choose one of: {}", fmt::join(known, ", ")));
@@ -145,23 +143,23 @@ std::string key_of_others(const Axes& axes) {
 
 }  // namespace
 
-References::References(const std::vector<Variant>& variants, const std::string& case_key) {
-    for (const Variant& variant : variants) {
-        if (variant.case_key != case_key) continue;
-        Stage& stage = stages_[variant.stage];
-        const double budget = variant.axes.budget_fraction;
+References::References(const std::vector<Row>& rows, const std::string& recipe) {
+    for (const Row& row : rows) {
+        if (row.recipe != recipe) continue;
+        Stage& stage = stages_[row.stage];
+        const double budget = row.axes.budget_fraction;
         if (stage.largest == nullptr || budget > stage.largest->axes.budget_fraction) {
-            stage.largest = &variant;
+            stage.largest = &row;
             stage.is_only = true;
         } else if (budget == stage.largest->axes.budget_fraction) {
             stage.is_only = false;
         }
-        const Variant*& like = stage.like[key_of_others(variant.axes)];
-        if (like == nullptr || budget > like->axes.budget_fraction) like = &variant;
+        const Row*& like = stage.like[key_of_others(row.axes)];
+        if (like == nullptr || budget > like->axes.budget_fraction) like = &row;
     }
 }
 
-const Variant& References::of(const Variant& row) const {
+const Row& References::of(const Row& row) const {
     const auto stage = stages_.find(row.stage);
     if (stage == stages_.end()) return row;
     const auto& [largest, is_only, likes] = stage->second;
@@ -170,8 +168,8 @@ const Variant& References::of(const Variant& row) const {
     return like == likes.end() ? *largest : *like->second;
 }
 
-const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row) {
-    return References(variants, case_key).of(row);
+const Row& reference_of(const std::vector<Row>& rows, const std::string& recipe, const Row& row) {
+    return References(rows, recipe).of(row);
 }
 
 namespace {

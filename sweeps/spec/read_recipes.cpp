@@ -1,4 +1,4 @@
-#include "sweeps/spec/read_cases.h"
+#include "sweeps/spec/read_recipes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +45,7 @@ void require_earlier(const Stage& stage, const Place& place, const std::vector<S
                  suggestion(stage.from, names, "write its [stage.NAME] above this one"));
 }
 
-// A stage's name shares a namespace with tables of trials and keys of cases.
+// A stage's name shares a namespace with tables of trials and keys of recipes.
 void require_stage_name(const std::string& name, const Place& place) {
     require_name(name, place, "the stage's name");
     std::vector<std::string> taken = trial_keys();
@@ -77,8 +77,8 @@ Stage read_stage(const std::string& name, const ConfigNode& table, const std::ve
     return stage;
 }
 
-// The tables of a case, by stage.
-void read_overlays(TableReader& reader, const ConfigNode& item, const std::vector<Stage>& stages, Case& entry) {
+// The tables of a recipe, by stage.
+void read_overlays(TableReader& reader, const ConfigNode& item, const std::vector<Stage>& stages, Recipe& entry) {
     if (stages.front().name.empty()) {
         entry.overlays[""] = take_trial_tables(reader, item.place);
         return;
@@ -143,28 +143,28 @@ std::vector<Stage> read_stages(const ConfigNode* stages, const ConfigNode* axes)
     return read;
 }
 
-std::vector<Case> read_cases(const ConfigNode& node, const std::vector<Stage>& stages) {
+std::vector<Recipe> read_recipes(const ConfigNode& node, const std::vector<Stage>& stages) {
     if (node.kind != Kind::array || node.items.empty())
         refuse_place(node.place, "case must be an array of tables", "write [[case]]");
-    std::vector<Case> cases;
+    std::vector<Recipe> recipes;
     for (const ConfigNode& item : node.items) {
         TableReader reader(item, "case");
-        Case entry;
+        Recipe entry;
         entry.place = item.place;
         read_overlays(reader, item, stages, entry);
         read_table(reader, entry);
         require_name(entry.name, reader.place("name"), "the case's name");
         if (reader.optional_node("label") == nullptr) entry.label = entry.name;
-        for (const Case& other : cases)
+        for (const Recipe& other : recipes)
             if (other.name == entry.name)
                 refuse_place(reader.place("name"),
                              fmt::format("case {} is there twice, first at {}", entry.name, other.place.text()),
                              "give each case a name of its own");
-        cases.push_back(std::move(entry));
+        recipes.push_back(std::move(entry));
     }
-    std::erase_if(cases, [](const Case& entry) { return !entry.enabled; });
-    if (cases.empty()) refuse_place(node.place, "no case of this sweep is enabled", "enable one of them");
-    return cases;
+    std::erase_if(recipes, [](const Recipe& entry) { return !entry.enabled; });
+    if (recipes.empty()) refuse_place(node.place, "no case of this sweep is enabled", "enable one of them");
+    return recipes;
 }
 
 namespace {
@@ -179,9 +179,9 @@ std::string one_of(const ConfigNode& value, const std::string& key, const std::v
 
 }  // namespace
 
-std::vector<std::string> case_names(const std::vector<Case>& cases) {
+std::vector<std::string> recipe_names(const std::vector<Recipe>& recipes) {
     std::vector<std::string> names;
-    for (const Case& entry : cases) names.push_back(entry.name);
+    for (const Recipe& entry : recipes) names.push_back(entry.name);
     return names;
 }
 
@@ -203,7 +203,7 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
             refuse_place(item.place, "this exclude would drop every point", "say which: a case, a stage or an axis");
         for (const auto& [path, value] : conditions) {
             if (path == "case") {
-                exclusion.case_name = one_of(*value, path, case_names(spec.cases));
+                exclusion.recipe = one_of(*value, path, recipe_names(spec.recipes));
                 continue;
             }
             if (path == "stage" && spec.has_stages()) {

@@ -1,4 +1,4 @@
-#include "sweeps/spec/inherited_cases.h"
+#include "sweeps/spec/inherited_recipes.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ std::string name_of(const ConfigNode& entry) {
     return name != nullptr && name->kind == Kind::text ? name->text : std::string();
 }
 
-void edit_case(ConfigNode& below, const ConfigNode& own) {
+void edit_recipe(ConfigNode& below, const ConfigNode& own) {
     drop_overruled(below, own);
     for (const auto& [key, table] : own.children)  // of stages
         if (ConfigNode* tables = below.find(key); tables != nullptr && tables->kind == Kind::table)
@@ -31,7 +31,7 @@ void edit_case(ConfigNode& below, const ConfigNode& own) {
 }
 
 // A name that is twice in `own` stays twice, and is refused like that of any file.
-ConfigNode joined_cases(const ConfigNode& below, const ConfigNode& own) {
+ConfigNode joined_recipes(const ConfigNode& below, const ConfigNode& own) {
     ConfigNode joined = below;
     std::set<std::string> edited;
     for (const ConfigNode& entry : own.items) {
@@ -42,7 +42,7 @@ ConfigNode joined_cases(const ConfigNode& below, const ConfigNode& own) {
         if (found == joined.items.end() || !edited.insert(name).second)
             joined.items.push_back(entry);
         else
-            edit_case(*found, entry);
+            edit_recipe(*found, entry);
     }
     return joined;
 }
@@ -67,10 +67,10 @@ void note_replaced(const ConfigNode& below, const ConfigNode& own, const std::st
 }  // namespace
 
 void lay_over_parents(ConfigNode& below, ConfigNode own, std::vector<ReplacedList>& replaced) {
-    const ConfigNode* cases = below.find("case");
-    if (ConfigNode* own_cases = own.find("case");
-        cases != nullptr && own_cases != nullptr && cases->kind == Kind::array && own_cases->kind == Kind::array)
-        *own_cases = joined_cases(*cases, *own_cases);
+    const ConfigNode* recipes = below.find("case");
+    if (ConfigNode* own_recipes = own.find("case"); recipes != nullptr && own_recipes != nullptr &&
+                                                    recipes->kind == Kind::array && own_recipes->kind == Kind::array)
+        *own_recipes = joined_recipes(*recipes, *own_recipes);
     note_replaced(below, own, "", replaced);
     merge(below, own);
 }

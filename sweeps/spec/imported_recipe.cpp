@@ -1,4 +1,4 @@
-#include "sweeps/spec/imported_case.h"
+#include "sweeps/spec/imported_recipe.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ const ConfigNode* start_of(const ConfigNode& trial) {
     return from != nullptr && from->kind == Kind::text && !from->text.empty() ? from : nullptr;
 }
 
-// Keys that an imported case cannot have: settings of a training, or of a model that is given, would be without effect.
+// Keys that an imported recipe cannot have: settings of a training, or of a model that is given, would be without
+// effect.
 void refuse_idle_keys(const ConfigNode& own) {
     if (const ConfigNode* model = own.find("model"); model != nullptr && model->kind == Kind::table)
         for (const auto& [key, value] : model->children)
@@ -53,7 +54,7 @@ void refuse_idle_keys(const ConfigNode& own) {
                             fmt::format("train.{} means nothing beside train.budget_tokens = 0", key), "drop the key");
 }
 
-// model.seqlen of the case itself; null: it has none.
+// model.seqlen of the recipe itself; null: it has none.
 const ConfigNode* own_seqlen(const ConfigNode* own) {
     const ConfigNode* model = own == nullptr ? nullptr : own->find("model");
     return model == nullptr ? nullptr : model->find("seqlen");

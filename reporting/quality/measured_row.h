@@ -1,5 +1,5 @@
 #pragma once
-// The cases of a sweep as a gate sees them: per measure one value a finished seed, and what did not finish.
+// The rows of a sweep as a gate sees them: per measure one value a finished seed, and what did not finish.
 
 #include <compare>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace deft::reporting {
 
-// A measurement of every seed of a case: a score, or a loss curve.
+// A measurement of every seed of a row: a score, or a loss curve.
 enum class MeasureKind { score, curve };
 
 struct Measure {
@@ -75,7 +75,7 @@ struct SeedValue {
 // In the order in which the seeds first come.
 std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values);
 
-struct MeasuredCase {
+struct MeasuredRow {
     std::string name;          // "cl[budget_fraction=0.5]"
     std::string variant_hash;  // of the configuration without its seed
     std::map<Measure, std::vector<SeedValue>> values;
@@ -87,11 +87,11 @@ struct MeasuredCase {
 };
 
 // In the order of the sweep. `curves` by config hash. What is stale must be known of the sweep (reporting/stale.h).
-std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
-                                         const std::map<std::string, results_db::TrialCurve>& curves);
+std::vector<MeasuredRow> measured_rows(const results_db::SweepResults& sweep,
+                                       const std::map<std::string, results_db::TrialCurve>& curves);
 
 // The trials that the selectors name, as `deft show` takes them; all without any. Errors: missing, for a selector that
-// names none, with the sweep's cases.
+// names none, with the sweep's rows.
 results_db::SweepResults selected(results_db::SweepResults sweep, std::span<const std::string> selectors);
 
 }  // namespace deft::reporting

@@ -1,5 +1,5 @@
 #pragma once
-// The lists of a sweep file beside those of the files that it extends: cases join by name, other lists replace.
+// The lists of a sweep file beside those of the files that it extends: recipes join by name, other lists replace.
 
 #include <cstddef>
 #include <string>

@@ -17,7 +17,7 @@ struct Axes {
     double budget_fraction = 1;  // of the baseline's tokens; of later stages that of what they start from
     std::map<std::string, std::string> others;  // sorted, values as canonical JSON text
     // Other axes whose value the budget decides, in all rows of the stage, as where the two go together: they
-    // distinguish no further rows apart.
+    // distinguish no further rows.
     std::set<std::string> follow_budget = {};
 
     // Whether they differ in nothing but the budget.
@@ -31,9 +31,9 @@ struct Axes {
 // Text that is not a JSON object reads as no axes.
 Axes parse_axes(const std::string& axes_json);
 
-struct Variant {
+struct Row {
     std::string stage;  // empty: the sweep has none
-    std::string case_key;
+    std::string recipe;
     std::string name;  // "cl[budget_fraction=0.5]": a trial's name without its seed
     Axes axes;
     std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
@@ -41,7 +41,7 @@ struct Variant {
 };
 
 // "train.warmup_tokens goes with the budget: 4160 at 32%, 13000 at 100%", of each axis that does, and stage.
-std::vector<std::string> budget_axes_notes(const std::vector<Variant>& variants);
+std::vector<std::string> budget_axes_notes(const std::vector<Row>& rows);
 
 // The seed that a trial counts by: that of the first trial of its chain, in which the seeds of later stages nest.
 std::string unit_seed(const results_db::TrialRow& trial);
@@ -53,28 +53,28 @@ std::size_t unit_count(const std::vector<const results_db::TrialRow*>& trials);
 std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values);
 
 // In the order of the sweep. They point into it.
-std::vector<Variant> variants_of(const results_db::SweepResults& sweep);
+std::vector<Row> rows_of(const results_db::SweepResults& sweep);
 
-// The case that ratios refer to: the one asked for, or the first that was trained. Empty for a sweep without trials.
-// Errors: usage, for a case that is not in the sweep.
-std::string baseline_case(const std::vector<Variant>& variants, const std::string& asked, const std::string& sweep);
+// The recipe that ratios refer to: the one asked for, or the first that was trained. Empty for a sweep without trials.
+// Errors: usage, for a recipe that is not in the sweep.
+std::string baseline_recipe(const std::vector<Row>& rows, const std::string& asked, const std::string& sweep);
 
-// That case's row at the largest budget; among several, the one that agrees with `row` on the other axes. Where
+// That recipe's row at the largest budget; among several, the one that agrees with `row` on the other axes. Where
 // none at the largest budget does, the largest that does; but where the largest has one row, which differs in [train]
 // alone, as where a smaller budget was trained at several rates, that one.
-const Variant& reference_of(const std::vector<Variant>& variants, const std::string& case_key, const Variant& row);
+const Row& reference_of(const std::vector<Row>& rows, const std::string& recipe, const Row& row);
 
-// The same for many rows: what decides it is gathered once. The variants must outlive it.
+// The same for many rows: what decides it is gathered once. The rows must outlive it.
 class References {
  public:
-    References(const std::vector<Variant>& variants, const std::string& case_key);
-    const Variant& of(const Variant& row) const;
+    References(const std::vector<Row>& rows, const std::string& recipe);
+    const Row& of(const Row& row) const;
 
  private:
     struct Stage {
-        const Variant* largest = nullptr;            // the first of the largest budget
-        bool is_only = false;                        // the only one of that budget
-        std::map<std::string, const Variant*> like;  // the first of the largest budget by the other axes
+        const Row* largest = nullptr;            // the first of the largest budget
+        bool is_only = false;                    // the only one of that budget
+        std::map<std::string, const Row*> like;  // the first of the largest budget by the other axes
     };
     std::map<std::string, Stage> stages_;
 };

@@ -15,7 +15,7 @@ bool is_imported(const ConfigNode& trial);
 // model, which is its files'.
 bool concerns_imported(const std::string& path);
 
-// Makes [model] the files' own. `own`: the case's tables, which may say model.seqlen, to read fewer positions, and of
+// Makes [model] the files' own. `own`: the recipe's tables, which may say model.seqlen, to read fewer positions, and of
 // [train] what an imported model is computed with; null: it has none. Relative files start at base_folder. Errors:
 // config, with the place, for other keys there; those of engine::open_model().
 void take_model_of_files(ConfigNode& trial, const ConfigNode* own, const std::filesystem::path& base_folder);

@@ -1,4 +1,4 @@
-#include "reporting/quality/measured_case.h"
+#include "reporting/quality/measured_row.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "base/suggestion.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
-#include "reporting/variants.h"
+#include "reporting/rows.h"
 #include "results_db/trial_name.h"
 
 namespace deft::reporting {
@@ -41,7 +41,7 @@ bool was_stopped(const TrialRow& trial) {
     return !crashed || trial.fail_class == "user" || trial.fail_class == "preempt" || trial.fail_class == "stale";
 }
 
-void add_curve(MeasuredCase& result, const TrialRow& trial, const Measure& measure, LossCurve curve) {
+void add_curve(MeasuredRow& result, const TrialRow& trial, const Measure& measure, LossCurve curve) {
     if (curve.size() < 2) return;
     const double value = late_loss(curve, curve.back().consumed).value_or(std::numeric_limits<double>::quiet_NaN());
     result.values[measure].push_back({seed_of(trial), trial.attempt_uid, value, std::move(curve)});
@@ -55,7 +55,7 @@ bool is_asked(const TrialRow& trial, const results_db::ScoreRow& row) {
 }
 
 // A finished trial that is stale; a newer one may have been tried since.
-void add_stale(MeasuredCase& result, const TrialRow& trial) {
+void add_stale(MeasuredRow& result, const TrialRow& trial) {
     const std::string seed = fmt::format("seed {}", seeds_text(trial));
     if (trial.newer_state == "failed" || trial.newer_state == "timeout")
         result.crashed.push_back(fmt::format("{}: {}, trained again for being stale", seed, trial.newer_state));
@@ -65,7 +65,7 @@ void add_stale(MeasuredCase& result, const TrialRow& trial) {
         result.stale.push_back(fmt::format("{}: {}", seed, trial.stale));
 }
 
-void add_scores(MeasuredCase& result, const TrialRow& trial) {
+void add_scores(MeasuredRow& result, const TrialRow& trial) {
     std::map<Measure, const results_db::ScoreRow*> scores;  // the newest version of a task is the last one
     for (const results_db::ScoreRow& row : trial.scores)
         if (const auto measure = measure_of(row)) scores[*measure] = &row;
@@ -84,16 +84,16 @@ std::string why(const TrialRow& trial) {
 
 }  // namespace
 
-std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
-                                         const std::map<std::string, results_db::TrialCurve>& curves) {
-    std::vector<MeasuredCase> cases;
-    for (const Variant& variant : variants_of(sweep)) {
-        if (is_imported(variant)) continue;  // no recipe made it
-        MeasuredCase result;
-        result.name = variant.name;
-        result.variant_hash = variant.trials.front()->variant_hash;
-        result.seeds = variant.trials.size();
-        for (const TrialRow* trial : variant.trials) {
+std::vector<MeasuredRow> measured_rows(const results_db::SweepResults& sweep,
+                                       const std::map<std::string, results_db::TrialCurve>& curves) {
+    std::vector<MeasuredRow> rows;
+    for (const Row& row : rows_of(sweep)) {
+        if (is_imported(row)) continue;  // no recipe made it
+        MeasuredRow result;
+        result.name = row.name;
+        result.variant_hash = row.trials.front()->variant_hash;
+        result.seeds = row.trials.size();
+        for (const TrialRow* trial : row.trials) {
             if (trial->state == "ok" && !trial->stale.empty()) {
                 add_stale(result, *trial);
             } else if (trial->state == "ok") {
@@ -108,9 +108,9 @@ std::vector<MeasuredCase> measured_cases(const results_db::SweepResults& sweep,
                 result.crashed.push_back(why(*trial));
             }
         }
-        cases.push_back(std::move(result));
+        rows.push_back(std::move(result));
     }
-    return cases;
+    return rows;
 }
 
 std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values) {
@@ -135,7 +135,7 @@ results_db::SweepResults selected(results_db::SweepResults sweep, std::span<cons
     if (selectors.empty()) return sweep;
     for (const std::string& selector : selectors) {
         std::vector<std::string> known;
-        for (const TrialRow& trial : sweep.trials) known.push_back(trial.case_key);
+        for (const TrialRow& trial : sweep.trials) known.push_back(trial.recipe);
         known.erase(std::unique(known.begin(), known.end()), known.end());
         if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
                          [&](const TrialRow& trial) { return results_db::is_named(trial, selector); }))
