@@ -36,15 +36,14 @@ void add_config(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("config", "Take over configurations of other programs");
     command->require_subcommand(1);
     auto arguments = std::make_shared<ImportArguments>();
-    CLI::App* import = command->add_subcommand(
+    CLI::App* deepspeed = command->add_subcommand(
         "import-deepspeed",
         "Print the data_efficiency section of a DeepSpeed configuration as a case of a sweep, and on standard error a\n"
         "line for each key that was ignored, not converted, changed, or is a known defect of theirs. Exit code 0\n"
         "whatever the lines say; 2 for a file that is not such a configuration.");
-    import->add_option("file", arguments->file, "The JSON file")->required();
-    import->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
-    import->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments);
-});
-}  // namespace deft::cli
+    deepspeed->add_option("file", arguments->file, "The JSON file")->required();
+    deepspeed->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
+    deepspeed->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments); });
+}
 
 }  // namespace deft::cli
