@@ -11,6 +11,7 @@
 #include "base/table_reader.h"
 #include "reporting/published/published.h"
 #include "reporting/scores/quantity_value.h"
+#include "results_db/row_name.h"
 
 namespace deft::reporting {
 
@@ -81,7 +82,7 @@ ClaimedRow read_row_name(TableReader& claim, const char* key, const PublishedTab
 }
 
 bool is_same(const ClaimedRow& a, const ClaimedRow& b) {
-    return a.recipe == b.recipe && same_budget(a.budget_fraction, b.budget_fraction);
+    return a.recipe == b.recipe && results_db::same_budget(a.budget_fraction, b.budget_fraction);
 }
 
 void read_rows(TableReader& reader, const PublishedTable& table, Claim& claim) {

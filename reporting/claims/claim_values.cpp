@@ -12,6 +12,7 @@
 #include "reporting/measured.h"
 #include "reporting/published/published.h"
 #include "reporting/scores/quantity_value.h"
+#include "results_db/row_name.h"
 
 namespace deft::reporting {
 
@@ -87,7 +88,7 @@ std::string why_missing(const std::vector<Row>& rows, const ClaimedRow& claimed,
 }  // namespace
 
 bool is_claimed(const Row& row, const ClaimedRow& claimed) {
-    return row.recipe == claimed.recipe && same_budget(row.axes.budget_fraction, claimed.budget_fraction);
+    return row.recipe == claimed.recipe && results_db::same_budget(row.axes.budget_fraction, claimed.budget_fraction);
 }
 
 std::string several_slots(const std::vector<const Row*>& rows, const Quantity& quantity) {

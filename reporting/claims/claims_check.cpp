@@ -16,6 +16,7 @@
 #include "reporting/scores/chance_level.h"
 #include "reporting/scores/quantity_value.h"
 #include "reporting/statistics/case_family.h"
+#include "results_db/row_name.h"
 
 namespace deft::reporting {
 
@@ -43,7 +44,7 @@ std::vector<ClaimValues> claimed_rows(const Claim& claim, const ClaimScale& scal
     if (claim.from) claimed.push_back(claim_values(rows, *claim.from, scale));
     if (claim.kind != ClaimKind::best_in_column) return claimed;
     for (const PublishedRow& row : table.rows)
-        if (row.recipe != claim.of.recipe || !same_budget(row.budget_fraction, claim.of.budget_fraction))
+        if (row.recipe != claim.of.recipe || !results_db::same_budget(row.budget_fraction, claim.of.budget_fraction))
             claimed.push_back(claim_values(rows, {row.recipe, row.budget_fraction}, scale));
     return claimed;
 }

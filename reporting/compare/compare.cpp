@@ -12,6 +12,7 @@
 #include "reporting/measured.h"
 #include "reporting/published/published.h"
 #include "reporting/status.h"
+#include "results_db/row_name.h"
 #include "results_db/sweep_heads.h"
 
 namespace deft::reporting {
@@ -103,7 +104,7 @@ RowComparison compare_rows(const CompareSide& a, const Row& row_a, const Compare
 
 bool are_counterparts(const Row& one, const Row& other, Kind kind) {
     if (kind == Kind::sweep) return one.name == other.name;
-    return one.stage == other.stage && same_budget(one.axes.budget_fraction, other.axes.budget_fraction) &&
+    return one.stage == other.stage && results_db::same_budget(one.axes.budget_fraction, other.axes.budget_fraction) &&
            one.axes.is_like(other.axes);
 }
 

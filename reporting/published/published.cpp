@@ -8,6 +8,7 @@
 
 #include "base/suggestion.h"
 #include "base/table_reader.h"
+#include "results_db/row_name.h"
 
 namespace deft::reporting {
 
@@ -195,10 +196,6 @@ Regime read_regime(const ConfigNode& node) {
 
 }  // namespace
 
-bool same_budget(double a, double b) {
-    return std::abs(a - b) < 0.0005;
-}
-
 const PublishedCell* PublishedRow::find(const std::string& key) const {
     for (const auto& [column, cell] : cells)
         if (column == key) return &cell;
@@ -217,7 +214,7 @@ const PublishedColumn* PublishedTable::column(const std::string& key) const {
 
 const PublishedRow* PublishedTable::find(const std::string& recipe, double budget_fraction) const {
     for (const PublishedRow& row : rows)
-        if (row.recipe == recipe && same_budget(row.budget_fraction, budget_fraction)) return &row;
+        if (row.recipe == recipe && results_db::same_budget(row.budget_fraction, budget_fraction)) return &row;
     return nullptr;
 }
 

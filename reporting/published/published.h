@@ -71,9 +71,6 @@ struct PublishedTable {
     const PublishedRow* full_budget(const std::string& recipe) const;
 };
 
-// Budgets are compared to three places, so that 0.667 means two thirds.
-bool same_budget(double a, double b);
-
 // Errors: io; config (strict, with the place).
 PublishedTable read_published_table(const std::filesystem::path& file);
 

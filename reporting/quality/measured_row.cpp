@@ -14,6 +14,7 @@
 #include "base/suggestion.h"
 #include "reporting/imported.h"
 #include "reporting/measured.h"
+#include "reporting/named_trials.h"
 #include "reporting/rows.h"
 #include "results_db/trial_name.h"
 
@@ -138,13 +139,13 @@ results_db::SweepResults selected(results_db::SweepResults sweep, std::span<cons
         for (const TrialRow& trial : sweep.trials) known.push_back(trial.recipe);
         known.erase(std::unique(known.begin(), known.end()), known.end());
         if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
-                         [&](const TrialRow& trial) { return results_db::is_named(trial, selector); }))
+                         [&](const TrialRow& trial) { return is_meant(trial, selector); }))
             throw Error(ErrorKind::missing, fmt::format("no trial of sweep {} is called {}", sweep.name, selector),
                         suggestion(selector, known));
     }
     std::erase_if(sweep.trials, [&](const TrialRow& trial) {
         return std::none_of(selectors.begin(), selectors.end(),
-                            [&](const std::string& selector) { return results_db::is_named(trial, selector); });
+                            [&](const std::string& selector) { return is_meant(trial, selector); });
     });
     return sweep;
 }

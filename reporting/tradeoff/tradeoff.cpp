@@ -19,6 +19,7 @@
 #include "reporting/rows.h"
 #include "reporting/scores/quantity_value.h"
 #include "reporting/tradeoff/quality_measure.h"
+#include "results_db/row_name.h"
 
 namespace deft::reporting {
 
@@ -174,7 +175,7 @@ std::size_t recipes_of_several_budgets(const std::vector<TradeoffLine>& lines) {
 
 const TradeoffPoint* TradeoffLine::at_budget(double wanted) const {
     for (const TradeoffPoint& point : points)
-        if (same_budget(point.budget, wanted)) return &point;
+        if (results_db::same_budget(point.budget, wanted)) return &point;
     return nullptr;
 }
 

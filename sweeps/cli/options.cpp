@@ -70,7 +70,7 @@ void SpecArguments::add_to(CLI::App& command, bool file_is_required) {
                 for (const std::string& text : texts)
                     for (std::string& name : sweeps::split_names(text)) only.push_back(std::move(name));
             },
-            "Only these cases, as in baseline,cl, or rows or trials, as in 'cl[budget_fraction=0.5]/1'")
+            "Only these recipes, rows or trials, as in baseline,'CL at 50%' or 'CL[budget_fraction=0.5]/1'")
         ->allow_extra_args(false);
     command.add_option("--seeds", seeds, "How many seeds, or a list of them as in 4,7");
 }
@@ -90,9 +90,12 @@ bool SpecArguments::selects(const sweeps::Trial& trial) const {
 }
 
 sweeps::Trial SpecArguments::first_trial(sweeps::Data data) const {
-    for (const sweeps::Trial& trial : sweeps::expand(load(), data))
+    const sweeps::Spec spec = load();
+    const std::vector<sweeps::Trial> trials = sweeps::expand(spec, data);
+    sweeps::require_selected(spec, trials, only);
+    for (const sweeps::Trial& trial : trials)
         if (selects(trial) && !experiments::is_imported(trial.config)) return trial;
-    throw Error(ErrorKind::usage, "the excludes leave no point of these cases that trains", "name other cases");
+    throw Error(ErrorKind::usage, "the excludes leave no trial of these recipes that trains", "name other recipes");
 }
 
 std::string SpecArguments::text() const {

@@ -28,6 +28,7 @@
 #include "sweeps/driver/plan_ranks.h"
 #include "sweeps/driver/plan_regime.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/spec/select.h"
 #include "sweeps/spec/slot_request.h"
 
 namespace deft::cli {
@@ -134,8 +135,9 @@ int run_plan(const PlanArguments& arguments) {
     if (arguments.ranks > 0) spec.ranks = arguments.ranks;
     std::vector<sweeps::Trial> trials =
         sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
+    sweeps::require_selected(spec, trials, arguments.spec.only);
     std::erase_if(trials, [&](const sweeps::Trial& trial) { return !arguments.spec.selects(trial); });
-    if (trials.empty()) throw Error(ErrorKind::usage, "the excludes leave no point of these cases");
+    if (trials.empty()) throw Error(ErrorKind::usage, "the excludes leave no trial of these recipes");
     check_columns(trials, arguments.root);
     sweeps::check_tasks(trials);
     if (arguments.print_config) {

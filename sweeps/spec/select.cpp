@@ -6,7 +6,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/suggestion.h"
+#include "reporting/named_trials.h"
+#include "results_db/row_name.h"
+#include "results_db/trial_name.h"
 
 namespace deft::sweeps {
 
@@ -19,7 +23,13 @@ std::string row_of(const Trial& trial) {
 }
 
 bool means(const std::string& name, const Trial& trial) {
-    return name == trial.recipe || name == trial.name() || name == row_of(trial);
+    if (name == trial.recipe || name == trial.name() || name == row_of(trial)) return true;
+    results_db::TrialRow place;
+    place.recipe = trial.recipe;
+    place.stage = trial.stage;
+    place.axes_json = canonical_json(trial.axes);
+    place.seeds = results_db::seeds_text(trial.seeds);
+    return reporting::is_meant(place, name);
 }
 
 // Whether it may be a row or a trial of that recipe.
@@ -62,10 +72,12 @@ void require_selected(const Spec& spec, const std::vector<Trial>& trials, const 
 }
 
 void require_selectable(const Spec& spec, const std::vector<std::string>& names) {
-    for (const std::string& name : names)
+    for (const std::string& name : names) {
+        const std::string within = results_db::parse_row_name(name).name;
         if (std::none_of(spec.recipes.begin(), spec.recipes.end(),
-                         [&](const Recipe& entry) { return is_within(name, entry); }))
-            require_recipes(spec, {name});
+                         [&](const Recipe& entry) { return is_within(within, entry); }))
+            require_recipes(spec, {within});
+    }
 }
 
 std::vector<std::string> split_names(const std::string& text) {

@@ -1,6 +1,7 @@
 #pragma once
 // Which trials of a sweep are meant by the names of --only: a recipe ("cl"), a row of its table
-// ("cl[budget_fraction=0.5]", "cl:finetune") or a trial ("cl[budget_fraction=0.5]/1"), as they are printed.
+// ("cl at 50%", "cl[budget_fraction=0.5]", "cl:finetune") or a trial ("cl[budget_fraction=0.5]/1"), in the grammar of
+// results_db/row_name.h.
 
 #include <string>
 #include <vector>

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "reporting/comparison.h"
 #include "reporting/scores/suite_average.h"
+#include "results_db/row_name.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
 #include "tests/refusal.h"
@@ -68,8 +69,8 @@ TEST_CASE("the combined GPT-3 table is whole", "[surroundings]") {
     CHECK(table.find("CL", 0.25) == nullptr);
     CHECK(table.find("CL", 0.4999) != nullptr);
     CHECK(table.find("CL", 0.499) == nullptr);
-    CHECK(same_budget(0.667, 2.0 / 3));
-    CHECK(!same_budget(0.667, 0.67));
+    CHECK(results_db::same_budget(0.667, 2.0 / 3));
+    CHECK(!results_db::same_budget(0.667, 0.67));
 }
 
 TEST_CASE("published tables are read strictly", "[surroundings]") {

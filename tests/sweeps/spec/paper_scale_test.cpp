@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/score_key.h"
+#include "results_db/row_name.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/published_tables.h"
 #include "tests/sweeps/files.h"
@@ -31,7 +32,7 @@ Spec spec_at(const std::string& sweep, const std::string& scale) {
 
 bool is_trained(const std::vector<Trial>& trials, const std::string& recipe, double budget_fraction) {
     return std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
-        return trial.recipe == recipe && reporting::same_budget(trial.config.train.budget_fraction, budget_fraction);
+        return trial.recipe == recipe && results_db::same_budget(trial.config.train.budget_fraction, budget_fraction);
     });
 }
 

@@ -72,6 +72,30 @@ TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     }
 }
 
+TEST_CASE("--only takes rows in the grammar of deft trace") {
+    const test::Folder folder;
+    const Spec spec =
+        load_spec(folder.write("s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults +
+                                             "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.667]\n"
+                                             "[[case]]\nname = \"CL\"\n[[case]]\nname = \"base\"\n"));
+    const std::vector<Trial> trials = expand(spec);
+    REQUIRE(trials.size() == 8);
+    const std::vector<std::string> at_two_thirds = {"CL[budget_fraction=0.667]/1", "CL[budget_fraction=0.667]/2"};
+    for (const char* name :
+         {"CL at 66.7%", "CL 66.7%", "CL[budget_fraction=0.667]", "CL[train.budget_fraction=0.6670]"}) {
+        INFO(name);
+        require_selectable(spec, {name});
+        require_selected(spec, trials, {name});
+        CHECK(chosen(trials, {name}) == at_two_thirds);
+    }
+    CHECK(chosen(trials, {"CL/2 at 100%"}) == std::vector<std::string>{"CL[budget_fraction=1.0]/2"});
+    CHECK(chosen(trials, {"base/1"}).size() == 2);
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selected(spec, trials, {"CL at 50%"}); }),
+               ContainsSubstring("no case, row or trial CL at 50%"));
+    CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selectable(spec, {"CK at 50%"}); }),
+               ContainsSubstring("did you mean CL?"));
+}
+
 TEST_CASE("a comma within brackets parts no names") {
     CHECK(split_names("a,b") == std::vector<std::string>{"a", "b"});
     CHECK(split_names("a[x=1,y=2]/1,b") == std::vector<std::string>{"a[x=1,y=2]/1", "b"});
