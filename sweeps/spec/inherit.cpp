@@ -16,8 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files,
-                                 std::vector<ReplacedList>& replaced) {
+ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files, ListChanges& changes) {
     const fs::path identity = fs::weakly_canonical(file);
     ConfigNode own = parse_toml_file(file);
     open_files.push_back(identity);
@@ -43,11 +42,11 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
                             "files in extends are looked for beside the file that names them");
-            lay_over_parents(whole, read_file_and_parents(parent_file, open_files, replaced), replaced);
+            lay_over_parents(whole, read_file_and_parents(parent_file, open_files, changes), changes);
         }
         own.erase("extends");
     }
-    lay_over_parents(whole, std::move(own), replaced);
+    lay_over_parents(whole, std::move(own), changes);
     open_files.pop_back();
     return whole;
 }
@@ -64,7 +63,7 @@ void drop_overruled_child(ConfigNode& below, const ConfigNode& overlay, std::str
 Inherited read_with_parents(const fs::path& file) {
     Inherited inherited;
     std::vector<fs::path> open_files;
-    inherited.root = read_file_and_parents(file, open_files, inherited.replaced);
+    inherited.root = read_file_and_parents(file, open_files, inherited.changes);
     return inherited;
 }
 

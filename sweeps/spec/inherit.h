@@ -12,7 +12,7 @@ namespace deft::sweeps {
 
 struct Inherited {
     ConfigNode root;
-    std::vector<ReplacedList> replaced;
+    ListChanges changes;
 };
 
 // The file with everything it extends laid under it. Errors: io, config (cycles too).

@@ -31,7 +31,7 @@ void edit_recipe(ConfigNode& below, const ConfigNode& own) {
 }
 
 // A name that is twice in `own` stays twice, and is refused like that of any file.
-ConfigNode joined_recipes(const ConfigNode& below, const ConfigNode& own) {
+ConfigNode joined_recipes(const ConfigNode& below, const ConfigNode& own, std::vector<EditedRecipe>& edits) {
     ConfigNode joined = below;
     std::set<std::string> edited;
     for (const ConfigNode& entry : own.items) {
@@ -39,10 +39,12 @@ ConfigNode joined_recipes(const ConfigNode& below, const ConfigNode& own) {
         const auto found = std::find_if(joined.items.begin(), joined.items.end(), [&](const ConfigNode& other) {
             return !name.empty() && name_of(other) == name;
         });
-        if (found == joined.items.end() || !edited.insert(name).second)
+        if (found == joined.items.end() || !edited.insert(name).second) {
             joined.items.push_back(entry);
-        else
+        } else {
+            edits.push_back({name, entry.place, found->place});
             edit_recipe(*found, entry);
+        }
     }
     return joined;
 }
@@ -66,23 +68,27 @@ void note_replaced(const ConfigNode& below, const ConfigNode& own, const std::st
 
 }  // namespace
 
-void lay_over_parents(ConfigNode& below, ConfigNode own, std::vector<ReplacedList>& replaced) {
+void lay_over_parents(ConfigNode& below, ConfigNode own, ListChanges& changes) {
     const ConfigNode* recipes = below.find("case");
     if (ConfigNode* own_recipes = own.find("case"); recipes != nullptr && own_recipes != nullptr &&
                                                     recipes->kind == Kind::array && own_recipes->kind == Kind::array)
-        *own_recipes = joined_recipes(*recipes, *own_recipes);
-    note_replaced(below, own, "", replaced);
+        *own_recipes = joined_recipes(*recipes, *own_recipes, changes.edited);
+    note_replaced(below, own, "", changes.replaced);
     merge(below, own);
 }
 
-std::vector<std::string> replaced_notes(const std::vector<ReplacedList>& replaced, const std::string& scale) {
+std::vector<std::string> change_notes(const ListChanges& changes, const std::string& scale) {
     std::vector<std::string> notes;
     const auto file = [](const Place& place) { return std::filesystem::path(place.file).filename().string(); };
-    for (const ReplacedList& list : replaced) {
+    for (const ReplacedList& list : changes.replaced) {
         if (list.path.starts_with("scale.") && !list.path.starts_with("scale." + scale + ".")) continue;
         notes.push_back(fmt::format("The list {} of {} replaces that of {}, which has {}.", list.path, file(list.by),
                                     file(list.of), counted(list.count, "entry", "entries")));
     }
+    for (const EditedRecipe& recipe : changes.edited)
+        notes.push_back(
+            fmt::format("Recipe {} of {} is edited in {}: keys there replace its own, and the others remain.",
+                        recipe.name, file(recipe.of), recipe.by.text()));
     return notes;
 }
 

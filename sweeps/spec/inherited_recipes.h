@@ -16,11 +16,23 @@ struct ReplacedList {
     std::size_t count = 0;  // of the list that has no effect
 };
 
-// Lays a file over those that it extends: a [[case]] of a name that is there already edits that case, another one is
-// added. Every other list replaces; one of tables is noted in `replaced`.
-void lay_over_parents(ConfigNode& below, ConfigNode own, std::vector<ReplacedList>& replaced);
+// A recipe that another file of the `extends` chain defines, and that a [[case]] of the same name edits.
+struct EditedRecipe {
+    std::string name;
+    Place by, of;
+};
 
-// The notes of a plan: the lists that have an effect at that scale.
-std::vector<std::string> replaced_notes(const std::vector<ReplacedList>& replaced, const std::string& scale);
+// What the files of an `extends` chain do to each other's lists.
+struct ListChanges {
+    std::vector<ReplacedList> replaced;
+    std::vector<EditedRecipe> edited;
+};
+
+// Lays a file over those that it extends: a [[case]] of a name that is there already edits that case, another one is
+// added. Every other list replaces; one of tables is noted in `changes`.
+void lay_over_parents(ConfigNode& below, ConfigNode own, ListChanges& changes);
+
+// The notes of a plan: the lists that have an effect at that scale, and the recipes that are edited.
+std::vector<std::string> change_notes(const ListChanges& changes, const std::string& scale);
 
 }  // namespace deft::sweeps

@@ -309,7 +309,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
         throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),
                     "name a sweep file (.toml)");
     const std::string text = read_file(file);
-    auto [root, replaced] = read_with_parents(file);
+    auto [root, changes] = read_with_parents(file);
     root.place = Place{file.string(), 0, 0};
 
     // A mistake in a scale that is not asked for today is a mistake all the same.
@@ -325,7 +325,7 @@ Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
     const bool scaled = apply_scale(root, options.scale, options.scale == kDefaultScale);
     Spec spec = read_spec(root);
     spec.scale = scaled ? options.scale : "";
-    spec.notes = replaced_notes(replaced, options.scale);
+    spec.notes = change_notes(changes, options.scale);
     add_recipe_notes(unscaled, file, spec);
     spec.file = file;
     spec.text = text;

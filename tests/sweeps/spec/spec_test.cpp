@@ -171,6 +171,12 @@ TEST_CASE("A list of tables that replaces an inherited one, or leaves out a case
     REQUIRE(spec.notes.size() == 1);
     CHECK(spec.notes[0] == "The list exclude of child.toml replaces that of base.toml, which has 1 entry.");
 
+    const Spec edited = load_spec(
+        folder.write("edits.toml", "extends = \"base.toml\"\n\n[[case]]\nname = \"baseline\"\ntrain.batch_size = 8\n"));
+    REQUIRE(edited.notes.size() == 1);
+    CHECK_THAT(edited.notes[0],
+               ContainsSubstring("Recipe baseline of base.toml is edited in ") && ContainsSubstring("edits.toml:3"));
+
     SpecOptions proxy;
     proxy.scale = "proxy";
     const Spec scaled = load(kSmallSpec +
