@@ -17,6 +17,7 @@
 #include "reporting/table.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -29,6 +30,7 @@ namespace {
 struct BaselineArguments {
     std::string name, sweep, reason;
     std::vector<std::string> only;
+    std::vector<std::string> from;
     std::string root = sweeps::kDefaultRoot;
 };
 
@@ -42,7 +44,8 @@ int pin(const BaselineArguments& arguments) {
     std::string sweep_name;
     std::size_t row_count = 0;
     {
-        const results_db::Reader reader = open_results(arguments.root);
+        const std::vector<results_db::NamedEvidence> files = read_evidence(arguments.from);
+        const results_db::Reader reader = open_results(arguments.root, files);
         const results_db::SweepResults sweep =
             reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.root), arguments.only);
         const auto measured = reporting::measured_rows(sweep, reader.curves(sweep));
@@ -88,14 +91,18 @@ void add_baseline(CLI::App& app, Context& context) {
     pinning->add_option("SWEEP", arguments->sweep, kSweepHelp);
     pinning
         ->add_option("--only", arguments->only,
-                     "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
+                     "These recipes, rows or trials alone, as in baseline or 'CL at 50%'; several are joined")
         ->allow_extra_args(false);
+    add_from(*pinning, arguments->from);
     pinning->add_option("--reason", arguments->reason, "Why it is pinned, for whoever asks later");
     CLI::App* listing = command->add_subcommand("list", "All baselines, retired ones too");
     CLI::App* retiring = command->add_subcommand("retire", "End a baseline; what it was stays on record");
     retiring->add_option("NAME", arguments->name, "The baseline's name")->required();
     for (CLI::App* one : {pinning, listing, retiring}) add_root(*one, arguments->root);
-    pinning->callback([arguments, &context] { context.exit_code = pin(*arguments); });
+    pinning->callback([arguments, &context] {
+        take_name(arguments->from, arguments->sweep);
+        context.exit_code = pin(*arguments);
+    });
     listing->callback([arguments, &context] { context.exit_code = list(*arguments); });
     retiring->callback([arguments, &context] { context.exit_code = retire(*arguments); });
 }

@@ -12,6 +12,7 @@
 #include "reporting/quality/quality_check.h"
 #include "reporting/sweep_text.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/results.h"
@@ -23,6 +24,7 @@ namespace {
 struct CheckQualityArguments {
     std::string sweep, baseline, baseline_root;
     std::vector<std::string> only;
+    std::vector<std::string> from;
     reporting::QualityRule rule;
     GateOptions gate;
     bool full = false;
@@ -58,7 +60,8 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::string sweep_name;
     std::vector<reporting::MeasuredRow> head;
     {
-        const results_db::Reader reader = open_results(arguments.gate.root);
+        const std::vector<results_db::NamedEvidence> files = read_evidence(arguments.from);
+        const results_db::Reader reader = open_results(arguments.gate.root, files);
         const results_db::SweepResults sweep =
             reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
         sweep_name = reporting::sweep_text(sweep);
@@ -69,8 +72,9 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     std::vector<reporting::Judged> judged;
     for (const reporting::QualityFinding& one : findings) judged.push_back(one.judged);
     const reporting::CheckReport report = reporting::quality_report(findings, sweep_name, arguments.baseline);
-    record_and_print(report, shown_table(findings, sweep_name, arguments), judged, rule_json(arguments.rule),
-                     arguments.gate);
+    GateOptions gate = arguments.gate;  // verdicts on what files hold are not stored
+    gate.dry_run = gate.dry_run || !arguments.from.empty();
+    record_and_print(report, shown_table(findings, sweep_name, arguments), judged, rule_json(arguments.rule), gate);
     return report;
 }
 
@@ -82,13 +86,14 @@ void add_check_quality(CLI::App& check, Context& context) {
         "quality",
         "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");
     command->add_option("SWEEP", arguments->sweep, kSweepHelp);
+    add_from(*command, arguments->from);
     command->add_option("--baseline", arguments->baseline, "The baseline's name, as deft baseline list shows it")
         ->required();
     command->add_option("--baseline-root", arguments->baseline_root,
                         "The results that the baseline is pinned in, where they are not those of --root");
     command
         ->add_option("--only", arguments->only,
-                     "These trials alone, as in baseline or 'cl[budget_fraction=0.5]'; several are joined")
+                     "These recipes, rows or trials alone, as in baseline or 'CL at 50%'; several are joined")
         ->allow_extra_args(false);
     add_number(*command, "--loss-margin", arguments->rule.loss_margin,
                "By how much a loss must be higher to be worse, as a share of the baseline's", 1e-6, 10.0);
@@ -97,6 +102,7 @@ void add_check_quality(CLI::App& check, Context& context) {
     command->add_flag("--full", arguments->full, "Print the table also where every comparison came out the same");
     add_gate_options(*command, arguments->gate);
     command->callback([arguments, &context] {
+        take_name(arguments->from, arguments->sweep);
         prepare_outputs(arguments->gate);
         context.exit_code = finish_check(check_quality(*arguments), arguments->gate);
     });

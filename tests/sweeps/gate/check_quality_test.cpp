@@ -98,6 +98,15 @@ TEST_CASE("A baseline may lie in other results, which a check only reads") {
     CHECK(verdicts_of(fresh, "loss") == "same");  // the same seeds, bit for bit
     CHECK_THAT(ran.out, ContainsSubstring("same"));
     CHECK(read_file(trusted.root / "results.db") == before);
+
+    // The results may be a file too; verdicts on it are stored nowhere.
+    const std::string file = (fresh.root / "results.db").string();
+    const Ran of_file = check(trusted, {"--from", file, "tiny", "--only", "plain"});
+    CHECK(of_file.exit_code == kExitOk);
+    CHECK_THAT(of_file.out, ContainsSubstring("same"));
+    CHECK(trusted.value("SELECT count(*) FROM verdict") == "0");
+    CHECK_THAT(in_root(trusted, "baseline", {"pin", "other", "--from", file, "tiny"}).out,
+               ContainsSubstring("Pinned baseline other"));
 }
 
 TEST_CASE("The gates on stored results refuse what is no results database") {
