@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
+#include "base/color.h"
 #include "base/controls.h"
 #include "base/error.h"
 #include "base/inherited_signals.h"
@@ -33,7 +35,8 @@ void reset_signals(std::string_view command) {
 
 // A message may have words of a file in it that somebody else wrote.
 void report_error(const std::exception& error) {
-    std::fprintf(stderr, "deft: error: %s\n", deft::without_controls_in_lines(deft::message_for_user(error)).c_str());
+    const std::string text = "deft: error: " + deft::without_controls_in_lines(deft::message_for_user(error)) + "\n";
+    std::fputs((deft::takes_color(stderr) ? deft::colored_message(text) : text).c_str(), stderr);
 }
 
 }  // namespace

@@ -163,11 +163,15 @@ void add_report(CLI::App& app, Context& context) {
         else if (arguments->curves)
             print_to(arguments->out,
                      render_table(reporting::curves_table(data.sweep, data.curves), arguments->format, width));
-        else if (arguments->format == "term" && !arguments->full)
-            print_to(arguments->out,
-                     render_first_screen(data, written_page(*arguments, data.sweep), options_of(*arguments),
-                                         arguments->out.empty() ? screen_width() : kScreenWidth));
-        else
+        else if (arguments->format == "term" && !arguments->full) {
+            const std::string screen =
+                render_first_screen(data, written_page(*arguments, data.sweep), options_of(*arguments),
+                                    arguments->out.empty() ? screen_width() : kScreenWidth);
+            if (arguments->out.empty())
+                print_screen(screen);
+            else
+                print_to(arguments->out, screen);
+        } else
             print_to(arguments->out, render_report(data, arguments->format, width));
         context.exit_code = kExitNothing;
         for (const results_db::TrialRow& trial : data.sweep.trials)

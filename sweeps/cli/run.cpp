@@ -53,8 +53,10 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
     const results_db::Reader reader(sweeps::database_file(options.root));
     const reporting::ReportData data = report_data(reader, find_checked_sweep(reader, spec.name, options.root), true);
     const std::filesystem::path page = write_page(options.root.string(), data);
-    print(full ? render_report(data, "term", output_width())
-               : render_first_screen(data, page, root_option(options.root), screen_width()));
+    if (full)
+        print(render_report(data, "term", output_width()));
+    else
+        print_screen(render_first_screen(data, page, root_option(options.root), screen_width()));
 }
 
 // The given arguments, completed by those of the table's sweep, where its file has not changed.
