@@ -19,6 +19,7 @@ const std::vector<CommandHelp>& all_command_help() {
         {"run",
          {"deft run sweeps/quickstart.toml", "deft run sweeps/quickstart.toml --only baseline --seeds 2"},
          {kData, kMirror, kDevices}},
+        {"init", {"deft init notes.txt", "deft init books --out books.toml --force"}, {}},
         {"plan", {"deft plan sweeps/quickstart.toml", "deft plan --preset gpt2-124m --hardware h100"}, {kData}},
         {"status", {"deft status", "deft status quickstart --stale"}, {}},
         {"show", {"deft show baseline/1", "deft show baseline/1 --format json"}, {}},
@@ -48,6 +49,10 @@ const std::vector<CommandHelp>& all_command_help() {
         {"data train-tokenizer",
          {"deft data train-tokenizer --text notes.txt --vocab 1024 --out tokenizer",
           "deft data train-tokenizer --corpus embedded --vocab 512 --out tokenizer"},
+         {kData}},
+        {"data dump-samples",
+         {"deft data dump-samples sweeps/quickstart.toml --out samples.jsonl",
+          "deft data dump-samples sweeps/quickstart.toml --only baseline"},
          {kData}},
         {"analyze",
          {"deft analyze sweeps/quickstart.toml", "deft analyze --text notes.txt --metric voc --seqlen 128"},
@@ -119,10 +124,10 @@ const CommandHelp* find_command_help(std::string_view command) {
 
 const std::vector<CommandGroup>& command_groups() {
     static const std::vector<CommandGroup> groups = {
-        {"First steps", {"run", "plan", "report", "keys", "data", "doctor"}},
+        {"First steps", {"run", "init", "plan", "report", "keys", "doctor"}},
         {"Results", {"status", "show", "trace", "compare", "logs", "db"}},
         {"Models", {"eval", "generate", "import", "export"}},
-        {"Sweeps and data", {"analyze", "tune", "config"}},
+        {"Sweeps and data", {"data", "analyze", "tune", "config"}},
         {"Performance", {"bench", "profile"}},
         {"Continuous integration", {"check", "baseline"}},
         {"The program itself", {"help", "completion", "man", "debug-state"}},

@@ -97,6 +97,7 @@ void refuse_empty_values(CLI::App& app) {
 void add_commands(CLI::App& app, Context& context) {
     app.formatter(std::make_shared<HelpFormatter>());
     add_run(app, context);
+    add_init(app, context);
     add_plan(app, context);
     add_status(app, context);
     add_show(app, context);

@@ -11,6 +11,7 @@ struct Context {
 };
 
 void add_run(CLI::App& app, Context& context);
+void add_init(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);

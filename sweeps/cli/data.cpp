@@ -188,6 +188,7 @@ void add_data(CLI::App& app, Context& context) {
 
     add_data_tokenize(*command, context);
     add_data_train_tokenizer(*command, context);
+    add_data_dump_samples(*command, context);
 }
 
 }  // namespace deft::cli

@@ -41,14 +41,6 @@ struct TrainArguments {
     bool force = false;
 };
 
-// Errors: usage, where one of the files is there and may not be overwritten.
-void require_free(const std::vector<fs::path>& files, bool force) {
-    for (const fs::path& file : files)
-        if (!force && fs::exists(fs::symlink_status(file)))
-            throw Error(ErrorKind::usage, fmt::format("{} is there already", file.string()),
-                        "name another place with --out, or overwrite it with --force", "the file");
-}
-
 std::vector<fs::path> tokenizer_files(const fs::path& folder) {
     return {folder / "vocab.json", folder / "merges.txt", folder / "tokenizer.json"};
 }

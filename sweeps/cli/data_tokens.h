@@ -29,5 +29,6 @@ void set_samples(experiments::DataConfig& data, const std::string& samples);
 
 void add_data_tokenize(CLI::App& data, Context& context);
 void add_data_train_tokenizer(CLI::App& data, Context& context);
+void add_data_dump_samples(CLI::App& data, Context& context);  // data_samples.cpp
 
 }  // namespace deft::cli

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/color.h"
 #include "base/controls.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -18,6 +19,10 @@ void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
     std::fflush(stdout);  // what is said on stderr next must not overtake it
+}
+
+void print_screen(const std::string& text) {
+    print(takes_color(stdout) ? colored_screen(text) : text);
 }
 
 void print(const reporting::Table& table) {
@@ -35,6 +40,13 @@ void require_folder_of(const std::filesystem::path& file) {
     if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path()))
         throw Error(ErrorKind::usage, fmt::format("folder {} does not exist", file.parent_path().string()),
                     "make it, or name another file");
+}
+
+void require_free(const std::vector<std::filesystem::path>& files, bool force) {
+    for (const std::filesystem::path& file : files)
+        if (!force && std::filesystem::exists(std::filesystem::symlink_status(file)))
+            throw Error(ErrorKind::usage, fmt::format("{} exists", file.string()),
+                        "choose another place with --out, or overwrite it with --force", file.string());
 }
 
 std::string with_short_home(const std::string& text) {

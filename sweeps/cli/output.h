@@ -3,12 +3,15 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "reporting/table.h"
 
 namespace deft::cli {
 
 void print(const std::string& text);
+// A first screen, in colour where standard output takes it.
+void print_screen(const std::string& text);
 // As wide as the terminal.
 void print(const reporting::Table& table);
 // To the file, or to standard output where `file` is empty.
@@ -16,6 +19,9 @@ void print_to(const std::filesystem::path& file, const std::string& text);
 
 // Refuses a file whose folder is not there, before minutes are spent on what it is to hold. Errors: usage.
 void require_folder_of(const std::filesystem::path& file);
+
+// Errors: usage, where one of the files exists and may not be overwritten.
+void require_free(const std::vector<std::filesystem::path>& files, bool force);
 
 // The text with ~ in place of the user's home folder, whose name others need not read; a shell takes the paths still.
 std::string with_short_home(const std::string& text);

@@ -62,7 +62,7 @@ TEST_CASE("deft data tokenizes text and trains tokenizers", "[surroundings]") {
     CHECK(trained.exit_code == kExitOk);
     const Ran kept = run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out});
     CHECK(kept.exit_code == kExitUsage);
-    CHECK_THAT(kept.err, ContainsSubstring(out + ".bin is there already") && ContainsSubstring("--force"));
+    CHECK_THAT(kept.err, ContainsSubstring(out + ".bin exists") && ContainsSubstring("--force"));
     CHECK(read_file(out + ".bin").size() == 56);
     const Ran pairs =
         run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out, "--force"});
@@ -242,4 +242,45 @@ TEST_CASE("deft analyze: options that make no sense together", "[surroundings]")
         if (!by_cli11) CHECK_THAT(ran.err, ContainsSubstring("of at least 1"));
         CHECK(ran.err.size() < 300);
     }
+}
+
+TEST_CASE("deft data dump-samples writes the samples that a column of difficulties is about", "[surroundings]") {
+    const TinySweep sweep("\n[[case]]\nname = \"plain\"\n");
+    const std::string out = (sweep.folder.path / "samples.jsonl").string();
+    const std::vector<std::string> arguments = {sweep.file.string(), "--root", sweep.root.string(), "--out", out};
+    const Ran wrote = run_deft(sweep, "data", [&] {
+        std::vector<std::string> all = {"dump-samples"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        return all;
+    }());
+    REQUIRE(wrote.exit_code == kExitOk);
+    std::vector<Json> samples;
+    std::ifstream in(out);
+    for (std::string line; std::getline(in, line);) samples.push_back(Json::parse(line));
+    REQUIRE(samples.size() > 10);
+    CHECK_THAT(wrote.err, ContainsSubstring(std::to_string(samples.size()) + " training samples of 16 tokens"));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        CHECK(samples[i].at("sample") == i);
+        CHECK(samples[i].at("tokens").size() == 17);
+    }
+    // The last target of a sample is the first input of the next.
+    CHECK(samples[3].at("tokens").back() == samples[4].at("tokens").front());
+    CHECK_FALSE(samples[3].at("text").get<std::string>().empty());
+
+    // As many values make a column that the sweep takes; one fewer is refused.
+    std::string values;
+    for (std::size_t i = 1; i < samples.size(); ++i) values += std::to_string(i % 7) + "\n";
+    sweep.folder.write("short.csv", values);
+    sweep.folder.write("right.csv", values + "3\n");
+    const auto with_column = [&](const std::string& column) {
+        const TinySweep mine("\n[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"" +
+                             (sweep.folder.path / column).string() + "\"\nmin = 20\nduration = 0.5\n");
+        return mine.run();
+    };
+    CHECK(with_column("right.csv").exit_code == kExitOk);
+    CHECK(with_column("short.csv").exit_code != kExitOk);
+
+    const Ran again = run_deft(sweep, "data", {"dump-samples", sweep.file.string(), "--out", out});
+    CHECK(again.exit_code == kExitUsage);
+    CHECK_THAT(again.err, ContainsSubstring("samples.jsonl exists") && ContainsSubstring("--force"));
 }
