@@ -1,6 +1,6 @@
 #pragma once
-// One table of fields a struct: what its keys are called, what they may hold and mean. It drives reading from TOML,
-// JSON both ways, columns of the database, lists of keys and JSON Schemas, so that a key is written down once.
+// One table of fields per struct: the name, values and meaning of each key. It drives reading from TOML, JSON in both
+// directions, columns of the database, lists of keys and JSON Schemas, so that each key is defined once.
 
 #include <cstdint>
 #include <functional>
@@ -20,28 +20,28 @@ using FieldValue = std::variant<bool*, std::int64_t*, double*, std::string*, std
 
 enum class FieldRole {
     setting,   // a key of a file, written as JSON
-    local,     // a key of a file that does not decide results: written as JSON apart from the others
-    computed,  // no key of a file: filled in by the program, and written as JSON
+    local,     // a key of a file that does not affect results: written as JSON separately
+    computed,  // not a key of a file: filled in by the program, and written as JSON
 };
 
 struct FieldRules {
     const char* unit = "";
     std::optional<double> at_least = {}, above = {}, at_most = {}, below = {};
     std::vector<std::string> one_of = {};
-    const char* by_default = "";  // in words, where it is not a constant
-    const char* takes = "";       // in words, where the type does not say it
-    const char* schema = "";      // JSON Schema, in words, where the type does not say it
+    const char* by_default = "";  // the default in words, if it is not a constant
+    const char* takes = "";       // the values in words, if the type does not state them
+    const char* schema = "";      // JSON Schema of the values, if the type does not state it
     bool required = false;        // in a file
-    bool apart = false;           // its parser reads it from the file
-    bool came_later = false;      // may be missing in what an older deft wrote
+    bool apart = false;           // read from the file by its own parser
+    bool came_later = false;      // may be missing in files of an older deft
     FieldRole role = FieldRole::setting;
-    const char* column = "";  // in the database, where it is not called as the key
+    const char* column = "";  // name in the database, if it differs from the key
 };
 
 struct Field {
     const char* key;
     std::function<FieldValue(void* record)> in;
-    const char* meaning = "";
+    const char* meaning = "";  // full sentences or noun phrases, each with its period
     FieldRules rules = {};
 };
 

@@ -55,12 +55,12 @@ std::string range_text(const FieldRules& rules) {
     return fmt::format("{}", fmt::join(bounds, ", "));
 }
 
-// Its meaning, unit and default in a line.
+// Meaning, unit, values and default as sentences.
 std::string describe(const Field& field, const KeyTable& table) {
     std::string text = field.meaning;
-    if (*field.rules.unit != '\0') text += fmt::format(" ({})", field.rules.unit);
-    if (*field.rules.takes != '\0') text += fmt::format(". Takes {}", field.rules.takes);
-    return text + (field.rules.required ? ". Required" : fmt::format(". Default: {}", default_text(field, table)));
+    if (*field.rules.unit != '\0') text += fmt::format(" Unit: {}.", field.rules.unit);
+    if (*field.rules.takes != '\0') text += fmt::format(" Takes {}.", field.rules.takes);
+    return text + (field.rules.required ? " Required." : fmt::format(" Default: {}.", default_text(field, table)));
 }
 
 Json field_schema(const Field& field, const KeyTable& table) {

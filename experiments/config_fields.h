@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a trial's tables: what they hold and mean. Reading them, their JSON, `deft keys` and the schema of sweep
-// files all follow from these.
+// The keys of a trial's tables, with their values and meanings. Readers, JSON, `deft keys` and the schema of sweep
+// files use these tables.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace deft::experiments {
 
-const Fields& fields_of(const TrialConfig& config);  // those outside of tables
+const Fields& fields_of(const TrialConfig& config);  // keys outside of tables
 const Fields& fields_of(const ModelConfig& model);
 const Fields& fields_of(const ExpertLayersConfig& experts);
 const Fields& fields_of(const DataConfig& data);
@@ -27,7 +27,7 @@ const Fields& fields_of(const VariableBatchConfig& batch);
 const Fields& fields_of(const EvalConfig& eval);
 const Fields& fields_of(const CheckpointConfig& checkpoint);
 
-// All of them, a table before those within it; the first one is the trial itself.
+// All tables, each before its subtables; the first one is the trial itself.
 std::vector<KeyTable> trial_tables();
 
 }  // namespace deft::experiments

@@ -9,34 +9,36 @@ namespace {
 constexpr const char* kTextSchema = R"({"anyOf": [{"type": "string", "minLength": 1},
     {"type": "array", "minItems": 1, "items": {"type": "string"}}]})";
 constexpr const char* kValuesSchema = R"({"type": "array", "items": {"type": ["string", "integer", "boolean"]}})";
-constexpr const char* kTemplate = "a template: {field}, {table.field}, {list.0}, {field|strip}";
+constexpr const char* kTemplate = "a template, as in \"{field}\", \"{table.field}\", \"{list.0}\" or \"{field|strip}\"";
 
 }  // namespace
 
-// A key's row stays together.
+// Each key's row stays together.
 // clang-format off
 
 const Fields& fields_of(const Task&) {
     static const Fields fields = {
-        {"name", at<&Task::name>, "the task's name in results", {.required = true}},
-        {"version", at<&Task::version>, "what differs from the published task", {.required = true}},
-        {"few_shot_version", at<&Task::few_shot_version>, "what differs further where there are shots"},
+        {"name", at<&Task::name>, "Name of the task in results.", {.required = true}},
+        {"version", at<&Task::version>, "Version: how the records differ from the published task.", {.required = true}},
+        {"few_shot_version", at<&Task::few_shot_version>,
+         "Further differences with few-shot examples, appended to version."},
         {"kind", apart<std::string>,
-         "choose an answer, print one of those accepted, complete a text by its last word, or predict whole texts; of a "
-         "model trained on the task itself: predict the class of texts, or a number; generation: how fast texts are continued",
+         "multiple_choice: choose an answer. short_answer: print an accepted answer. last_word: complete a text by its "
+         "last word. perplexity: predict texts. classification and regression: predict labels, with a model trained on "
+         "the task. generation: measure the generation time.",
          {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression",
                      "generation"},
           .required = true}},
-        {"split", at<&Task::split>, "which part of the data it is, for the results", {.required = true}},
-        {"shots", at<&Task::shots>, "few-shot examples in front of each prompt; not of perplexity or generation",
+        {"split", at<&Task::split>, "Name of the split in results.", {.required = true}},
+        {"shots", at<&Task::shots>, "Number of few-shot examples per prompt. Not for perplexity or generation.",
          {.at_least = 0}},
-        {"metrics", at<&Task::metrics>, "what is scored",
-         {.takes = "of multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte; of short_answer: "
-                   "acc, gold_bits_per_byte; of last_word: acc, perplexity, gold_bits_per_byte; of perplexity: "
-                   "word_perplexity, byte_perplexity, token_perplexity, bits_per_byte; of classification: acc, and of two "
-                   "labels mcc and f1; of regression: pearson, spearman; of generation: ms_per_token, tokens_per_second",
+        {"metrics", at<&Task::metrics>, "Metrics of the task.",
+         {.takes = "multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte. short_answer: acc, "
+                   "gold_bits_per_byte. last_word: acc, perplexity, gold_bits_per_byte. perplexity: word_perplexity, "
+                   "byte_perplexity, token_perplexity, bits_per_byte. classification: acc; with two labels also mcc, "
+                   "f1. regression: pearson, spearman. generation: ms_per_token, tokens_per_second",
           .required = true}},
-        {"headline", at<&Task::headline>, "the metric that tables and averages take",
+        {"headline", at<&Task::headline>, "Metric that tables and averages use.",
          {.by_default = "the first of metrics"}},
     };
     return fields;
@@ -45,25 +47,29 @@ const Fields& fields_of(const Task&) {
 const Fields& fields_of(const RecordSource&) {
     static const Fields fields = {
         {"file", at<&RecordSource::file>,
-         "below DEFT_DATA_MIRROR, or beside the task or the sweep file; also .gz or .zst",
-         {.by_default = "this or generator"}},
-        {"format", apart<std::string>, "format of the file; json is one array of records, wikitext has articles",
+         "File of records, relative to DEFT_DATA_MIRROR, the task file or the sweep file. May be compressed (.gz, "
+         ".zst).",
+         {.by_default = "required, or generator"}},
+        {"format", apart<std::string>,
+         "Format of the file. json: one array of records. wikitext: one record per article.",
          {.one_of = {"jsonl", "json", "tsv", "lines", "wikitext"}, .by_default = "required with file"}},
-        {"columns", at<&RecordSource::columns>, "of tsv: a name for each", {.by_default = "required with tsv"}},
-        {"header", at<&RecordSource::header>, "of tsv: the first line is not a record"},
+        {"columns", at<&RecordSource::columns>, "Column names. tsv only.", {.by_default = "required with tsv"}},
+        {"header", at<&RecordSource::header>, "Whether the first line is a header. tsv only."},
         {"unnest", at<&RecordSource::unnest>,
-         "lists, outer ones first, each of whose items becomes a record and replaces the list"},
-        {"prepare", apart<std::string>, "adds the fields that the harness derives for that task",
+         "Lists to unnest, outer lists first. Each item becomes a record in which it replaces the list."},
+        {"prepare", apart<std::string>,
+         "Adds the fields that lm-evaluation-harness derives for the task RACE, ReCoRD or WSC.",
          {.one_of = {"race", "record", "wsc"}, .by_default = "none"}},
-        {"where", at<&RecordSource::where>, "only records of which this field is one of equals"},
-        {"equals", apart<std::vector<std::string>>, "of where: the values",
+        {"where", at<&RecordSource::where>, "Field to filter by: keeps only records whose value is listed in equals."},
+        {"equals", apart<std::vector<std::string>>, "Accepted values of the field where. Requires where.",
          {.by_default = "required with where", .takes = "strings, integers or booleans", .schema = kValuesSchema}},
-        {"sort_by", at<&RecordSource::sort_by>, "the field by whose text records are sorted first"},
-        {"generator", apart<std::string>, "makes records from a seed, in place of a file",
+        {"sort_by", at<&RecordSource::sort_by>, "Field to sort the records by, as text."},
+        {"generator", apart<std::string>, "Generates records from data.embedded_seed, in place of a file.",
          {.one_of = {"embedded_questions", "embedded_last_words"}, .by_default = "none"}},
-        {"count", at<&RecordSource::count>, "of a generator: how many records",
+        {"count", at<&RecordSource::count>, "Number of generated records. Requires generator.",
          {.at_least = 1, .at_most = 1'000'000, .by_default = "required with generator"}},
-        {"order", apart<std::string>, "shuffled as lm-evaluation-harness 0.2.0 does, or that of the file; of [records]",
+        {"order", apart<std::string>,
+         "Order of the documents. shuffled: as in lm-evaluation-harness 0.2.0. file: as in the file. [records] only.",
          {.one_of = {"shuffled", "file"}, .by_default = "shuffled"}},
     };
     return fields;
@@ -71,34 +77,39 @@ const Fields& fields_of(const RecordSource&) {
 
 const Fields& fields_of(const TaskPrompt&) {
     static const Fields fields = {
-        {"text", apart<std::string>, "the context; of perplexity: what is scored",
-         {.takes = "a template: {field}, {table.field}, {list.0}, {field|strip}; or one for each choice",
+        {"text", apart<std::string>, "Context of each choice or target. For perplexity: the evaluated text.",
+         {.takes = "a template, as in \"{field}\", \"{table.field}\", \"{list.0}\" or \"{field|strip}\"; or one "
+                   "template per choice",
           .schema = kTextSchema, .required = true}},
-        {"delimiter", at<&TaskPrompt::delimiter>, "between context and continuation; not of perplexity",
+        {"delimiter", at<&TaskPrompt::delimiter>, "Text between context and continuation. Not for perplexity.",
          {.by_default = "a space"}},
-        {"choices", apart<std::vector<std::string>>, "of multiple_choice: a template for each",
-         {.by_default = "this or choice_list"}},
-        {"choice_list", at<&TaskPrompt::choice_list>, "of multiple_choice: the field that lists them"},
-        {"choice", apart<std::string>, "of choice_list: the template of each {choice}", {.by_default = "{choice}"}},
-        {"gold", at<&TaskPrompt::gold>, "of multiple_choice: the field with the right choice's index",
-         {.by_default = "required with multiple_choice, or answers"}},
+        {"choices", apart<std::vector<std::string>>, "Template of each choice. multiple_choice only.",
+         {.by_default = "required, or choice_list"}},
+        {"choice_list", at<&TaskPrompt::choice_list>, "Field that lists the choices. multiple_choice only."},
+        {"choice", apart<std::string>,
+         "Template of a choice. {choice} is an item of choice_list. Requires choice_list.", {.by_default = "{choice}"}},
+        {"gold", at<&TaskPrompt::gold>, "Field with the index of the correct choice, from 0. multiple_choice only.",
+         {.by_default = "required for multiple_choice, or answers"}},
         {"gold_values", apart<std::vector<std::string>>,
-         "of multiple_choice: gold is the position of its value among these",
+         "Values of the field gold, in the order of the choices. Requires gold.",
          {.takes = "strings, integers or booleans", .schema = kValuesSchema}},
         {"prediction", apart<std::string>,
-         "of multiple_choice: the choice of the highest score, or of two the one compared",
+         "argmax: the choice with the highest log-likelihood. first_if_greater: the first of two choices if its "
+         "log-likelihood is strictly greater, else the second. second_if_greater: the reverse. multiple_choice only.",
          {.one_of = {"argmax", "first_if_greater", "second_if_greater"}, .by_default = "argmax"}},
         {"answers", at<&TaskPrompt::answers>,
-         "the field that lists what is right: of short_answer, where any counts that would be printed; of choice_list",
-         {.by_default = "required with short_answer"}},
+         "Field that lists the accepted answers. short_answer, or multiple_choice with choice_list.",
+         {.by_default = "required for short_answer"}},
         {"answer", apart<std::string>,
-         "of answers: the template of a shot's answer, or of the answer of {choice} among them",
-         {.by_default = "the first of answers; {choice}", .takes = kTemplate}},
-        {"group", apart<std::string>, "of acc_all, which counts a group only where all of it is right: its template",
+         "short_answer: template of the answer in a few-shot example. multiple_choice: template of the answer that a "
+         "{choice} gives. Requires answers.",
+         {.by_default = "the first of answers; {choice} for multiple_choice", .takes = kTemplate}},
+        {"group", apart<std::string>,
+         "Template that identifies a group of documents. acc_all counts a group as correct if all its documents are.",
          {.takes = kTemplate}},
-        {"target", apart<std::string>, "of last_word: the template of the right continuation",
-         {.by_default = "required with last_word", .takes = kTemplate}},
-        {"counted", apart<std::string>, "of perplexity: the template whose words and bytes are counted",
+        {"target", apart<std::string>, "Template of the correct continuation. last_word only.",
+         {.by_default = "required for last_word", .takes = kTemplate}},
+        {"counted", apart<std::string>, "Template of the text whose words and bytes are counted. perplexity only.",
          {.by_default = "text", .takes = kTemplate}},
     };
     return fields;
@@ -106,23 +117,27 @@ const Fields& fields_of(const TaskPrompt&) {
 
 const Fields& fields_of(const TaskPerplexity&) {
     static const Fields fields = {
-        {"document", apart<std::string>, "what is scored as one text",
+        {"document", apart<std::string>, "Unit of evaluation: each record, or the concatenation of all records.",
          {.one_of = {"record", "all_records"}, .by_default = "record"}},
         {"words", apart<std::string>,
-         "what word_perplexity counts: pieces at white space, or each record's words and one more",
+         "Word count of word_perplexity. pieces: pieces of a split at white space. words_and_records: words plus one "
+         "per record.",
          {.one_of = {"pieces", "words_and_records"}, .by_default = "pieces"}},
-        {"tokenizer", at<&TaskPerplexity::tokenizer>, "a folder with vocab.json and merges.txt, for token_perplexity"},
+        {"tokenizer", at<&TaskPerplexity::tokenizer>,
+         "Folder with vocab.json and merges.txt. Required for token_perplexity."},
     };
     return fields;
 }
 
 const Fields& fields_of(const TaskGeneration&) {
     static const Fields fields = {
-        {"texts", at<&TaskGeneration::texts>, "texts that are continued at once", {.at_least = 1, .at_most = 4096}},
+        {"texts", at<&TaskGeneration::texts>,
+         "Batch size: number of texts that are continued at once.", {.at_least = 1, .at_most = 4096}},
         {"tokens", at<&TaskGeneration::tokens>,
-         "tokens drawn of each, fewer where the model's positions end; those after the first are timed",
+         "Generated tokens per text, at most the model's positions. The first token is not timed.",
          {.at_least = 2, .at_most = 1 << 20}},
-        {"rounds", at<&TaskGeneration::rounds>, "how often that is timed, after once untimed: the median counts",
+        {"rounds", at<&TaskGeneration::rounds>,
+         "Number of timed rounds, after one warm-up round. The result is the median.",
          {.at_least = 1, .at_most = 10'000}},
     };
     return fields;
@@ -130,32 +145,41 @@ const Fields& fields_of(const TaskGeneration&) {
 
 const Fields& fields_of(const TaskTexts&) {
     static const Fields fields = {
-        {"first", apart<std::string>, "the text that the model reads", {.takes = kTemplate, .required = true}},
-        {"second", apart<std::string>, "a second text after it", {.by_default = "none", .takes = kTemplate}},
-        {"label", at<&TaskTexts::label>, "the field that the model predicts: a label, or for regression a number",
+        {"first", apart<std::string>,
+         "Template of the text that the model reads.", {.takes = kTemplate, .required = true}},
+        {"second", apart<std::string>,
+         "Template of a second text, such as the hypothesis of a sentence pair.",
+         {.by_default = "none", .takes = kTemplate}},
+        {"label", at<&TaskTexts::label>, "Field to predict: a label for classification, a number for regression.",
          {.required = true}},
-        {"labels", apart<std::vector<std::string>>, "of classification: the labels; f1 asks how well the second is found",
-         {.by_default = "required with classification", .takes = "strings, integers or booleans", .schema = kValuesSchema}},
+        {"labels", apart<std::vector<std::string>>,
+         "Labels in the order of the classes. For f1, the second label is the positive class. classification only.",
+         {.by_default = "required for classification", .takes = "strings, integers or booleans",
+          .schema = kValuesSchema}},
     };
     return fields;
 }
 
 namespace {
 
-// Records of a file, all of them.
+// Records of a file, without the keys of generators and of the order.
 KeyTable file_records_table(const char* path, const char* meaning) {
     KeyTable table = key_table<RecordSource>(path, meaning);
     std::erase_if(table.fields, [](const Field& field) {
         const std::string_view key = field.key;
         return key == "generator" || key == "count" || key == "order";
     });
+    for (Field& field : table.fields)
+        if (std::string_view(field.key) == "file") field.rules.by_default = "required";
     return table;
 }
 
-// With a name of their own among the splits.
+// Records of a further split, with its name.
 KeyTable further_splits_table() {
-    KeyTable table = file_records_table("further_splits", "of labelled tasks: records that are scored too, where they are here");
-    table.fields.insert(table.fields.begin(), {"split", apart<std::string>, "what these are called in the results", {.required = true}});
+    KeyTable table = file_records_table(
+        "further_splits", "Labelled tasks only: further splits that are evaluated if their files exist.");
+    table.fields.insert(table.fields.begin(),
+                        {"split", apart<std::string>, "Name of the split in results.", {.required = true}});
     return table;
 }
 
@@ -163,16 +187,16 @@ KeyTable further_splits_table() {
 
 std::vector<KeyTable> task_tables() {
     std::vector<KeyTable> tables = {
-        key_table<Task>("", "an evaluation task"),
-        key_table<RecordSource>("records", "where the documents are; required but by generation, which reads none"),
-        key_table<RecordSource>("shot_pool", "where shots are drawn from; without it, from [records]"),
-        key_table<TaskPrompt>("prompt", "how a record becomes a prompt, and what is right"),
-        key_table<TaskPerplexity>("perplexity", "of kind perplexity: what is counted"),
-        key_table<TaskGeneration>("generation", "of kind generation: what is timed"),
-        file_records_table("train", "of labelled tasks: the records to train on"),
-        key_table<TaskTexts>("texts", "of labelled tasks: how a record becomes texts and a label"),
+        key_table<Task>("", "Evaluation task."),
+        key_table<RecordSource>("records", "Source of the documents. Required for all kinds except generation."),
+        key_table<RecordSource>("shot_pool", "Source of the few-shot examples. Default: [records]."),
+        key_table<TaskPrompt>("prompt", "Conversion of a record to a prompt and its correct answer."),
+        key_table<TaskPerplexity>("perplexity", "Word and token counts. perplexity only."),
+        key_table<TaskGeneration>("generation", "Sizes of the timed generation. generation only."),
+        file_records_table("train", "Labelled tasks only: training records."),
+        key_table<TaskTexts>("texts", "Labelled tasks only: conversion of a record to texts and a label."),
         further_splits_table()};
-    tables[2].fields.pop_back();  // shots are drawn at random
+    tables[2].fields.pop_back();  // [shot_pool] has no order: few-shot examples are sampled
     return tables;
 }
 
@@ -191,7 +215,7 @@ Json task_schema() {
         else
             root["properties"][table.path] = std::move(schema);
     }
-    // All kinds read records but one.
+    // generation reads no records.
     root["if"] = {{"properties", {{"kind", {{"const", "generation"}}}}}};
     root["else"] = {{"required", {"records"}}};
     root["$schema"] = "http://json-schema.org/draft-07/schema#";

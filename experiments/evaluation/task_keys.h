@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a task file: what they hold and mean. `deft keys` and the schema of task files follow from these; the
-// parser takes the words from here that a key may hold.
+// The keys of a task file, with their values and meanings. `deft keys`, the schema of task files and the parser use
+// these tables.
 
 #include <vector>
 
@@ -9,14 +9,14 @@
 
 namespace deft::experiments {
 
-const Fields& fields_of(const Task& task);  // those outside of tables
+const Fields& fields_of(const Task& task);  // keys outside of tables
 const Fields& fields_of(const RecordSource& source);
 const Fields& fields_of(const TaskPrompt& prompt);
 const Fields& fields_of(const TaskPerplexity& perplexity);
 const Fields& fields_of(const TaskGeneration& generation);
 const Fields& fields_of(const TaskTexts& texts);
 
-// All of them; the first one is the file itself.
+// All tables; the first one is the file itself.
 std::vector<KeyTable> task_tables();
 
 // JSON Schema, draft-07, of task files.

@@ -12,19 +12,18 @@ const Fields& fields_of(const Spec&) {
     static const Fields fields = {
         {"name",
          at<&Spec::name>,
-         "the sweep's name in results",
+         "Name of the sweep in results.",
          {.takes = "letters, digits, _, - and +", .required = true}},
-        {"title", at<&Spec::title>, "the title of its tables"},
-        {"seeds", at<&Spec::seeds>, "every point is trained with each of them", {.required = true}},
+        {"title", at<&Spec::title>, "Title of the results tables."},
+        {"seeds", at<&Spec::seeds>, "Random seeds. Each row is trained once per seed.", {.required = true}},
         {"baseline",
          at<&Spec::baseline>,
-         "the case that others are compared with",
-         {.by_default = "the first case that is trained"}},
+         "Recipe that other recipes are compared with.",
+         {.by_default = "the first recipe that is trained"}},
         {"extends",
          apart<std::vector<std::string>>,
-         "files beside this one that it inherits from; the nearer file wins, and a [[case]] edits the inherited case "
-         "of its"
-         " name or is added",
+         "Files to inherit from, relative to this file. This file overrides them. A [[case]] edits the inherited "
+         "recipe of the same name, or adds one.",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
     return fields;
@@ -34,65 +33,71 @@ const Fields& fields_of(const ResourcesTable&) {
     static const Fields fields = {
         {"threads",
          at<&ResourcesTable::threads>,
-         "threads of a trial",
-         {.at_least = 1, .at_most = 1024, .by_default = "the scheduler chooses"}},
+         "Number of CPU threads per process.",
+         {.at_least = 1, .at_most = 1024, .by_default = "chosen by the scheduler"}},
         {"slots",
          at<&ResourcesTable::slots>,
-         "how many trials run at once, and on what",
-         {.takes = "auto, a number, cpu:N, gpu, gpu:N or gpu:N/M (M trials on one card)"}},
+         "Number of workers (trials that run at once) and their devices.",
+         {.takes = "auto, a number, cpu:N, gpu, gpu:N or gpu:N/M (M trials per GPU)"}},
         {"ranks",
          at<&ResourcesTable::ranks>,
-         "processes that train each trial together, by MPI, each with those threads",
+         "Number of MPI processes (ranks) per trial.",
          {.at_least = 1, .at_most = kMostRanks}},
         {"device", at<&ResourcesTable::device>,
-         "what deft plan counts hours for, an entry of experiments/hardware.toml"},
-        {"devices", at<&ResourcesTable::devices>, "how many devices", {.at_least = 1, .at_most = 1'000'000}},
-        {"dtype", at<&ResourcesTable::dtype>, "the number format whose peak counts", {.by_default = "its first one"}},
+         "Device for which deft plan estimates hours: an entry of experiments/hardware.toml."},
+        {"devices",
+         at<&ResourcesTable::devices>,
+         "Number of devices. Requires device.",
+         {.at_least = 1, .at_most = 1'000'000}},
+        {"dtype",
+         at<&ResourcesTable::dtype>,
+         "Number format whose peak FLOP/s deft plan uses. Requires device.",
+         {.by_default = "the first one of the device"}},
         {"utilisation",
          at<&ResourcesTable::utilisation>,
-         "the share of the device's peak that training reaches",
-         {.above = 0, .at_most = 1, .by_default = "required with a device that states a peak"}},
+         "Fraction of the device's peak FLOP/s that training reaches. Requires device.",
+         {.above = 0, .at_most = 1, .by_default = "required for a device with a known peak"}},
         {"fitted_on",
          at<&ResourcesTable::fitted_on>,
-         "a case on whose published hours or samples a second, at its largest budget, deft plan fits that share in "
-         "place of"
-         " utilisation",
+         "Recipe to fit utilisation on, in place of stating it. deft plan uses its published hours or samples per "
+         "second, at its largest budget. Requires device.",
          {.by_default = "none"}},
         {"fitted_in",
          at<&ResourcesTable::fitted_in>,
-         "the published table that prints them, a file of reporting/paper without .toml",
-         {.by_default = "the one of report.paper"}},
+         "Published table with these hours: a file of reporting/paper without .toml. Requires fitted_on.",
+         {.by_default = "report.paper"}},
     };
     return fields;
 }
 
 const Fields& fields_of(const PriceTable&) {
     static const Fields fields = {
-        {"sku", at<&PriceTable::sku>, "what was priced, as its seller calls it", {.required = true}},
+        {"sku", at<&PriceTable::sku>, "Product name of the seller.", {.required = true}},
         {"usd_per_device_hour",
          at<&PriceTable::usd_per_device_hour>,
-         "the price of one device",
-         {.unit = "US dollars an hour", .at_least = 0, .below = 1e6, .required = true}},
+         "Price of one device.",
+         {.unit = "US dollars per hour", .at_least = 0, .below = 1e6, .required = true}},
         {"date",
          at<&PriceTable::date>,
-         "when it was the price",
+         "Date of the price.",
          {.takes = "a date, as in \"2025-01-31\"", .required = true}},
-        {"source", at<&PriceTable::source>, "where it was found", {.required = true}},
+        {"source", at<&PriceTable::source>, "Source of the price.", {.required = true}},
     };
     return fields;
 }
 
 const Fields& fields_of(const ReportTable&) {
-    static const Fields fields = {{"paper",
-                                   at<&ReportTable::paper>,
-                                   "the published table that is printed beside the results",
-                                   {.required = true}}};
+    static const Fields fields = {
+        {"paper",
+         at<&ReportTable::paper>,
+         "Published table to print beside the results: a file of reporting/paper without .toml.",
+         {.required = true}}};
     return fields;
 }
 
 const Fields& fields_of(const ProvenanceTable&) {
     static const Fields fields = {
-        {"diff", at<&ProvenanceTable::diff>, "stores the uncommitted changes of the checkout with each result"}};
+        {"diff", at<&ProvenanceTable::diff>, "Stores the uncommitted changes of the checkout with each result."}};
     return fields;
 }
 
@@ -100,10 +105,10 @@ const Fields& fields_of(const Recipe&) {
     static const Fields fields = {
         {"name",
          at<&Recipe::name>,
-         "the case's name in results",
+         "Name of the recipe in results.",
          {.takes = "letters, digits, _, - and +", .required = true}},
-        {"label", at<&Recipe::label>, "how tables call the case", {.by_default = "the name"}},
-        {"enabled", at<&Recipe::enabled>, "false: the case is left out, as one of a file that this one extends"}};
+        {"label", at<&Recipe::label>, "Label of the recipe in tables.", {.by_default = "the name"}},
+        {"enabled", at<&Recipe::enabled>, "false: leaves the recipe out, such as an inherited one."}};
     return fields;
 }
 
@@ -111,19 +116,19 @@ const Fields& fields_of(const Stage&) {
     static const Fields fields = {
         {"from",
          at<&Stage::from>,
-         "the stage, written above, from whose trained weights the same case's trials of this one "
-         "start",
-         {.by_default = "weights are drawn"}},
+         "Earlier stage of the same recipe whose trained weights this stage starts from.",
+         {.by_default = "random initialization"}},
         {"seeds",
          at<&Stage::seeds>,
-         "of the trials that start from one trial of that stage",
-         {.by_default = "the seed of that trial"}},
+         "Seeds of the trials that start from one trial of the earlier stage. Requires from.",
+         {.by_default = "the seed of the earlier trial"}},
         {"enabled", at<&Stage::enabled>,
-         "false: the stage is left out, as by a scale; what starts from it needs its own [start]"},
+         "false: leaves the stage out, such as in a scale. Stages that start from it then need their own [start]."},
         {"axes",
          apart<std::string>,
-         "every case of this stage is trained at every combination of these values; zip and list as in [axes]",
-         {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
+         "Grid of this stage: every recipe is trained at every combination of these values. zip and list work as in "
+         "[axes].",
+         {.by_default = "none", .takes = "\"TABLE.KEY\" = [values], one per line", .schema = R"({"type": "object"})"}},
     };
     return fields;
 }
@@ -132,15 +137,15 @@ const Fields& fields_of(const SearchTable&) {
     static const Fields fields = {
         {"learning_rate",
          apart<std::vector<double>>,
-         "the rates that every row is tried at before the table, whose trials have the best one of their row",
-         {.takes = "two numbers or more, ascending",
+         "Learning rates to search. Each row is trained at each of them first, and then uses its best one.",
+         {.takes = "at least two numbers, ascending",
           .schema = R"({"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 2})"}},
-        {"seeds", at<&SearchTable::seeds>, "of the search, none of which the table has"},
+        {"seeds", at<&SearchTable::seeds>, "Seeds of the search trials. They must differ from the seeds of the sweep."},
         {"stage",
          at<&SearchTable::stage>,
-         "the stage whose rate is searched, one that starts from no other",
-         {.by_default = "the first"}},
-        {"enabled", at<&SearchTable::enabled>, "false: there is none, as at a scale"}};
+         "Stage whose learning rate is searched. It must not start from another stage.",
+         {.by_default = "the first stage"}},
+        {"enabled", at<&SearchTable::enabled>, "false: disables the search, such as in a scale."}};
     return fields;
 }
 
@@ -148,20 +153,19 @@ const Fields& fields_of(const AxesTable&) {
     static const Fields fields = {
         {"grid",
          apart<std::string>,
-         "every case is trained at every combination of these values",
-         {.takes = "\"TABLE.KEY\" = [values], one a line", .schema = R"({"type": "object"})"}},
+         "Grid: every recipe is trained at every combination of these values.",
+         {.takes = "\"TABLE.KEY\" = [values], one per line", .schema = R"({"type": "object"})"}},
         {"zip",
          apart<std::string>,
-         "[[axes.zip]]: values that go together, the first of each key, the second of each, and so on; those of a "
-         "scale replace the file's",
+         "[[axes.zip]]: values that change together, as in Python's zip. The zip of a scale replaces the file's.",
          {.by_default = "none",
-          .takes = "\"TABLE.KEY\" = [values], as many in each line",
+          .takes = "\"TABLE.KEY\" = [values], one per line, all of equal length",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}},
         {"list",
          apart<std::string>,
-         "[[axes.list]]: points one by one, all with the same keys; those of a scale replace the file's",
+         "[[axes.list]]: individual combinations, all with the same keys. The list of a scale replaces the file's.",
          {.by_default = "none",
-          .takes = "\"TABLE.KEY\" = value, one a line",
+          .takes = "\"TABLE.KEY\" = value, one per line",
           .schema = R"({"type": "array", "items": {"type": "object"}})"}}};
     return fields;
 }
@@ -169,34 +173,36 @@ const Fields& fields_of(const AxesTable&) {
 const Fields& fields_of(const ExcludeTable&) {
     static const Fields fields = {{"case",
                                    apart<std::string>,
-                                   "drops the points of that case, and what would start from them; beside it, or "
-                                   "alone, \"TABLE.KEY\" = value of an axis",
+                                   "Recipe whose trials to drop, with all trials that start from them.",
                                    {.by_default = "any"}},
                                   {"stage",
                                    apart<std::string>,
-                                   "of that stage alone; its axes are called \"STAGE.TABLE.KEY\"",
+                                   "Stage whose trials to drop. Its axes are written \"STAGE.TABLE.KEY\".",
                                    {.by_default = "any"}}};
     return fields;
 }
 
 std::vector<KeyTable> sweep_tables() {
     std::vector<KeyTable> tables = {
-        key_table<Spec>("", "a sweep; [scale.NAME] holds any of its tables, laid over the file by --scale NAME"),
-        key_table<ResourcesTable>("resources", "what trials run on, and what plans count hours for"),
-        key_table<PriceTable>("price", "of the device: results get a cost"),
-        key_table<ReportTable>("report", "what tables are shown with"),
-        key_table<ProvenanceTable>("provenance", "what is stored of the program's source"),
-        key_table<Stage>("stage.NAME",
-                         "a stage of the trials, in their order, with its own tables of a trial, as below, laid "
-                         "over [defaults]; cases say in [case.NAME.TABLE] what is theirs of it"),
-        key_table<SearchTable>("search", "the learning rates that rows are tried at before the table"),
-        key_table<AxesTable>("axes", "values that multiply the cases of a sweep without stages"),
-        key_table<ExcludeTable>("exclude", "[[exclude]]: points that are left out"),
-        key_table<Recipe>("case", "[[case]]: its own tables of a trial, as below, are laid over [defaults]")};
+        key_table<Spec>("", "Sweep file. [scale.NAME] holds any of these tables; --scale NAME applies them."),
+        key_table<ResourcesTable>("resources",
+                                  "Devices that trials run on, and devices that plans estimate hours for."),
+        key_table<PriceTable>("price", "Price of the device, for the cost of results."),
+        key_table<ReportTable>("report", "Comparison with a published table."),
+        key_table<ProvenanceTable>("provenance", "Source code that is stored with results."),
+        key_table<Stage>(
+            "stage.NAME",
+            "Stage of the trials, in file order. Its tables override [defaults]. A recipe overrides them in "
+            "its tables NAME.TABLE."),
+        key_table<SearchTable>("search", "Search for the learning rate of each row, before the sweep is trained."),
+        key_table<AxesTable>("axes", "Values that multiply the recipes of a sweep without stages."),
+        key_table<ExcludeTable>(
+            "exclude", "[[exclude]]: combinations to leave out. \"TABLE.KEY\" = value matches one value of an axis."),
+        key_table<Recipe>("case", "[[case]]: a recipe. Its tables override [defaults].")};
     for (KeyTable& table : experiments::trial_tables()) {
         if (table.path.empty()) {
             table.path = "defaults";
-            table.meaning = "what all trials share: this key, and the tables below as [defaults.TABLE]";
+            table.meaning = "Values that all trials share. The tables below are written as [defaults.TABLE].";
         }
         tables.push_back(std::move(table));
     }
@@ -226,7 +232,7 @@ bool is_technique(std::string_view table) {
 
 namespace {
 
-// The tables of a trial as properties of a schema, each by reference; their own go into `definitions`.
+// The tables of a trial as properties of a schema, by reference into `definitions`.
 Json trial_properties(Json& definitions) {
     Json properties = Json::object();
     for (const KeyTable& table : experiments::trial_tables()) {
@@ -248,7 +254,7 @@ Json trial_properties(Json& definitions) {
 
 }  // namespace
 
-// A sweep inherits, and a scale completes it: only what has one place alone is required.
+// Inheritance and scales complete a sweep, so only keys that neither can supply are required.
 Json sweep_schema() {
     Json definitions = Json::object();
     const Json trial = trial_properties(definitions);
@@ -274,10 +280,9 @@ Json sweep_schema() {
         else
             root["properties"][table.path] = std::move(schema);
     }
-    root["properties"]["scale"] = {
-        {"type", "object"},
-        {"description", "[scale.NAME]: any of the tables, laid over the file by --scale NAME"},
-        {"additionalProperties", {{"$ref", "#"}}}};
+    root["properties"]["scale"] = {{"type", "object"},
+                                   {"description", "[scale.NAME]: any of the tables; --scale NAME applies them."},
+                                   {"additionalProperties", {{"$ref", "#"}}}};
     root["definitions"] = std::move(definitions);
     root["$schema"] = "http://json-schema.org/draft-07/schema#";
     root["title"] = "Sweep file of deft";

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a sweep file: what they hold and mean. Reading them, `deft keys` and the schema of sweep files follow
-// from these.
+// The keys of a sweep file, with their values and meanings. Readers, `deft keys` and the schema of sweep files use
+// these tables.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace deft::sweeps {
 
-// Tables as the file has them.
+// The tables of the file.
 struct ResourcesTable {
     std::int64_t threads = 0;
     std::string slots = "auto";
@@ -46,7 +46,7 @@ struct SearchTable {
 struct AxesTable {};
 struct ExcludeTable {};
 
-const Fields& fields_of(const Spec& spec);  // those outside of tables
+const Fields& fields_of(const Spec& spec);  // keys outside of tables
 const Fields& fields_of(const ResourcesTable& resources);
 const Fields& fields_of(const PriceTable& price);
 const Fields& fields_of(const ReportTable& report);
@@ -60,9 +60,9 @@ const Fields& fields_of(const ExcludeTable& exclude);
 // The sweep's own tables, then those of its trials; the first one is the file itself.
 std::vector<KeyTable> sweep_tables();
 
-// The tables and keys that a trial has; what defaults and recipes may hold.
+// The tables and keys of a trial, which [defaults] and [[case]] may contain.
 const std::vector<std::string>& trial_keys();
-// Whether it is a table that switches a technique on by being there.
+// Whether the presence of the table enables a technique.
 bool is_technique(std::string_view table);
 
 // JSON Schema, draft-07, of sweep files.

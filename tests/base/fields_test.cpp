@@ -29,13 +29,13 @@ struct Record {
 
 const Fields& fields_of(const Record&) {
     static const Fields fields = {
-        {"count", at<&Record::count>, "how many", {.unit = "items", .at_least = 1, .at_most = 9}},
-        {"mode", at<&Record::mode>, "how fast", {.one_of = {"fast", "slow"}}},
-        {"share", at<&Record::inner, &Inner::share>, "of all", {.at_least = 0, .at_most = 1}},
-        {"files", at<&Record::files>, "what to read", {.required = true}},
-        {"verbose", at<&Record::verbose>, "says more", {.role = FieldRole::local}},
-        {"points", apart<std::vector<double>>, "its parser reads them"},
-        {"sha256", at<&Record::sha256>, "of the files", {.role = FieldRole::computed}},
+        {"count", at<&Record::count>, "Number of items.", {.unit = "items", .at_least = 1, .at_most = 9}},
+        {"mode", at<&Record::mode>, "Speed.", {.one_of = {"fast", "slow"}}},
+        {"share", at<&Record::inner, &Inner::share>, "Fraction of all items.", {.at_least = 0, .at_most = 1}},
+        {"files", at<&Record::files>, "Files to read.", {.required = true}},
+        {"verbose", at<&Record::verbose>, "Prints more.", {.role = FieldRole::local}},
+        {"points", apart<std::vector<double>>, "Points, read by their own parser."},
+        {"sha256", at<&Record::sha256>, "SHA-256 of the files.", {.role = FieldRole::computed}},
     };
     return fields;
 }
@@ -107,7 +107,7 @@ TEST_CASE("a table of fields writes JSON, what is local apart") {
 }
 
 TEST_CASE("a table of fields describes defaults and values, in words and as a schema") {
-    const KeyTable table = key_table<Record>("table", "an example");
+    const KeyTable table = key_table<Record>("table", "An example.");
     CHECK(allowed_text(table.fields[0], table) == "integer, 1 to 9");
     CHECK(default_text(table.fields[0], table) == "3");
     CHECK(allowed_text(table.fields[1], table) == "fast | slow");
@@ -117,7 +117,7 @@ TEST_CASE("a table of fields describes defaults and values, in words and as a sc
     CHECK(schema.at("additionalProperties") == false);
     const Json& properties = schema.at("properties");
     CHECK(properties.at("count").dump() ==
-          R"({"description":"how many (items). Default: 3","maximum":9,"minimum":1,"type":"integer"})");
+          R"({"description":"Number of items. Unit: items. Default: 3.","maximum":9,"minimum":1,"type":"integer"})");
     CHECK(properties.at("share").at("maximum").dump() == "1.0");
     CHECK(properties.at("files").at("items").dump() == R"({"type":"string"})");
     CHECK(!properties.contains("sha256"));

@@ -29,15 +29,16 @@ TokenChoice plan_random_ltd(Arena& arena, std::span<const std::int32_t> layers, 
 }  // namespace
 
 TokenDropper random_ltd_dropper() {
-    return {.name = "random_ltd",
-            .meaning = "random layerwise token dropping: layers take a growing number of tokens",
-            .default_layers = all_but_first_and_last,
-            .default_layers_text = "all but the first and the last",
-            .one_set = false,
-            .reads_tokens = false,
-            .keys = {},
-            .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<RandomLtdSettings>(); },
-            .plan = plan_random_ltd};
+    return {
+        .name = "random_ltd",
+        .meaning = "Random layerwise token dropping: layers process a growing random subset of each sample's tokens.",
+        .default_layers = all_but_first_and_last,
+        .default_layers_text = "all except the first and last",
+        .one_set = false,
+        .reads_tokens = false,
+        .keys = {},
+        .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<RandomLtdSettings>(); },
+        .plan = plan_random_ltd};
 }
 
 }  // namespace deft::engine

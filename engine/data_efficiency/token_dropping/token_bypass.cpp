@@ -58,22 +58,23 @@ TokenChoice plan_token_bypass(Arena& arena, std::span<const std::int32_t>, std::
 }  // namespace
 
 TokenDropper token_bypass_dropper() {
-    return {.name = "token_bypass",
-            .meaning = "tokens of low loss skip the middle layers; in place of random_ltd",
-            .default_layers = middle_half,
-            .default_layers_text = "the middle half",
-            .one_set = true,
-            .reads_tokens = true,
-            .keys = {{"decay",
-                      at<&TokenBypassSettings::decay>,
-                      "what a step keeps of the average of an entry's losses",
-                      {.at_least = 0, .below = 1}},
-                     {"special_tokens",
-                      at<&TokenBypassSettings::special_tokens>,
-                      "ids of tokens that are kept always",
-                      {.at_least = 0}}},
-            .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<TokenBypassSettings>(); },
-            .plan = plan_token_bypass};
+    return {
+        .name = "token_bypass",
+        .meaning = "Token bypassing: tokens of low loss skip the middle layers. Cannot be combined with random_ltd.",
+        .default_layers = middle_half,
+        .default_layers_text = "the middle half",
+        .one_set = true,
+        .reads_tokens = true,
+        .keys = {{"decay",
+                  at<&TokenBypassSettings::decay>,
+                  "Decay rate of the running loss of each vocabulary entry.",
+                  {.at_least = 0, .below = 1}},
+                 {"special_tokens",
+                  at<&TokenBypassSettings::special_tokens>,
+                  "IDs of tokens that are always kept.",
+                  {.at_least = 0}}},
+        .new_settings = []() -> std::shared_ptr<void> { return std::make_shared<TokenBypassSettings>(); },
+        .plan = plan_token_bypass};
 }
 
 }  // namespace deft::engine

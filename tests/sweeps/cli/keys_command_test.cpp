@@ -1,5 +1,7 @@
 // deft keys: every key with its meaning, and schemas by which editors check sweep and task files.
 
+#include <sstream>
+
 #include "base/json.h"
 #include "base/process.h"
 #include "tests/python.h"
@@ -45,14 +47,31 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), by);
 }
 
+// At most 25 words each, with a period at the end, and none begins with a word that only another sentence explains.
+void require_short_sentences(const std::string& text) {
+    INFO(text);
+    CHECK(text.ends_with('.'));
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find(". ", start), text.size());
+        std::istringstream sentence(text.substr(start, end - start));
+        std::vector<std::string> words;
+        for (std::string word; sentence >> word;) words.push_back(word);
+        REQUIRE(!words.empty());
+        CHECK(words.size() <= 25);
+        for (const char* first : {"Of", "of", "By", "What", "what", "Likewise", "likewise", "Those"})
+            CHECK(words.front() != first);
+        start = end + 2;
+    }
+}
+
 }  // namespace
 
-TEST_CASE("deft keys tells each key's default, values, unit and meaning", "[surroundings]") {
+TEST_CASE("deft keys prints each key's default, values, unit and meaning", "[surroundings]") {
     const TinySweep nothing("");
     const Ran all = nothing.deft("keys");
     CHECK(all.exit_code == kExitOk);
     for (const char* word : {"[sweep]", "[case]", "[train]", "[data.bert]", "[curriculum.METRIC]", "micro_batch_size",
-                             "cosine | linear | constant", "samples of an optimizer step", "required"})
+                             "cosine | linear | constant", "Samples per optimizer step.", "required"})
         CHECK_THAT(all.out, ContainsSubstring(word));
 
     const Ran data = nothing.deft("keys", {"data"});
@@ -78,6 +97,19 @@ TEST_CASE("deft keys tells each key's default, values, unit and meaning", "[surr
             ++keys;
         }
     CHECK(keys > 100);
+}
+
+TEST_CASE("the meaning of every key and table consists of short sentences", "[surroundings]") {
+    const TinySweep nothing("");
+    for (const std::string table : {"", "task"}) {
+        std::vector<std::string> arguments = {"--json"};
+        if (!table.empty()) arguments.push_back(table);
+        const Json json = Json::parse(nothing.deft("keys", arguments).out);
+        for (const Json& each : json.at("tables")) {
+            require_short_sentences(each.at("meaning").get<std::string>());
+            for (const Json& key : each.at("keys")) require_short_sentences(key.at("meaning").get<std::string>());
+        }
+    }
 }
 
 TEST_CASE("deft keys finds keys by their path and by a part of a name", "[surroundings]") {
