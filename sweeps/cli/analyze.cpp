@@ -1,4 +1,4 @@
-// deft analyze: how difficult the samples of a corpus are, under the metrics that a sweep's curricula order them by.
+// deft analyze: the difficulty of a corpus's samples, by the metrics of a sweep's curricula.
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ constexpr const char* kPerplexity = "perplexity";
 struct AnalyzeArguments {
     SpecArguments spec;
     CorpusArguments corpus;
-    std::vector<std::string> metrics;  // none: those of the sweep's curricula, of a corpus voc
+    std::vector<std::string> metrics;  // empty: those of the sweep's curricula, or voc for a corpus
     std::int64_t seqlen = 0;
     std::string samples = "packed";
     std::string tokenizer = "bytes";
@@ -60,7 +60,7 @@ struct DifficultyRow {
     std::int64_t seqlen = 0;
     engine::DifficultyIndex index;
     std::optional<double> seconds;  // of an analysis; none: found
-    bool has_values = true;         // false where the index has the order alone
+    bool has_values = true;         // false if the index has only the order
 };
 
 reporting::Table difficulty_table() {
@@ -72,8 +72,8 @@ reporting::Table difficulty_table() {
     table.columns.insert(table.columns.end(), {{"max"}, {"distinct"}, {"time"}, {"samples/s"}});
     table.key_columns = 3;
     table.notes.push_back(
-        "n %: no sample of the easiest n % is more difficult. \"found\": analysed before, read again. Metrics of one "
-        "corpus are analysed together, and share their time.");
+        "n %: the largest difficulty among the easiest n % of the samples. found: read from an earlier analysis. "
+        "Metrics of one corpus are analyzed together and share their time.");
     return table;
 }
 
@@ -83,7 +83,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     std::int64_t distinct = 1;
     for (std::int64_t rank = 1; rank < samples; ++rank)
         distinct += index.sorted_value(rank) != index.sorted_value(rank - 1);
-    std::vector<reporting::Cell> cells = {row.corpus, row.metric + (row.has_values ? "" : " (order alone)"),
+    std::vector<reporting::Cell> cells = {row.corpus, row.metric + (row.has_values ? "" : " (order only)"),
                                           std::to_string(row.seqlen), std::to_string(samples)};
     // The largest value per tenth of the samples, the easiest first; the order is cut at an exact count.
     for (int decile = 0; decile <= 10; ++decile) {
@@ -95,7 +95,7 @@ void add_row(reporting::Table& table, const DifficultyRow& row) {
     table.rows.push_back(std::move(cells));
 }
 
-// ---- which corpora, and what of them
+// ---- corpora and metrics
 
 // The request for one corpus at one sample length.
 struct Analysis {
@@ -103,7 +103,7 @@ struct Analysis {
     std::string base_folder;
     std::vector<std::string> metrics;
     std::int64_t seqlen = 0;
-    bool has_column = false;  // a curriculum takes values of another tool, one a sample
+    bool has_column = false;  // a curriculum uses a column: values of another tool, one per sample
 };
 
 bool is_foreign(const AnalyzeArguments& arguments) {
@@ -124,8 +124,8 @@ bool has_column(const experiments::TrialConfig& config) {
                                             [](const auto& metric) { return !metric.column.empty(); });
 }
 
-// The corpora of the chosen trials, each at its sample length, in the order of the trials. A missing column is no
-// error: it may be what this command is to make.
+// The corpora of the chosen trials at their sample lengths, in the order of the trials. A missing column is not an
+// error, because this command may create it.
 std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
     std::vector<Analysis> analyses;
     for (const sweeps::Trial& trial : sweeps::expand(arguments.spec.load(), sweeps::Data::may_be_missing)) {
@@ -140,7 +140,7 @@ std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
                                     {config.data, config.base_folder, arguments.metrics, config.model.seqlen, false});
         found->has_column = found->has_column || has_column(config);
         if (found->data.sha256 == experiments::kDataMissing)
-            found->data.sha256.clear();  // opening the corpus says what is missing
+            found->data.sha256.clear();  // opening the corpus reports the missing files
         if (!arguments.metrics.empty()) continue;
         for (const std::string& name : metrics_of(config))
             if (std::find(found->metrics.begin(), found->metrics.end(), name) == found->metrics.end())
@@ -152,8 +152,7 @@ std::vector<Analysis> of_sweep(const AnalyzeArguments& arguments) {
 }
 
 Analysis of_corpus(const AnalyzeArguments& arguments) {
-    if (arguments.seqlen == 0)
-        throw Error(ErrorKind::usage, "a corpus has samples only at some length", "add --seqlen 1024");
+    if (arguments.seqlen == 0) throw Error(ErrorKind::usage, "a corpus requires a sample length", "add --seqlen 1024");
     Analysis analysis{arguments.corpus.data(), ".", arguments.metrics, arguments.seqlen, false};
     if (analysis.metrics.empty()) analysis.metrics = {"voc"};
     set_tokenizer(analysis.data, arguments.tokenizer, arguments.vocab);
@@ -161,7 +160,7 @@ Analysis of_corpus(const AnalyzeArguments& arguments) {
     return analysis;
 }
 
-// "2/5" is the second of five.
+// "2/5" is the second shard of five.
 engine::Shard parse_shard(const std::string& text) {
     engine::Shard shard{0, 0};
     const char* end = text.data() + text.size();
@@ -171,7 +170,7 @@ engine::Shard parse_shard(const std::string& text) {
         if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 && shard.index <= shard.count)
             return {shard.index - 1, shard.count};
     }
-    throw Error(ErrorKind::usage, fmt::format("--shard {} names no share", text), "name one as in --shard 2/5");
+    throw Error(ErrorKind::usage, fmt::format("--shard {} is not a shard", text), "write it as in --shard 2/5");
 }
 
 bool is_of_bert(const Analysis& analysis) {
@@ -179,33 +178,34 @@ bool is_of_bert(const Analysis& analysis) {
 }
 
 [[noreturn]] void refuse_bert_perplexity() {
-    throw Error(ErrorKind::usage, "perplexity is that of a model of what comes next, and BERT samples train another",
+    throw Error(ErrorKind::usage, "perplexity requires a causal language model, and BERT samples train a masked one",
                 "choose packed samples");
 }
 
 void check(const AnalyzeArguments& arguments) {
     if (arguments.spec.file.empty() == !arguments.corpus.given())
-        throw Error(ErrorKind::usage, "name one of a sweep file, --corpus and --text",
+        throw Error(ErrorKind::usage, "give one of: a sweep file, --corpus, --text",
                     "as in deft analyze sweeps/quickstart.toml");
     const bool foreign = !arguments.column.empty() || !arguments.from_deepspeed.empty();
     const bool perplexity =
         std::find(arguments.metrics.begin(), arguments.metrics.end(), kPerplexity) != arguments.metrics.end();
     if (!arguments.column_out.empty() && arguments.from_deepspeed.empty())
-        throw Error(ErrorKind::usage, "--column-out is for the values of --from-deepspeed",
-                    "other metrics have their index's .json already, which a sweep takes as a column");
+        throw Error(ErrorKind::usage, "--column-out requires --from-deepspeed",
+                    "drop it: a sweep accepts the .json of an index as a column");
     if (perplexity == arguments.checkpoint.empty())
-        throw Error(ErrorKind::usage, "--metric perplexity and --checkpoint go together",
+        throw Error(ErrorKind::usage, "--metric perplexity and --checkpoint require each other",
                     "as in --metric perplexity --checkpoint deft-runs/checkpoints/HASH/step_00000100");
     if (!arguments.column.empty() + !arguments.from_deepspeed.empty() + !arguments.shard.empty() + arguments.reduce > 1)
-        throw Error(ErrorKind::usage, "--column, --from-deepspeed, --shard and --reduce exclude each other",
+        throw Error(ErrorKind::usage, "--column, --from-deepspeed, --shard and --reduce cannot be combined",
                     "give one");
     if (perplexity && (foreign || !arguments.shard.empty() || arguments.reduce || arguments.metrics.size() > 1))
-        throw Error(ErrorKind::usage, "perplexity is measured by itself", "give --metric perplexity alone");
+        throw Error(ErrorKind::usage, "perplexity cannot be combined with other metrics or options",
+                    "give only --metric perplexity and --checkpoint");
     if (!perplexity && !foreign)
         for (const std::string& metric : arguments.metrics) engine::built_in_metric(metric);
 }
 
-// The mean loss of each sample under --checkpoint, measured where that is not done yet.
+// The mean loss of each sample under --checkpoint, measured if it is not stored yet.
 fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     const experiments::PackedDataset dataset = experiments::load_packed_dataset(
         analysis.data, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
@@ -214,11 +214,11 @@ fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& argumen
         {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()});
     fs::path column = experiments::perplexity_column(trained, dataset, analysis.seqlen, shown_on(line));
     line.clear();
-    print(fmt::format("Mean loss of each sample, nats a token: {}", column.string()));
+    print(fmt::format("Mean loss of each sample (nats per token): {}", column.string()));
     return column;
 }
 
-// Measured by a column of another tool, DeepSpeed's files or a checkpoint; nothing for a built-in metric.
+// Difficulties from a column, DeepSpeed's files or a checkpoint; nothing for a built-in metric.
 std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experiments::Dataset& samples,
                                          const AnalyzeArguments& arguments, sweeps::ProgressLine& line) {
     DifficultyRow row{
@@ -229,11 +229,11 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
         row.index = std::move(read.index);
         if (!read.has_values) {
             line.clear();
-            print_note(
-                fmt::format("{0}: of this metric only {0}_index_to_sample_percentile_merged is there, which orders the "
-                            "samples and has no values. Each value below is a row's number there: use it with "
-                            "difficulty = \"percentile\".",
-                            row.metric));
+            print_note(fmt::format(
+                "{0}: only {0}_index_to_sample_percentile_merged exists, which has the order of the samples "
+                "and no values. The values below are row numbers: use them with difficulty = "
+                "\"percentile\".",
+                row.metric));
             row.has_values = false;
         }
         return row;
@@ -248,8 +248,8 @@ std::optional<DifficultyRow> foreign_row(const Analysis& analysis, const experim
     row.index = experiments::open_difficulty(samples, column);
     if (row.index.has_floats && !arguments.deepspeed_out.empty())
         throw Error(ErrorKind::usage,
-                    fmt::format("{} has floats, and the files of --deepspeed-out have integers", column.string()),
-                    "multiply and round them, or leave --deepspeed-out out", "nothing was written");
+                    fmt::format("{} has floats, and --deepspeed-out requires integers", column.string()),
+                    "scale and round them, or drop --deepspeed-out", "nothing was written");
     return row;
 }
 
@@ -266,7 +266,7 @@ std::vector<DifficultyRow> built_in_rows(const Analysis& analysis, const experim
     return rows;
 }
 
-// Says what is left of a shard, and gives the exit code.
+// Prints the remaining work of a shard and returns the exit code.
 int run_shard(const Analysis& analysis, const experiments::Dataset& samples,
               const experiments::AnalysisOptions& options) {
     const engine::MissingParts missing = experiments::analyse_shard(samples, analysis.metrics, options);
@@ -274,13 +274,13 @@ int run_shard(const Analysis& analysis, const experiments::Dataset& samples,
     const std::string shard =
         fmt::format("shard {}/{} of {}", options.shard.index + 1, options.shard.count, samples.name);
     if (std::any_of(missing.values.begin(), missing.values.end(), own)) {
-        print(fmt::format("{} is counted; {} parts of other shards are not: run this again once they are", shard,
-                          missing.counts.size()));
+        print(fmt::format("{} is counted; {} parts of other shards are missing: run this again when they are complete",
+                          shard, missing.counts.size()));
         return kExitWorkLeft;
     }
     print(missing.none()
-              ? fmt::format("{} is measured, and so are all others: run the same with --reduce", shard)
-              : fmt::format("{} is measured; {} parts of other shards are left", shard, missing.values.size()));
+              ? fmt::format("{} is complete, as are all other shards: run the same with --reduce", shard)
+              : fmt::format("{} is complete; {} parts of other shards are missing", shard, missing.values.size()));
     return kExitOk;
 }
 
@@ -291,12 +291,12 @@ int run_analyze(const AnalyzeArguments& arguments) {
         arguments.spec.file.empty() ? std::vector<Analysis>{of_corpus(arguments)} : of_sweep(arguments);
     if (analyses.size() > 1 && (is_foreign(arguments) || !arguments.deepspeed_out.empty()))
         throw Error(ErrorKind::usage,
-                    fmt::format("these options are of one corpus at one length, and the chosen trials have {}",
+                    fmt::format("these options apply to one corpus at one length, and the chosen trials have {}",
                                 analyses.size()),
-                    "choose trials of one of them with --only and --set");
+                    "choose trials of one corpus and length with --only and --set");
     if (analyses.empty())
-        throw Error(ErrorKind::missing, "no chosen trial orders its samples by a difficulty that is analysed",
-                    "choose other cases, or give one [case.curriculum.voc]");
+        throw Error(ErrorKind::missing, "no chosen trial has a curriculum metric to analyze",
+                    "choose other recipes, or give one [case.curriculum.voc]");
     if (!arguments.checkpoint.empty() && is_of_bert(analyses.front())) refuse_bert_perplexity();
     reporting::Table table = difficulty_table();
     int exit_code = kExitOk;
@@ -346,39 +346,39 @@ void add_options(CLI::App& command, AnalyzeArguments& arguments) {
     command
         .add_option(
             "--metric", arguments.metrics,
-            "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity. Without: those of the"
-            " sweep's curricula, of a corpus voc")
+            "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity (default: the metrics of "
+            "the sweep's curricula, or voc for a corpus)")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command.add_option("--seqlen", arguments.seqlen, "Tokens of a sample, for --corpus and --text")->check(at_least(1));
+    command.add_option("--seqlen", arguments.seqlen, "Tokens per sample, for --corpus and --text")->check(at_least(1));
     command
         .add_option("--samples", arguments.samples,
-                    "Of the corpus: packed, or bert: sentences with special tokens, padded")
+                    "Samples of --corpus or --text: packed, or bert (sentences with special tokens)")
         ->capture_default_str();
     command
-        .add_option("--tokenizer", arguments.tokenizer,
-                    "Of the corpus: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt; of bert samples "
-                    "bert-base-uncased, a folder with vocab.txt, or a .txt file")
+        .add_option(
+            "--tokenizer", arguments.tokenizer,
+            "Tokenizer of --corpus or --text: bytes, gpt2, bpe, or a folder with vocab.json and merges.txt; for bert "
+            "samples bert-base-uncased, a folder with vocab.txt, or a .txt file")
         ->capture_default_str();
-    command.add_option("--vocab", arguments.vocab, "Vocabulary of the bpe tokenizer")
+    command.add_option("--vocab", arguments.vocab, "Vocabulary size of the bpe tokenizer")
         ->check(CLI::Range(257, 1'000'000));
-    command.add_option("--checkpoint", arguments.checkpoint, "The model of --metric perplexity: a step_ folder");
+    command.add_option("--checkpoint", arguments.checkpoint, "Model for --metric perplexity: a step_ folder");
     command.add_option("--column", arguments.column,
-                       "A difficulty that another tool measured: .npy, or CSV of one column; or an index's .json");
+                       "Difficulties from another tool: .npy, CSV with one column, or the .json of an index");
     command.add_option("--from-deepspeed", arguments.from_deepspeed,
-                       "A folder of DeepSpeed's data analyzer, with METRIC_index_to_sample and METRIC_index_to_metric");
+                       "Folder of DeepSpeed's data analyzer, with METRIC_index_to_sample and METRIC_index_to_metric");
     command.add_option("--column-out", arguments.column_out,
-                       "Write the values of --from-deepspeed as a sweep's column: a .npy file");
-    command.add_option("--deepspeed-out", arguments.deepspeed_out,
-                       "Write DeepSpeed's index files into this folder, too");
+                       "Write the values of --from-deepspeed as a column for a sweep (.npy)");
+    command.add_option("--deepspeed-out", arguments.deepspeed_out, "Also write DeepSpeed's index files to this folder");
     command.add_option("--shard", arguments.shard,
-                       "Do one machine's share, as in 2/5, of an analysis that --reduce ends; --root is shared");
-    command.add_flag("--reduce", arguments.reduce, "Join the shards, once all are measured");
-    add_threads(command, arguments.threads, "Threads; all cores where left out");
-    command.add_option("--memory", arguments.memory_bytes, "Memory for ordering samples, as in 500MB; default 1 GiB")
+                       "Analyze one shard, as in 2/5; all machines share --root, and --reduce joins the shards");
+    command.add_flag("--reduce", arguments.reduce, "Join the shards when all are complete");
+    add_threads(command, arguments.threads, "Threads (default: all cores)");
+    command.add_option("--memory", arguments.memory_bytes, "Memory for sorting samples, as in 500MB (default: 1 GiB)")
         ->transform(CLI::AsSizeValue(false))
         ->check(at_least(1));
-    add_root(command, arguments.root, "Where tokenised corpora and what was found are kept");
+    add_root(command, arguments.root, "Folder of tokenized corpora and analyses");
 }
 
 }  // namespace
@@ -386,7 +386,7 @@ void add_options(CLI::App& command, AnalyzeArguments& arguments) {
 void add_analyze(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<AnalyzeArguments>();
     CLI::App* command =
-        app.add_subcommand("analyze", "Show how difficult the samples of a sweep's corpora, or of one corpus, are");
+        app.add_subcommand("analyze", "Measure the difficulty of the samples of a sweep's corpora, or of one corpus");
     add_options(*command, *arguments);
     command->callback([arguments, &context] { context.exit_code = run_analyze(*arguments); });
 }

@@ -1,4 +1,4 @@
-// deft data: the data sets that are known by name, what is here of them, and getting them.
+// deft data: lists, copies and downloads the data sets of the catalogue.
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ using experiments::CatalogueFile;
 using experiments::CatalogueForm;
 using experiments::GotFile;
 
-// Columns of a licence in the list; `deft data info` shows all of it.
+// Width of a licence in the list; `deft data info` shows the full text.
 constexpr int kLicenceWidth = 40;
 
 struct InfoArguments {
@@ -43,7 +43,7 @@ struct GetArguments {
     std::string name, from, to;
 };
 
-// Where the file was found: "mirror", "downloaded" or "beside" (in the current folder); else "missing".
+// Where the file was found: "mirror", "downloaded" or "beside" (in the current folder); otherwise "missing".
 std::string whereabouts(const CatalogueFile& file) {
     const auto found = experiments::look_for_data_file(file.path, ".");
     if (!found) return "missing";
@@ -83,7 +83,7 @@ std::string shortened(const std::string& text, int width) {
 int run_list() {
     using reporting::Align;
     reporting::Table table;
-    table.caption = "Data sets known by name";
+    table.caption = "Data sets";
     table.columns = {
         {"name", Align::left}, {"kind", Align::left}, {"licence", Align::left}, {"where", Align::left}, {"size"}};
     for (const CatalogueEntry& entry : experiments::load_catalogue()) {
@@ -92,15 +92,15 @@ int run_list() {
             {entry.name, entry.kind, shortened(entry.licence, kLicenceWidth), whereabouts(form), bytes_of(form)});
     }
     table.notes.push_back(
-        "Sizes are of the unpacked files; \"-\" where the catalogue does not know them. "
-        "deft data info NAME shows a whole entry.");
-    table.notes.push_back(fmt::format("Looked at: DEFT_DATA_MIRROR={}, {}, and this folder.",
+        "Size of the uncompressed files; \"-\": unknown. "
+        "deft data info NAME shows the full entry.");
+    table.notes.push_back(fmt::format("Searched: DEFT_DATA_MIRROR={}, {} and the current folder.",
                                       experiments::mirror_folder().string(), experiments::download_folder().string()));
     print(table);
     return kExitOk;
 }
 
-// "missing", or the place; with `verify` whether the hash is right. Sets `wrong` where it is not.
+// "missing" or the path, and with `verify` the result of the hash check. Sets `wrong` if the hash differs.
 std::string file_state(const CatalogueFile& file, bool verify, bool& wrong) {
     const auto path = experiments::look_for_data_file(file.path, ".");
     if (!path) return "missing";
@@ -109,7 +109,7 @@ std::string file_state(const CatalogueFile& file, bool verify, bool& wrong) {
     const std::string expected = experiments::expected_sha256(file, experiments::download_folder());
     const std::string found = experiments::text_digest(*path).sha256;
     wrong = wrong || (!expected.empty() && found != expected);
-    return state + (expected.empty()    ? fmt::format(", hash {} (nothing to compare with)", found)
+    return state + (expected.empty()    ? fmt::format(", hash {} (the catalogue has no hash)", found)
                     : found == expected ? ", hash verified"
                                         : fmt::format(", HASH WRONG: {}", found));
 }
@@ -132,7 +132,7 @@ int run_info(const InfoArguments& arguments) {
         }
     }
     print(text);
-    if (wrong) throw Error(ErrorKind::io, "a hash is wrong: see above", "delete that file, and get it again");
+    if (wrong) throw Error(ErrorKind::io, "a hash is wrong: see above", "delete the file and get it again");
     return kExitOk;
 }
 
@@ -151,11 +151,11 @@ int run_get(const GetArguments& arguments) {
     const std::vector<GotFile> files = experiments::get_data(entry, options);
     line.clear();
     for (const GotFile& file : files) {
-        const char* how = file.how == GotFile::How::was_here ? "was here"
+        const char* how = file.how == GotFile::How::was_here ? "already here"
                           : file.how == GotFile::How::copied ? "copied"
                                                              : "downloaded";
         print(fmt::format("{}: {}, {} {}", file.path.string(), how,
-                          file.recorded ? "hash recorded, nobody verified it:" : "sha256", file.sha256));
+                          file.recorded ? "unverified hash recorded:" : "sha256", file.sha256));
     }
     return kExitOk;
 }
@@ -165,25 +165,24 @@ int run_get(const GetArguments& arguments) {
 void add_data(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("data", "List, get and tokenize data sets, and train tokenizers");
     command->require_subcommand(1);
-    CLI::App* list = command->add_subcommand("list", "The data sets known by name, and what is here of them");
+    CLI::App* list = command->add_subcommand("list", "List the data sets and where they are on this machine");
     list->callback([&context] { context.exit_code = run_list(); });
 
     auto about = std::make_shared<InfoArguments>();
-    CLI::App* info = command->add_subcommand("info", "All that is known of a data set");
-    info->add_option("name", about->name, "As deft data list prints it")->required();
-    info->add_flag("--verify", about->verify, "Hash the files that are here");
+    CLI::App* info = command->add_subcommand("info", "Show the full entry of a data set");
+    info->add_option("name", about->name, "Name, as printed by deft data list")->required();
+    info->add_flag("--verify", about->verify, "Check the hashes of the files on this machine");
     info->callback([about, &context] { context.exit_code = run_info(*about); });
 
     auto wanted = std::make_shared<GetArguments>();
     CLI::App* get = command->add_subcommand(
         "get",
-        "Copy a data set from a mirror folder (--from, or DEFT_DATA_MIRROR), or download it over https, and verify "
+        "Copy a data set from a mirror folder (--from or DEFT_DATA_MIRROR), or download it over https, and verify "
         "it.\n"
-        "Downloads were tried against a local server only, never against the addresses of the catalogue.");
-    get->add_option("name", wanted->name, "As deft data list prints it")->required();
-    get->add_option("--from", wanted->from, "Copy from this folder, and download nothing")
-        ->check(CLI::ExistingDirectory);
-    get->add_option("--to", wanted->to, "Where to (default: DEFT_DATA, else ~/.local/share/deft/data)");
+        "Downloads were tested against a local server only, never against the addresses of the catalogue.");
+    get->add_option("name", wanted->name, "Name, as printed by deft data list")->required();
+    get->add_option("--from", wanted->from, "Copy from this folder without downloading")->check(CLI::ExistingDirectory);
+    get->add_option("--to", wanted->to, "Destination folder (default: DEFT_DATA, else ~/.local/share/deft/data)");
     get->callback([wanted, &context] { context.exit_code = run_get(*wanted); });
 
     add_data_tokenize(*command, context);

@@ -70,7 +70,7 @@ int run_tokenize(const TokenizeArguments& arguments) {
     if (data.tokenizer == "bpe") engine::write_tokenizer(tokenizer, arguments.out + "_tokenizer");
     line.clear();
     print(
-        fmt::format("{}: {} documents, {} tokens of {} entries, {:.3f} bytes a token\n"
+        fmt::format("{}: {} documents, {} tokens, vocabulary of {}, {:.3f} bytes per token\n"
                     "  {} of text in {}, {}/s\n  {}\n  {}",
                     source.name, done.documents, done.tokens, tokenizer.vocab(),
                     static_cast<double>(done.bytes) / static_cast<double>(std::max<std::int64_t>(1, done.tokens)),
@@ -94,7 +94,7 @@ int run_train(const TrainArguments& arguments) {
     const double seconds = seconds_since(start);
     engine::write_tokenizer(tokenizer, arguments.out);
     line.clear();
-    print(fmt::format("{}: {} entries, trained on up to {} of {} in {}", arguments.out, tokenizer.vocab(),
+    print(fmt::format("{}: vocabulary of {}, trained on at most {} of {} in {}", arguments.out, tokenizer.vocab(),
                       bytes_text(arguments.max_bytes), source.name, reporting::seconds(seconds)));
     return kExitOk;
 }
@@ -104,13 +104,13 @@ int run_train(const TrainArguments& arguments) {
 void CorpusArguments::add_to(CLI::App& command) {
     command.add_option("--corpus", corpus, "A corpus of deft data list, or embedded");
     command.add_option("--text", text,
-                       "Text files, a document each; .jsonl files: a document a line, key text; "
-                       "each also .gz or .zst");
+                       "Text files (one document each) or .jsonl files (key \"text\", one document per line), "
+                       "also .gz or .zst");
 }
 
 experiments::DataConfig CorpusArguments::data() const {
     if (corpus.empty() == text.empty())
-        throw Error(ErrorKind::usage, "name one of --corpus and --text", "as in --corpus books, or --text a.txt b.txt");
+        throw Error(ErrorKind::usage, "give either --corpus or --text", "as in --corpus books, or --text a.txt b.txt");
     experiments::DataConfig data;
     data.corpus = text.empty() ? corpus : "text";
     if (data.corpus == "indexed" || (data.corpus == "text" && text.empty()))
@@ -123,16 +123,16 @@ void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, 
     data.tokenizer = tokenizer;
     data.vocab = vocab;
     if (tokenizer == "bpe" && vocab == 0)
-        throw Error(ErrorKind::usage, "--tokenizer bpe is trained, and needs its size", "add --vocab 8192");
+        throw Error(ErrorKind::usage, "--tokenizer bpe requires a vocabulary size", "add --vocab 8192");
     if (tokenizer != "bpe" && vocab != 0)
         throw Error(ErrorKind::usage,
-                    fmt::format("--vocab is the size of a trained tokenizer, and {} has its own", tokenizer),
-                    "leave --vocab out, or give --tokenizer bpe");
+                    fmt::format("--vocab has no effect with the tokenizer {}, which has its own vocabulary", tokenizer),
+                    "drop --vocab, or give --tokenizer bpe");
 }
 
 void set_samples(experiments::DataConfig& data, const std::string& samples) {
     if (samples != "packed" && samples != "bert")
-        throw Error(ErrorKind::usage, fmt::format("no samples are called {}", samples), "name packed or bert");
+        throw Error(ErrorKind::usage, fmt::format("--samples {} is unknown", samples), "use packed or bert");
     data.samples = samples;
     const std::string why = experiments::tokenizer_problem(data);
     if (!why.empty())
@@ -144,36 +144,38 @@ void set_samples(experiments::DataConfig& data, const std::string& samples) {
 void add_data_tokenize(CLI::App& data, Context& context) {
     auto arguments = std::make_shared<TokenizeArguments>();
     CLI::App* command =
-        data.add_subcommand("tokenize", "Write a text corpus as a Megatron dataset, PREFIX.bin and .idx");
+        data.add_subcommand("tokenize", "Write a text corpus as a Megatron dataset, PREFIX.bin and PREFIX.idx");
     arguments->corpus.add_to(*command);
     command
         ->add_option("--tokenizer", arguments->tokenizer,
                      "bytes, gpt2, bpe, or a folder with vocab.json and merges.txt")
         ->capture_default_str();
-    command->add_option("--vocab", arguments->vocab, "Entries of bpe, which is trained on the text's first 16 MB")
+    command
+        ->add_option("--vocab", arguments->vocab, "Vocabulary size of bpe, which is trained on the first 16 MB of text")
         ->check(CLI::Range(257, 1'000'000));
-    command->add_option("--max-bytes", arguments->max_bytes, "Take documents until they hold as many bytes of text")
-        ->check(at_least(1));
-    command->add_option("--out", arguments->out, "PREFIX of both files")->required();
-    command->add_flag("--force", arguments->force, "Overwrite what is there");
+    command->add_option("--max-bytes", arguments->max_bytes, "Maximum bytes of text")->check(at_least(1));
+    command->add_option("--out", arguments->out, "PREFIX of the two files")->required();
+    command->add_flag("--force", arguments->force, "Overwrite existing files");
     command->callback([arguments, &context] { context.exit_code = run_tokenize(*arguments); });
 }
 
 void add_data_train_tokenizer(CLI::App& data, Context& context) {
     auto arguments = std::make_shared<TrainArguments>();
-    CLI::App* command = data.add_subcommand("train-tokenizer", "Learn a byte-pair encoding from text");
+    CLI::App* command = data.add_subcommand("train-tokenizer", "Train a byte-pair encoding on text");
     arguments->corpus.add_to(*command);
     command
         ->add_option("--vocab", arguments->vocab,
-                     "Size of the vocabulary, the 256 bytes and the end of a document included")
+                     "Vocabulary size, including the 256 bytes and the end-of-document token")
         ->required()
         ->check(CLI::Range(257, 1'000'000));
     command
-        ->add_option("--max-bytes", arguments->max_bytes, "Bytes of text to learn from, from its start; held in memory")
+        ->add_option("--max-bytes", arguments->max_bytes,
+                     "Maximum bytes of text to train on, from the start; kept in memory")
         ->capture_default_str()
         ->check(at_least(1));
-    command->add_option("--out", arguments->out, "The folder: vocab.json, merges.txt and tokenizer.json")->required();
-    command->add_flag("--force", arguments->force, "Overwrite what is there");
+    command->add_option("--out", arguments->out, "Output folder for vocab.json, merges.txt and tokenizer.json")
+        ->required();
+    command->add_flag("--force", arguments->force, "Overwrite existing files");
     command->callback([arguments, &context] { context.exit_code = run_train(*arguments); });
 }
 

@@ -1,4 +1,4 @@
-// deft debug-state: one training step as a file that any other framework can check.
+// deft debug-state: one training step as a file, for checks with other frameworks.
 
 #include "experiments/debug_state.h"
 
@@ -41,7 +41,7 @@ void add_debug_state(CLI::App& app, Context& context) {
         ->capture_default_str()
         ->check(at_least(1));
     add_threads(*command, arguments->threads);
-    add_root(*command, arguments->root, "Where tokenised corpora are kept");
+    add_root(*command, arguments->root, "Folder of tokenized corpora");
     command->add_option("--out", arguments->out, "The file to write")->capture_default_str();
     command->callback([arguments, &context] { context.exit_code = run_debug_state(*arguments); });
 }

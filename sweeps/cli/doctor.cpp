@@ -43,7 +43,7 @@ std::string first_line_of(const fs::path& file) {
     return line;
 }
 
-// Standard output of a program, empty where it cannot be run or fails.
+// Standard output of a program; empty if it cannot be run or fails.
 std::string said_by(const std::vector<std::string>& argv) {
     try {
         const ProcessOutput output = run_process(argv);
@@ -53,7 +53,7 @@ std::string said_by(const std::vector<std::string>& argv) {
     }
 }
 
-// The first run of digits and dots after the marker, as in "release 13.0": "13.0"; empty where there is none.
+// The first number after the marker, as "13.0" in "release 13.0"; empty if there is none.
 std::string number_after(const std::string& text, const std::string& marker) {
     const std::size_t found = text.find(marker);
     if (found == std::string::npos) return "";
@@ -68,12 +68,13 @@ Finding processor(const results_db::Host& host) {
     std::string isa = "AVX2, FMA";
     if (__builtin_cpu_supports("avx512f")) isa += ", AVX-512";
     return {ok, "processor", fmt::format("{}; {}", reporting::visible(host.cpu_model), isa),
-            "oneDNN picks its code by these; deft's own kernels are built for AVX2"};
+            "oneDNN selects its code by these; deft's own kernels use AVX2"};
 }
 
 Finding threads(const results_db::Host& host) {
-    return {ok, "threads", fmt::format("{} usable, on {} cores", host.threads, host.cores),
-            fmt::format("slots = \"auto\" runs {} one-thread trials at once, or one large trial on all", host.threads)};
+    return {ok, "threads", fmt::format("{} usable on {} cores", host.threads, host.cores),
+            fmt::format("slots = \"auto\" runs {} single-threaded trials at once, or one large trial on all threads",
+                        host.threads)};
 }
 
 Finding memory(const results_db::Host& host) {
@@ -83,7 +84,7 @@ Finding memory(const results_db::Host& host) {
     return {ok, "memory",
             fmt::format("{}, {} available", reporting::binary_bytes(static_cast<double>(host.mem_bytes)),
                         reporting::binary_bytes(available)),
-            "`deft plan --memory` says what a trial needs"};
+            "`deft plan --memory` shows the memory of a trial"};
 }
 
 Finding huge_pages() {
@@ -92,7 +93,7 @@ Finding huge_pages() {
     const std::string mode = open < close && close != std::string::npos ? modes.substr(open + 1, close - open - 1) : "";
     if (mode == "always" || mode == "madvise") return {ok, "huge pages", mode, ""};
     return {note, "huge pages", mode.empty() ? "unknown" : mode,
-            "buffers use small pages, which costs some speed: echo madvise > "
+            "buffers use small pages, which is slower; to enable huge pages: echo madvise > "
             "/sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
@@ -107,9 +108,9 @@ Finding disk(fs::path root) {
     const std::string found =
         fmt::format("{} free at {}", reporting::binary_bytes(free), reporting::visible(root.string()));
     if (::access(root.c_str(), W_OK) != 0)
-        return {missing, "disk", found + ", not writable", "name a folder of yours with --root"};
+        return {missing, "disk", found + ", not writable", "choose a writable folder with --root"};
     constexpr double kLittle = 2e9;
-    if (free < kLittle) return {note, "disk", found, "checkpoints and tokenised corpora may not fit"};
+    if (free < kLittle) return {note, "disk", found, "checkpoints and tokenized corpora may not fit"};
     return {ok, "disk", found, ""};
 }
 
@@ -118,15 +119,16 @@ Finding toolkit() {
         const std::string release = number_after(said_by({nvcc, "--version"}), "release ");
         if (release.empty()) continue;
         const std::string found = fmt::format("nvcc {} ({})", release, nvcc);
-        if (std::atoi(release.c_str()) < 12) return {note, "CUDA toolkit", found, "too old: deft needs 12 or newer"};
+        if (std::atoi(release.c_str()) < 12)
+            return {note, "CUDA toolkit", found, "too old: deft requires CUDA 12 or newer"};
         return {ok, "CUDA toolkit", found, ""};
     }
-    return {note, "CUDA toolkit", "none", "only the CPU is used; for GPUs install CUDA 12 or newer"};
+    return {note, "CUDA toolkit", "none", "deft uses only the CPU; for GPUs, install CUDA 12 or newer"};
 }
 
 Finding driver() {
     const std::string version = number_after(first_line_of("/proc/driver/nvidia/version"), "Kernel Module");
-    if (version.empty()) return {note, "GPU driver", "none", "no NVIDIA GPU can be used on this machine"};
+    if (version.empty()) return {note, "GPU driver", "none", "deft cannot use an NVIDIA GPU on this machine"};
     return {ok, "GPU driver", "NVIDIA " + version, ""};
 }
 
@@ -136,7 +138,7 @@ std::vector<Finding> gpus() {
         findings.push_back({ok, "GPU",
                             fmt::format("{}, {}, {}", reporting::visible(gpu.name),
                                         reporting::binary_bytes(static_cast<double>(gpu.memory_bytes)), gpu.uuid),
-                            findings.empty() ? "slots = \"auto\" runs one trial on each" : ""});
+                            findings.empty() ? "slots = \"auto\" runs one trial per GPU" : ""});
     if (findings.empty()) findings.push_back({note, "GPU", "none usable", engine::gpu_problem()});
     return findings;
 }
@@ -150,9 +152,9 @@ std::vector<kernels::cuda::ProductShape> usual_products() {
 Finding mpi() {
     const std::string version = number_after(said_by({"mpirun", "--version"}), "");
     if (engine::Communicator::has_mpi() && !version.empty())
-        return {ok, "MPI", "mpirun " + version, "several ranks can train a trial on the CPU: resources.ranks"};
-    return {note, "MPI", version.empty() ? "none" : fmt::format("mpirun {}, and a build without MPI", version),
-            "a trial is one process; for several ranks: ./deft --mpi"};
+        return {ok, "MPI", "mpirun " + version, "several ranks can train one trial on the CPU: resources.ranks"};
+    return {note, "MPI", version.empty() ? "none" : fmt::format("mpirun {}, but this build lacks MPI", version),
+            "each trial uses one process; for several ranks, build with ./deft --mpi"};
 }
 
 Finding nccl() {
@@ -160,10 +162,9 @@ Finding nccl() {
     if (library != nullptr) ::dlclose(library);
     const std::string name = library == nullptr ? "none" : "libnccl.so.2";
     if (engine::Communicator::has_nccl())
-        return {ok, "NCCL", name, "several ranks can train a trial on GPUs, one on each: resources.ranks"};
-    return {
-        note, "NCCL", name + (library == nullptr ? "" : ", and a build without NCCL"),
-        "a trial on GPUs is one process; for several ranks: install NCCL or set NCCL_ROOT, and build again with CUDA"};
+        return {ok, "NCCL", name, "several ranks can train one trial, each on its own GPU: resources.ranks"};
+    return {note, "NCCL", name + (library == nullptr ? "" : ", but this build lacks NCCL"),
+            "each trial uses one GPU; for several ranks, install NCCL or set NCCL_ROOT, and rebuild with CUDA"};
 }
 
 Finding libraries() {
@@ -171,12 +172,12 @@ Finding libraries() {
     const Json libraries = libraries_json();
     for (const auto& [name, version] : libraries.items())
         text += fmt::format(", {} {}", name, version.get<std::string>());
-    return {ok, "libraries", text, "kept with each attempt, for results may differ in bits between them"};
+    return {ok, "libraries", text, "stored with each attempt, because other versions may change bits of the results"};
 }
 
 Finding git() {
     const std::string version = number_after(said_by({"git", "--version"}), "version ");
-    if (version.empty()) return {note, "git", "none", "results cannot name the commit that made them"};
+    if (version.empty()) return {note, "git", "none", "results cannot record their commit"};
     return {ok, "git", version, ""};
 }
 
@@ -188,9 +189,9 @@ Finding data_mirror() {
     std::error_code error;
     if (!fs::is_directory(folder, error))
         return {missing, "data", fmt::format("DEFT_DATA_MIRROR={} is not a folder", reporting::visible(folder)),
-                "set it to one that is there"};
+                "set it to an existing folder"};
     return {ok, "data", fmt::format("DEFT_DATA_MIRROR={}", reporting::visible(folder)),
-            "`deft data list` says what it has"};
+            "`deft data list` shows its data sets"};
 }
 
 std::string listed(const std::vector<kernels::CheckedProduct>& checked,
@@ -218,13 +219,13 @@ Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes) {
             listed(checked, [](const kernels::CheckedProduct& product) { return !product.same_bits; });
         if (!different.empty())
             return {missing, kSubject, "two runs differ in bits: " + different,
-                    "training on this GPU does not repeat its results; please report it"};
+                    "training on this GPU is not reproducible; please report it"};
         if (!slow.empty())
             return {note, kSubject, "fallbacks without tensor cores: " + slow,
-                    "the library takes none of these products, which run some tens of times slower"};
+                    "the library rejects these products, which run tens of times slower without it"};
         return {ok, kSubject,
-                fmt::format("{} shapes of GPT-2 124M, none falls back, each the same twice", checked.size()),
-                "`deft profile --backend cuda` names the path of every product"};
+                fmt::format("{} shapes of GPT-2 124M, no fallbacks, all bit-identical in two runs", checked.size()),
+                "`deft profile --backend cuda` shows the path of each product"};
     } catch (const Error& error) {
         const std::string text = error.what(), first = first_line(text);
         std::string rest = text.size() > first.size() ? text.substr(first.size() + 1) : "";
@@ -238,7 +239,7 @@ std::vector<Finding> examine(const fs::path& root) {
     std::vector<Finding> findings = {processor(host), threads(host), memory(host), huge_pages(), disk(root)};
     findings.push_back({kernels::cuda::kBuilt ? ok : note, "CUDA backend",
                         kernels::cuda::kBuilt ? "built" : "not built",
-                        kernels::cuda::kBuilt ? "" : "GPUs are used by a build with it: ./deft --cuda ..."});
+                        kernels::cuda::kBuilt ? "" : "to use GPUs, build with ./deft --cuda ..."});
     findings.push_back(toolkit());
     findings.push_back(driver());
     for (Finding& finding : gpus()) findings.push_back(std::move(finding));
@@ -283,8 +284,8 @@ void add_doctor(CLI::App& app, Context& context) {
         bool json = false;
     };
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("doctor", "Say what this machine and build offer, and what they lack");
-    add_root(*command, arguments->root, "Where results would go");
+    CLI::App* command = app.add_subcommand("doctor", "Check this machine and this build");
+    add_root(*command, arguments->root, "Folder of results");
     command->add_flag("--json", arguments->json, "Print JSON, for programs");
     command->callback([arguments, &context] {
         const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);

@@ -1,4 +1,4 @@
-// deft eval: scores a checkpoint on any tasks, and stores the scores where asked to.
+// deft eval: evaluates a checkpoint on any tasks, and stores the scores on request.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ struct EvalArguments {
     std::string format = "term";
 };
 
-// A task file in the working folder comes before one beside the sweep.
+// A task file in the working folder takes precedence over one beside the sweep.
 std::vector<std::string> task_names(const std::vector<std::string>& tasks) {
     std::vector<std::string> names;
     for (const std::string& task : tasks)
@@ -131,11 +131,11 @@ Json to_json(const experiments::TrainedModel& trained, const experiments::Checkp
     return json;
 }
 
-// Adds to the rows of a trial what it was not scored by yet, and prints them.
+// Adds the missing scores to a trial, and prints the trial.
 int run_and_store(const EvalArguments& arguments) {
     if (fs::is_directory(arguments.checkpoint) || arguments.format != "term")
-        throw Error(ErrorKind::usage, "--store adds to a trial's rows, and prints the trial",
-                    "name a trial, as deft status prints it, and leave out --format");
+        throw Error(ErrorKind::usage, "--store requires a trial and prints it as text",
+                    "name a trial, as printed by deft status, and drop --format");
     const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
     const fs::path checkpoint = checkpoint_of_trial(arguments.checkpoint, arguments.root);
     experiments::TrialConfig config = experiments::checkpoint_config(checkpoint);
@@ -145,7 +145,7 @@ int run_and_store(const EvalArguments& arguments) {
     experiments::resolve_tasks(config);
     const sweeps::StoredScores stored = sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
     for (const std::string& line : stored.said) std::fprintf(stderr, "%s\n", line.c_str());
-    std::fprintf(stderr, "%zu scored and stored, %zu known before\n", stored.scored, stored.known);
+    std::fprintf(stderr, "Scores: %zu stored, %zu already known\n", stored.scored, stored.known);
     print(reporting::render_trial(open_results(arguments.root).trial(trial.config_hash)));
     return stored.exit_code;
 }
@@ -176,36 +176,35 @@ int run_eval(const EvalArguments& arguments) {
 void add_eval(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<EvalArguments>();
     CLI::App* command =
-        app.add_subcommand("eval", "Score a checkpoint on any tasks; --store adds the scores to its trial");
+        app.add_subcommand("eval", "Evaluate a checkpoint on any tasks; --store adds the scores to its trial");
     command
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
     command
-        ->add_option("--tasks", arguments->tasks,
-                     "Tasks by name or file, as in lambada,ptb; without it, the trial's own")
+        ->add_option("--tasks", arguments->tasks, "Task names or files, as in lambada,ptb (default: the trial's tasks)")
         ->delimiter(',')
         ->allow_extra_args(false);
     command
         ->add_option("--documents", arguments->documents,
-                     "Score the first n documents of each task, 0: all; without it, as many as the trial did")
+                     "Evaluate the first n documents of each task, 0: all (default: as for the trial)")
         ->check(at_least(0));
     command
         ->add_option("--shots", arguments->shots,
-                     "Worked examples in front of each prompt, as in 0,10; without it, as each task's file says")
+                     "Numbers of few-shot examples, as in 0,10 (default: from each task file)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(at_least(0));
     command->add_flag("--store", arguments->store,
-                      "Add the scores to the trial's rows, as if its sweep had asked for them");
-    add_threads(*command, arguments->threads, "Threads; all cores where left out");
-    command->add_option("--device", arguments->device, "Where to score: cpu, or gpu for the first GPU")
+                      "Store the scores with the trial, as if its sweep had requested them");
+    add_threads(*command, arguments->threads, "Threads (default: all cores)");
+    command->add_option("--device", arguments->device, "Where to evaluate: cpu, or gpu for the first GPU")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "gpu"}));
-    add_root(*command, arguments->root, "Where a trial's results are");
+    add_root(*command, arguments->root, "Folder of results");
     command
         ->add_option("--format", arguments->format,
-                     "The format: term, json (schema deft-eval/1), or lm-eval, as lm-evaluation-harness writes its own")
+                     "The format: term, json (schema deft-eval/1), or lm-eval, the format of lm-evaluation-harness")
         ->capture_default_str()
         ->check(CLI::IsMember({"term", "json", "lm-eval"}));
     add_json_flag(*command, arguments->format);

@@ -37,8 +37,8 @@ struct GenerateArguments {
     std::string format = "term";
 };
 
-// Text for a terminal, which would obey its control characters: all but line feeds and tabs become '?'. A file gets
-// what the model wrote.
+// Text for a terminal: control characters other than line feeds and tabs become '?'. A file receives the text
+// unchanged.
 std::string for_output(const std::string& text, bool is_terminal) {
     if (!is_terminal) return text;
     std::string shown;
@@ -55,7 +55,7 @@ std::string for_output(const std::string& text, bool is_terminal) {
     return shown;
 }
 
-// Standard output as the first text is made.
+// Standard output, written while the first text is generated.
 class Screen {
  public:
     void add(std::string_view bytes) {
@@ -81,15 +81,14 @@ class Screen {
     bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
 };
 
-// Drawing is asked for by a temperature, or by what makes no sense without one.
+// A temperature, or an option that requires one, enables sampling.
 engine::SamplingConfig sampling_of(const GenerateArguments& arguments) {
     engine::SamplingConfig sampling = arguments.request.sampling;
     const bool draws = arguments.request.samples > 1 || sampling.top_k > 0 || sampling.top_p < 1;
     sampling.temperature = arguments.temperature.value_or(draws ? 1 : 0);
     if (sampling.temperature == 0 && draws)
-        throw Error(ErrorKind::usage,
-                    "with a temperature of 0 each token is the likeliest one, and all samples are alike",
-                    "give a temperature above 0, or none of --samples, --top-k and --top-p");
+        throw Error(ErrorKind::usage, "temperature 0 is greedy decoding, and all samples would be equal",
+                    "give a temperature above 0, or drop --samples, --top-k and --top-p");
     if (sampling.temperature > 0) sampling.seed = seed_or_drawn(sampling.seed);
     return sampling;
 }
@@ -125,18 +124,19 @@ Json to_json(const experiments::Generation& generation, const experiments::Train
     return json;
 }
 
-// Facts that the text itself does not show.
+// Lengths, seed and speeds.
 void print_notes(const experiments::Generation& generation, const GenerateArguments& arguments,
                  const engine::SamplingConfig& sampling, std::int64_t positions) {
     if (generation.met_length)
-        print_note(fmt::format("the text ends with the model's {} positions, {} tokens of which are the prompt's",
-                               positions, generation.prompt_tokens));
+        print_note(fmt::format("the text ends at the model's {} positions; the prompt has {} tokens", positions,
+                               generation.prompt_tokens));
     if (arguments.format != "term") return;
     if (sampling.temperature > 0) print_note(fmt::format("seed {}", sampling.seed));
     std::string rates =
-        fmt::format("prompt {} tokens, {:.0f} a second", generation.prompt_tokens, generation.prefill_rate());
+        fmt::format("prompt {} tokens, {:.0f} tokens/s", generation.prompt_tokens, generation.prefill_rate());
     if (generation.decoded_tokens > 0)
-        rates += fmt::format("; then {} tokens, {:.1f} a second", generation.decoded_tokens, generation.decode_rate());
+        rates +=
+            fmt::format("; generated {} tokens, {:.1f} tokens/s", generation.decoded_tokens, generation.decode_rate());
     print_note(rates);
 }
 
@@ -174,28 +174,29 @@ void add_generate(CLI::App& app, Context& context) {
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
-    CLI::Option* prompt = command->add_option("--prompt", request.prompt,
-                                              "The text to go on from; without it, the beginning of a document");
-    command->add_option("--prompt-file", arguments->prompt_file, "The file that holds it")->excludes(prompt);
-    add_number(*command, "--tokens", request.tokens,
-               "Tokens at most; fewer where the document or the model's length ends", 1, 1 << 24);
-    add_number(*command, "--samples", request.samples, "Texts, drawn at once from the one prompt", 1, 4096);
+    CLI::Option* prompt =
+        command->add_option("--prompt", request.prompt, "The text to continue (default: the beginning of a document)");
+    command->add_option("--prompt-file", arguments->prompt_file, "File with the prompt")->excludes(prompt);
+    add_number(*command, "--tokens", request.tokens, "Maximum number of new tokens; the text may end earlier", 1,
+               1 << 24);
+    add_number(*command, "--samples", request.samples, "Number of texts to sample from the prompt, as one batch", 1,
+               4096);
     command->add_option("--temperature", arguments->temperature,
-                        "0: the likeliest token each time; else draw, at 1 from the model's probabilities, below from "
-                        "sharper ones (default: 0, or 1 with --samples, --top-k or --top-p)");
-    command->add_option("--top-k", request.sampling.top_k, "Draw from the k likeliest tokens alone; 0: from all")
+                        "Sampling temperature; 0: greedy decoding "
+                        "(default: 0, or 1 with --samples, --top-k or --top-p)");
+    command->add_option("--top-k", request.sampling.top_k, "Sample from the k most likely tokens; 0: from all")
         ->check(at_least(0));
     command->add_option("--top-p", request.sampling.top_p,
-                        "Draw from the fewest likeliest tokens whose probabilities add up to p; 1: from all");
-    command->add_option("--seed", request.sampling.seed, "Seed of the draws; 0: a new one");
-    add_threads(*command, arguments->threads, "Threads; all cores where left out");
+                        "Sample from the smallest set of tokens with total probability p; 1: from all");
+    command->add_option("--seed", request.sampling.seed, "Sampling seed; 0: a random one");
+    add_threads(*command, arguments->threads, "Threads (default: all cores)");
     command->add_option("--device", arguments->device, "Where to compute: cpu, or gpu for the first GPU")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "gpu"}));
-    add_root(*command, arguments->root, "Where a trial's results are");
+    add_root(*command, arguments->root, "Folder of results");
     command
         ->add_option("--format", arguments->format,
-                     "The format: term, as the text is made, or json (schema deft-generate/1), with tokens, "
+                     "The format: term (streamed text), or json (schema deft-generate/1) with tokens, "
                      "log-probabilities and speeds")
         ->capture_default_str()
         ->check(CLI::IsMember({"term", "json"}));

@@ -45,8 +45,8 @@ void require_folder_of(const std::filesystem::path& file) {
 void require_free(const std::vector<std::filesystem::path>& files, bool force) {
     for (const std::filesystem::path& file : files)
         if (!force && std::filesystem::exists(std::filesystem::symlink_status(file)))
-            throw Error(ErrorKind::usage, fmt::format("{} exists", file.string()),
-                        "choose another place with --out, or overwrite it with --force", file.string());
+            throw Error(ErrorKind::usage, fmt::format("{} already exists", file.string()),
+                        "choose another path with --out, or overwrite it with --force", file.string());
 }
 
 std::string with_short_home(const std::string& text) {

@@ -1,4 +1,4 @@
-// deft profile: where the time of a training step goes, measured here or predicted for a card.
+// deft profile: the time of each op of a training step, measured here or predicted for a GPU.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ struct ProfileArguments {
     int threads = sweeps::usable_cores();
     std::int64_t vocab = 0;              // 0: the preset's in deft bench step
     std::string backend = "cpu", dtype;  // dtype: empty: f32 of a measured step, bf16 of a predicted one
-    std::string card;                    // for predictions; empty: the GPU's own, where the model knows it
+    std::string card;                    // for predictions; empty: the GPU in use, if the model knows it
     bool predict = false;                // measure nothing
     std::string root = sweeps::kDefaultRoot, trace, json;
 };
@@ -158,7 +158,7 @@ Roofline measured_roofline(const ProfileArguments& arguments) {
     return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), ""};
 }
 
-// The card that predictions beside measured times are for; null where the model does not know the GPU.
+// The GPU of predictions beside measured times; null if the model does not know it.
 const engine::CardModel* chosen_card(const ProfileArguments& arguments, const Roofline& roofline) {
     if (!arguments.card.empty()) return &engine::card_model(arguments.card);
     return engine::find_card_model(roofline.device);
@@ -230,7 +230,7 @@ void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_
 int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
     for (const std::string& file : {arguments.json, arguments.trace}) require_folder_of(file);
-    if (!arguments.card.empty()) engine::card_model(arguments.card);  // an unknown one ends before anything is timed
+    if (!arguments.card.empty()) engine::card_model(arguments.card);  // rejects an unknown name before timing
     if (arguments.predict) return run_prediction(arguments);
     const Profiled profiled = arguments.spec.file.empty() ? of_model(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
@@ -239,7 +239,7 @@ int run_profile(const ProfileArguments& arguments) {
     const std::string where = roofline.device.empty()
                                   ? fmt::format("{} thread(s)", arguments.threads)
                                   : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), roofline.device);
-    table.caption = fmt::format("Training step {} of {}: {}, {}, the median in time of {} steps", profile.step, name,
+    table.caption = fmt::format("Training step {} of {}: {}, {}, the median of {} steps by time", profile.step, name,
                                 reporting::small_seconds(profile.seconds), where, arguments.steps);
     table.columns = {{"phase", Align::left},
                      {"op", Align::left},
@@ -258,21 +258,20 @@ int run_profile(const ProfileArguments& arguments) {
     table.rows.push_back({"-", "no op", "", "-", reporting::small_seconds(profile.outside_ops),
                           percent(profile.outside_ops, profile.seconds), "-", "-", "-"});
     table.notes.push_back(
-        fmt::format("forward {}, backward {}, update {} of the step; head_loss_train is both, and counted "
-                    "as backward. No op: drawing and copying samples, and calling ops.",
+        fmt::format("forward {}, backward {}, update {} of the step. head_loss_train belongs to both and counts "
+                    "as backward. No op: sampling, copying samples and calling ops.",
                     percent(phase_seconds[0], profile.seconds), percent(phase_seconds[1], profile.seconds),
                     percent(phase_seconds[2], profile.seconds)));
     table.notes.push_back(fmt::format(
         "Roofline: the longer of FLOPs at {} ({}) and bytes at {} (memory), both measured "
-        "in this run; above 100% where a cache held the operands.",
+        "in this run. Above 100% if a cache held the operands.",
         reporting::si(roofline.flops, "FLOP/s"), roofline.flops_name, reporting::si(roofline.bytes, "B/s")));
     if (!roofline.device.empty())
-        table.notes.push_back(
-            "Times are the device's, by events around each op; no op: the device waits between them.");
+        table.notes.push_back("Device times, by events around each op. No op: the device idles between ops.");
     if (!roofline.device.empty())
         table.notes.push_back(
-            fmt::format("Plans of products until then: {} asked for, {} searches of the library, {} algorithms from "
-                        "{}, {} refused.",
+            fmt::format("Plans of products so far: {} look-ups, {} searches of the library, {} algorithms from "
+                        "{}, {} rejected.",
                         profile.plans.lookups, profile.plans.searches, profile.plans.tuned,
                         kernels::cuda::kProductTableVariable, profile.plans.refused));
     if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
@@ -285,7 +284,7 @@ int run_profile(const ProfileArguments& arguments) {
         write_file_atomically(arguments.json, json_text(to_json(profiled, roofline, arguments), 2) + "\n");
     if (!arguments.trace.empty()) {
         write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
-        print(fmt::format("trace of this step, for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
+        print(fmt::format("trace for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
     }
     return kExitOk;
 }
@@ -296,46 +295,44 @@ void add_profile(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<ProfileArguments>();
     CLI::App* command = app.add_subcommand(
         "profile",
-        "Show where the time of a training step goes: of a sweep's first chosen trial, of a preset, or of a standard "
-        "model");
+        "Show the time of each op of a training step: of a sweep's first chosen trial, a preset or a standard model");
     arguments->spec.add_to(*command, false);
     CLI::Option* size =
         add_number(*command, "--size", arguments->size,
-                   "Without a sweep: 1, 2 or 3 of deft bench step's models, 4: GPT-2 124M at length 1024", 1, kGpt2);
-    CLI::Option* preset = command->add_option(
-        "--preset", arguments->preset, "Without a sweep: a model of experiments/presets, as deft bench step trains it");
+                   "Without a sweep: model 1, 2 or 3 of deft bench step, or 4: GPT-2 124M at length 1024", 1, kGpt2);
+    CLI::Option* preset =
+        command->add_option("--preset", arguments->preset,
+                            "Without a sweep: a model of experiments/presets, trained as in deft bench step");
     preset->excludes(size);
-    command->add_option("--batch", arguments->batch, "Samples of a step (default: the model's own; 16 of GPT-2)")
+    command->add_option("--batch", arguments->batch, "Samples per step (default: that of the model; 16 for GPT-2)")
         ->check(CLI::Range(1, 4096));
-    command
-        ->add_option("--vocab", arguments->vocab, "Entries of the preset's vocabulary (default: as deft bench step's)")
+    command->add_option("--vocab", arguments->vocab, "Vocabulary size of the preset (default: as in deft bench step)")
         ->needs(preset)
         ->check(CLI::Range(std::int64_t{6}, experiments::kMostVocab));
-    command->add_option("--backend", arguments->backend, "Where it is trained: cpu or cuda")
+    command->add_option("--backend", arguments->backend, "Where to train: cpu or cuda")
         ->capture_default_str()
         ->check(CLI::IsMember({"cpu", "cuda"}));
     command
         ->add_option("--dtype", arguments->dtype,
-                     "Dtype of activations: f32, or bf16 on cuda (default: f32; bf16 with --predict)")
+                     "Number format of activations: f32, or bf16 on cuda (default: f32; bf16 with --predict)")
         ->check(CLI::IsMember({"f32", "bf16"}));
     command
         ->add_option("--step", arguments->step,
-                     "The first step of a sweep's trial to profile; at least two come before it")
+                     "The first step to profile of a sweep's trial, after at least two warm-up steps")
         ->capture_default_str()
         ->check(at_least(1));
     add_number(*command, "--steps", arguments->steps, "Steps to profile", 1, 10000);
     add_threads(*command, arguments->threads);
-    CLI::Option* card =
-        command->add_option("--card", arguments->card,
-                            "H100 or H200: predict the step on it, beside measured times (default: the GPU's own)");
+    CLI::Option* card = command->add_option(
+        "--card", arguments->card, "H100 or H200: also predict the step on this GPU (default: the GPU in use)");
     CLI::Option* predict =
-        command->add_flag("--predict", arguments->predict, "Measure nothing; needs --card, and no GPU");
+        command->add_flag("--predict", arguments->predict, "Predict without measuring; requires --card, but no GPU");
     predict->needs(card);
     for (const char* of_measuring : {"--backend", "--steps", "--threads"})
         predict->excludes(command->get_option(of_measuring));
     predict->excludes(command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace"));
-    command->add_option("--json-file", arguments->json, "Write the result to this file as well");
-    add_root(*command, arguments->root, "Where tokenised corpora are kept");
+    command->add_option("--json-file", arguments->json, "Also write the result to this file");
+    add_root(*command, arguments->root, "Folder of tokenized corpora");
     for (const char* of_sweep : {"sweep", "--scale", "--set", "--only", "--seeds", "--step", "--root"})
         preset->excludes(command->get_option(of_sweep));
     command->callback([arguments, &context] { context.exit_code = run_profile(*arguments); });

@@ -30,14 +30,15 @@ void add_show(CLI::App& app, Context&) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("show", "Show everything known about one trial");
-    command->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the start of its hash")
+    command
+        ->add_option("trial", arguments->trial, "The trial's name, as in baseline/1, or the first digits of its hash")
         ->required();
     add_root(*command, arguments->root);
     add_from(*command, arguments->from);
-    CLI::Option* items = command->add_option("--items", arguments->items,
-                                             "What became of each document of this task, of the newest scoring");
-    command->add_option("--shots", arguments->shots, "With that many shots")->needs(items);
-    command->add_option("--format", arguments->format, "The format: term or json; of --items also md, csv or tex")
+    CLI::Option* items = command->add_option(
+        "--items", arguments->items, "Show each document of this task with its result, from the newest evaluation");
+    command->add_option("--shots", arguments->shots, "Number of few-shot examples of that evaluation")->needs(items);
+    command->add_option("--format", arguments->format, "The format: term or json; with --items also md, csv or tex")
         ->check(CLI::IsMember({"term", "md", "csv", "tex", "json"}));
     add_json_flag(*command, arguments->format);
     command->callback([arguments] {
@@ -47,15 +48,15 @@ void add_show(CLI::App& app, Context&) {
             const std::string text = reader.items(trial.config_hash, arguments->items, arguments->shots);
             if (text.empty())
                 throw Error(ErrorKind::missing,
-                            fmt::format("{} has no items of task {} with {} shots", arguments->trial, arguments->items,
-                                        arguments->shots),
-                            "deft eval TRIAL --tasks TASK --store scores it; a perplexity task has none");
+                            fmt::format("{} has no items of task {} with {} few-shot examples", arguments->trial,
+                                        arguments->items, arguments->shots),
+                            "evaluate it with deft eval TRIAL --tasks TASK --store; perplexity tasks have no items");
             print(render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
             return;
         }
         if (arguments->format == "json") return print(reporting::render_trial_json(trial));
         if (arguments->format != "term")
-            throw Error(ErrorKind::usage, fmt::format("--format {} is a format of --items", arguments->format),
+            throw Error(ErrorKind::usage, fmt::format("--format {} requires --items", arguments->format),
                         "give --items TASK, or --format json");
         print(reporting::render_trial(trial, reader.expert_loads(trial.config_hash)));
         if (!trial.workdir.empty()) sweeps::below_root(arguments->root, trial.workdir);

@@ -1,5 +1,4 @@
-// deft tune: the smallest start and the longest duration of a recipe's techniques without a fluctuation, found by
-// probes.
+// deft tune: searches the smallest start and the longest duration of a recipe's techniques without a fluctuation.
 
 #include "experiments/tuning/tune.h"
 
@@ -61,7 +60,7 @@ std::string command_line(const TuneArguments& arguments) {
     return line;
 }
 
-// The sweep with that recipe and one seed alone.
+// The sweep with only that recipe and one seed.
 sweeps::Spec load(const TuneArguments& arguments) {
     sweeps::SpecOptions options;
     options.scale = arguments.scale;
@@ -70,45 +69,44 @@ sweeps::Spec load(const TuneArguments& arguments) {
     sweeps::Spec spec = sweeps::load_spec(arguments.file, options);
     sweeps::require_recipes(spec, {arguments.recipe});
     if (spec.has_stages())
-        throw Error(
-            ErrorKind::usage,
-            fmt::format("{} has stages, and probes would need what the stages before have trained", arguments.file),
-            "write the stage as a sweep of its own, with [start] naming the checkpoint that it starts from",
-            "nothing was tried");
-    std::erase_if(spec.recipes, [&](const sweeps::Recipe& entry) { return entry.name != arguments.recipe; });
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} has stages, and probes would need the weights of earlier stages", arguments.file),
+                    "write the stage as a separate sweep whose [start] names the checkpoint that it starts from",
+                    "no probe was run");
+    std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
     spec.seeds.resize(1);
     return spec;
 }
 
 std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Trial& trial) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
-    std::int64_t own = experiments::trainer_config(trial.config).learning_rate.warmup_tokens;
-    // A warm-up in steps has most tokens where no step is cut: by then it is over for the baseline and each candidate.
-    const experiments::TrainConfig& train = trial.config.train;
+    std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    // A warm-up in steps has the most tokens if no step is cut. Such a length covers the baseline and each candidate.
+    const experiments::TrainConfig& train = point.config.train;
     const double whole_steps = static_cast<double>(train.warmup_steps) * static_cast<double>(train.batch_size) *
                                static_cast<double>(trial.config.model.seqlen);
     const auto budget = static_cast<double>(experiments::budget_layer_tokens(train));
     own = std::max(own, static_cast<std::int64_t>(std::min(whole_steps, budget)));
     if (own > 0) return own;
-    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, by whose length probes are measured", trial.name()),
-                "say how long one would be, in layer-averaged tokens: --warmup-tokens 20000; or set "
+    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, which sets the length of probes", point.name()),
+                "give its length in layer-averaged tokens, as in --warmup-tokens 20000, or set "
                 "train.warmup_tokens, warmup_steps or warmup_share");
 }
 
-// Refuses a file that cannot be written, before hours are spent on what it is to hold.
+// Rejects a file that cannot be written, before hours of probes.
 void require_writable(const TuneArguments& arguments) {
     if (arguments.out.empty()) return;
     const fs::path file = arguments.out;
     if (!arguments.force && fs::exists(file))
-        throw Error(ErrorKind::usage, fmt::format("{} is there already", file.string()),
-                    "name another file, or overwrite it with --force", file.string());
+        throw Error(ErrorKind::usage, fmt::format("{} already exists", file.string()),
+                    "choose another file, or overwrite it with --force", file.string());
     require_folder_of(file);
 }
 
 std::string rule_text(const experiments::ProbeSettings& settings) {
     const experiments::FluctuationRule& rule = settings.rule;
     return fmt::format(
-        "probes of {} warm-ups of {} layer-averaged tokens, evaluated {} times a warm-up on {} "
+        "probes of {} warm-ups of {} layer-averaged tokens, with {} evaluations per warm-up on {} "
         "validation tokens; a loss more than {:g}% above its running minimum is a fluctuation",
         rule.warmups, reporting::si(static_cast<double>(settings.warmup_tokens)), rule.evaluations,
         reporting::si(static_cast<double>(settings.validation_tokens)), 100 * rule.threshold);
@@ -118,18 +116,18 @@ std::string limits_text(const experiments::ProbeSettings& settings, const experi
     const double share = static_cast<double>(settings.rule.warmups * settings.warmup_tokens) /
                          static_cast<double>(experiments::budget_layer_tokens(config.train));
     return fmt::format(
-        "A probe sees the first {} warm-ups only, {:.1f}% of this budget: what comes after them, and the "
-        "final quality, it does not show.",
+        "A probe covers only the first {} warm-ups, {:.1f}% of this budget. It does not show later fluctuations or "
+        "the final quality.",
         settings.rule.warmups, 100 * std::min(1.0, share));
 }
 
-// The values of an axis are laid over a recipe, so an axis of the sweep would undo what was found.
+// The values of an axis override a recipe, so an axis would override the settings found.
 void warn_of_axes(const sweeps::Spec& spec, const experiments::Tuning& tuning) {
     for (const sweeps::Axis& axis : spec.stages.front().axes)
         for (const experiments::Tuned& tuned : tuning.tuned)
             for (const char* key : {"min", "duration", "steps"})
                 if (axis.path == tuned.own.path + "." + key)
-                    print(fmt::format("The sweep's axis {} lies over this case: take it out of [axes].", axis.path));
+                    print(fmt::format("The sweep's axis {} overrides this recipe: remove it from [axes].", axis.path));
 }
 
 int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweeps::Trial& trial,
@@ -140,11 +138,11 @@ int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweep
     print(probes);
     print("\n" + reporting::render_terminal(found_table(tuning), output_width()));
     if (tuning.stopped) {
-        print("\nStopped early; the results above are incomplete, and no case is written.");
+        print("\nStopped early: the results above are incomplete, and no recipe is written.");
         return kExitWorkLeft;
     }
     if (!tuning.found()) {
-        print("\nNo case is written: nothing was found that does not fluctuate.");
+        print("\nNo recipe is written: all settings fluctuate.");
         return kExitFailed;
     }
     print("\n" + reporting::render_terminal(cost_table(trial.config, tuning, dollars_an_hour), output_width()));
@@ -153,11 +151,11 @@ int report(const TuneArguments& arguments, const sweeps::Spec& spec, const sweep
     std::string toml =
         fmt::format("# {}: {}.\n", reporting::visible(command_line(arguments)), rule_text(settings.probe));
     if (tuning.baseline_rates)
-        toml += fmt::format("# The baseline's own best learning rate by the same search: {:g}.\n",
+        toml += fmt::format("# Best learning rate of the baseline by the same search: {:g}.\n",
                             *tuning.baseline_rates->best);
     toml += tuned_recipe_toml(spec.recipes.front(), tuning);
     print_to(arguments.out, toml);
-    if (!arguments.out.empty()) print(fmt::format("Written to {}: a case for the sweep file.", arguments.out));
+    if (!arguments.out.empty()) print(fmt::format("Wrote a [[case]] for the sweep file to {}.", arguments.out));
     return kExitOk;
 }
 
@@ -165,10 +163,10 @@ int run_tune(const TuneArguments& arguments) {
     const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
-    const sweeps::Trial trial = sweeps::expand(spec).front();
-    if (experiments::is_imported(trial.config))
-        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", trial.recipe),
-                    "name a case that trains");
+    const sweeps::Trial point = sweeps::expand(spec).front();
+    if (experiments::is_imported(point.config))
+        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", point.case_name),
+                    "name a recipe that trains");
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {trial});
     const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
@@ -203,42 +201,40 @@ int run_tune(const TuneArguments& arguments) {
 void add_tune(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<TuneArguments>();
     CLI::App* command = app.add_subcommand(
-        "tune", "Find the smallest start and the longest duration of a case's techniques, by short probes");
+        "tune", "Find the smallest start and the longest duration of a recipe's techniques, by short probes");
     command->footer(
-        "Trains the first warm-ups of the case again and again, each technique alone: the smallest min at its own\n"
-        "duration, then the longest duration at that min, for which the validation loss does not fluctuate. All that "
-        "was\n"
-        "found is then probed together, and printed as a [[case]] for the sweep file. Of several axes, --set picks "
-        "the\n"
-        "point; without it the first is taken.\n"
-        "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C with what was found so far printed.");
+        "Each probe trains only the first warm-ups of the recipe, with one technique at a time. deft searches the\n"
+        "smallest min at the technique's own duration, then the longest duration at that min, for which the\n"
+        "validation loss does not fluctuate. It probes all settings together at the end, and prints them as a\n"
+        "[[case]] for the sweep file. With axes, it uses the first point; --set selects another.\n"
+        "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C after printing partial results.");
     experiments::ProbeSettings& probe = arguments->settings.probe;
     command->add_option("sweep", arguments->file, "The sweep file")->required();
-    command->add_option("case", arguments->recipe, "The case whose techniques are tuned")->required();
+    command->add_option("case", arguments->case_name, "The recipe whose techniques are tuned")->required();
     command->add_option("--scale", arguments->scale, "The scale to tune at")->capture_default_str();
-    command->add_option("--set", arguments->overrides, "Lay a value over the case, as in train.learning_rate=1e-3")
+    command->add_option("--set", arguments->overrides, "Override a value of the recipe, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);
-    command->add_option("--seed", arguments->seed, "The seed of all probes; default: the sweep's first")
+    command->add_option("--seed", arguments->seed, "Seed of all probes (default: the sweep's first seed)")
         ->check(at_least(0));
     add_number(*command, "--threshold", probe.rule.threshold,
-               "By what share a loss must exceed the running minimum to be a fluctuation", 1e-6, 10.0);
+               "Fraction by which a fluctuation exceeds the running minimum of the loss", 1e-6, 10.0);
     add_number(*command, "--warmups", probe.rule.warmups, "Length of a probe in warm-ups", 1, 1000);
-    add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations in each warm-up", 1, 1000);
+    add_number(*command, "--evaluations", probe.rule.evaluations, "Evaluations per warm-up", 1, 1000);
     command
         ->add_option("--warmup-tokens", arguments->warmup_tokens,
-                     "Layer-averaged tokens of a warm-up; default: those of the case's own")
+                     "Layer-averaged tokens per warm-up (default: those of the recipe)")
         ->check(CLI::Range(1.0, 1e15));
-    command->add_option("--validation-tokens", probe.validation_tokens, "Most validation tokens of an evaluation")
+    command->add_option("--validation-tokens", probe.validation_tokens, "Maximum validation tokens per evaluation")
         ->capture_default_str()
         ->check(at_least(1));
     command
         ->add_option("--learning-rates", arguments->settings.learning_rates,
-                     "Also try this many learning rates, a factor of 2 apart, for the case and for its baseline")
+                     "Number of learning rates, a factor of 2 apart, to try for the recipe and for its baseline")
         ->check(CLI::Range(1, 15));
-    command->add_option("--slots", arguments->slots, "Where to train, as in deft run; the first slot is used");
+    command->add_option("--slots", arguments->slots, "Where to train, as in deft run; only the first worker is used");
     add_threads(*command, arguments->threads);
-    add_root(*command, arguments->root, "Where tokenised corpora are kept");
-    command->add_option("--out", arguments->out, "Write the case to this file");
+    add_root(*command, arguments->root, "Folder of tokenized corpora");
+    command->add_option("--out", arguments->out, "Write the recipe to this file");
     command->add_flag("--force", arguments->force, "Overwrite the file");
     command->callback([arguments, &context] { context.exit_code = run_tune(*arguments); });
 }

@@ -22,7 +22,7 @@ using experiments::Tuning;
 using reporting::Align;
 
 std::string verdict_of(const TunedProbe& tried) {
-    if (!tried.refused.empty()) return "refused";
+    if (!tried.refused.empty()) return "rejected";
     if (tried.probe.stopped) return "stopped";
     const auto& fluctuation = tried.probe.fluctuation;
     if (!fluctuation) return "steady";
@@ -56,21 +56,21 @@ std::string share_text(double part, double whole) {
 }
 
 std::string probes_note(const Tuning& tuning, const ProbeCost& cost, const std::optional<double>& dollars_an_hour) {
-    std::string note = fmt::format("Probes: {}, {} tokens trained on and {} evaluated, {}, {}", tuning.probes.size(),
-                                   reporting::si(static_cast<double>(cost.trained)),
+    std::string note = fmt::format("Probes: {}, with {} training tokens and {} evaluation tokens, {}, {}",
+                                   tuning.probes.size(), reporting::si(static_cast<double>(cost.trained)),
                                    reporting::si(static_cast<double>(cost.evaluated)),
                                    reporting::si(cost.flops, "FLOP"), reporting::seconds(cost.seconds));
     if (dollars_an_hour) note += ", " + reporting::dollars(cost.seconds / 3600 * *dollars_an_hour);
     return note + ".";
 }
 
-// How many trials pay the probes back.
+// The number of trials whose savings equal the cost of the probes.
 std::string saving_note(const char* against, double flops, double tuned, double probes) {
     const double saving = flops - tuned;
     if (saving <= 0)
-        return fmt::format("Against {}, a tuned trial saves no FLOPs ({} more): the probes are not paid back.", against,
+        return fmt::format("Compared with {}, a tuned trial takes {} more, so the probes save nothing.", against,
                            reporting::si(-saving, "FLOP"));
-    return fmt::format("Against {}, a tuned trial saves {}: the probes are paid back after {:.0f} of them.", against,
+    return fmt::format("Compared with {}, a tuned trial saves {}. This covers the probes after {:.0f} trials.", against,
                        reporting::si(saving, "FLOP"), std::ceil(probes / saving));
 }
 
@@ -105,7 +105,7 @@ reporting::Table probe_table(const Tuning& tuning) {
     for (const TunedProbe& tried : tuning.probes)
         if (!tried.refused.empty())
             table.notes.push_back(
-                fmt::format("{} was refused: {}", tried.setting, reporting::visible(in_one_line(tried.refused))));
+                fmt::format("{} was rejected: {}", tried.setting, reporting::visible(in_one_line(tried.refused))));
     return table;
 }
 
@@ -140,7 +140,7 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
     const double flops_a_second = cost.flops / cost.seconds;
 
     reporting::Table table;
-    table.caption = "One trial, projected";
+    table.caption = "Projected cost of one trial";
     table.columns = {{"trial", Align::left}, {"steps"}, {"input\ntokens"}, {"FLOPs"}, {"FLOPs against\nthe baseline"},
                      {"time\n(estimated)"}};
     if (dollars_an_hour) table.columns.push_back({"cost\n(estimated)"});
@@ -156,11 +156,12 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
     add("as written", written);
     add("as tuned", tuned);
 
-    table.notes = {probes_note(tuning, cost, dollars_an_hour),
-                   saving_note("the baseline", baseline.flops, tuned.flops, cost.flops),
-                   saving_note("the case as written", written.flops, tuned.flops, cost.flops),
-                   fmt::format("All three train to the same layer-averaged tokens. Estimated at the probes' {}.",
-                               reporting::si(flops_a_second, "FLOP/s"))};
+    table.notes = {
+        probes_note(tuning, cost, dollars_an_hour),
+        saving_note("the baseline", baseline.flops, tuned.flops, cost.flops),
+        saving_note("the recipe as written", written.flops, tuned.flops, cost.flops),
+        fmt::format("All three have the same budget of layer-averaged tokens. Times are estimated at the probes' {}.",
+                    reporting::si(flops_a_second, "FLOP/s"))};
     return table;
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("deft data tokenizes text and trains tokenizers", "[surroundings]") {
     CHECK(trained.exit_code == kExitOk);
     const Ran kept = run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out});
     CHECK(kept.exit_code == kExitUsage);
-    CHECK_THAT(kept.err, ContainsSubstring(out + ".bin exists") && ContainsSubstring("--force"));
+    CHECK_THAT(kept.err, ContainsSubstring(out + ".bin already exists") && ContainsSubstring("--force"));
     CHECK(read_file(out + ".bin").size() == 56);
     const Ran pairs =
         run_deft(sweep, "data", {"tokenize", "--text", text, "--tokenizer", folder, "--out", out, "--force"});
@@ -135,12 +135,12 @@ TEST_CASE("deft analyze measures a sweep's own training documents by other tools
     const Ran floats = analyze({"--column", (sweep.folder.path / "floats.csv").string(), "--deepspeed-out", out});
     CHECK(floats.exit_code == kExitUsage);
     CHECK_THAT(floats.err, ContainsSubstring("floats.csv has floats"));
-    // The order alone is no measurement, and says so.
+    // The order without values is not a measurement; the table marks it.
     for (const char* name : {"voc_index_to_sample", "voc_index_to_metric", "voc_sample_to_metric"})
         std::filesystem::remove(out + "/" + name + ".idx");
     const Ran ordered = analyze({"--from-deepspeed", out, "--metric", "voc"});
-    CHECK_THAT(ordered.out, ContainsSubstring("voc (order alone)"));
-    CHECK_THAT(ordered.err, ContainsSubstring("has no values") && ContainsSubstring("difficulty = \"percentile\""));
+    CHECK_THAT(ordered.out, ContainsSubstring("voc (order only)"));
+    CHECK_THAT(ordered.err, ContainsSubstring("and no values") && ContainsSubstring("difficulty = \"percentile\""));
     CHECK_THAT(analyze({"--column", column}).out, ContainsSubstring("mine.npy"));
     std::string lines;
     for (int i = 0; i < 39; ++i) lines += std::to_string(i) + "\n";
@@ -282,5 +282,5 @@ TEST_CASE("deft data dump-samples writes the samples that a column of difficulti
 
     const Ran again = run_deft(sweep, "data", {"dump-samples", sweep.file.string(), "--out", out});
     CHECK(again.exit_code == kExitUsage);
-    CHECK_THAT(again.err, ContainsSubstring("samples.jsonl exists") && ContainsSubstring("--force"));
+    CHECK_THAT(again.err, ContainsSubstring("samples.jsonl already exists") && ContainsSubstring("--force"));
 }

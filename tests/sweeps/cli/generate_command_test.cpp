@@ -59,7 +59,7 @@ TEST_CASE("deft generate continues a prompt, from a trial's name or a folder, an
     // Sixteen positions hold the prompt and thirteen tokens of what follows, of which the last is in none.
     const Ran longer = sweep.generate({"--prompt", "The ", "--tokens", "100"});
     CHECK(longer.exit_code == kExitOk);
-    CHECK_THAT(longer.err, ContainsSubstring("the text ends with the model's 16 positions, 4 tokens of which are"));
+    CHECK_THAT(longer.err, ContainsSubstring("the text ends at the model's 16 positions; the prompt has 4 tokens"));
     CHECK(longer.out.substr(0, plain.out.size() - 1) == plain.out.substr(0, plain.out.size() - 1));
     // Without a prompt a document begins.
     CHECK(sweep.generated({"--tokens", "3"}).at("prompt") == "");
@@ -114,7 +114,7 @@ TEST_CASE("deft generate refuses what it cannot continue, with what to mend") {
                ContainsSubstring("nowhere.txt"));
     CHECK(refused({"--prompt", "a", "--prompt-file", sweep.file.string()}, kExitUsage) != "");
     CHECK_THAT(refused({"--samples", "2", "--temperature", "0"}, kExitUsage),
-               ContainsSubstring("all samples are alike"));
+               ContainsSubstring("all samples would be equal"));
     CHECK_THAT(refused({"--temperature", "-1"}, kExitUsage), ContainsSubstring("temperature"));
     CHECK_THAT(refused({"--top-p", "0"}, kExitUsage), ContainsSubstring("top"));
     CHECK_THAT(refused({"--top-k", "-2"}, kExitUsage), ContainsSubstring("--top-k"));

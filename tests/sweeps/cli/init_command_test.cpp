@@ -101,7 +101,7 @@ TEST_CASE("deft init refuses what is not text or too little, and leaves files as
     CHECK_THAT(refusal("table.csv"), ContainsSubstring("ends in .csv"));
     CHECK_THAT(refusal("absent.txt"), ContainsSubstring("absent.txt does not exist"));
     CHECK_THAT(refusal("empty"), ContainsSubstring("holds no .txt and no .jsonl file"));
-    CHECK_THAT(refusal("notes.txt"), ContainsSubstring("notes.toml exists") && ContainsSubstring("--force"));
+    CHECK_THAT(refusal("notes.txt"), ContainsSubstring("notes.toml already exists") && ContainsSubstring("--force"));
     CHECK(read_file(here.folder() / "notes.toml") == "mine\n");
     for (const auto& entry : fs::directory_iterator(here.folder())) CHECK(entry.path().extension() != ".draft");
     CHECK(here.deft("init", {"notes.txt", "--force"}).exit_code == kExitOk);

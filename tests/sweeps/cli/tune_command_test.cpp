@@ -33,8 +33,8 @@ TEST_CASE("deft tune finds a start and a duration, and writes a case that the sw
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("curriculum.seqtru: start") && ContainsSubstring("random_ltd: duration") &&
                             ContainsSubstring("all together"));
-    CHECK_THAT(ran.out, ContainsSubstring("first 3 warm-ups only") && ContainsSubstring("Probes: ") &&
-                            ContainsSubstring("as tuned") && ContainsSubstring("Against the baseline"));
+    CHECK_THAT(ran.out, ContainsSubstring("only the first 3 warm-ups") && ContainsSubstring("Probes: ") &&
+                            ContainsSubstring("as tuned") && ContainsSubstring("Compared with the baseline"));
     const std::string toml = toml_of(ran.out);
     REQUIRE(!toml.empty());
     CHECK_THAT(toml, ContainsSubstring("--set " + kWarmup));
@@ -61,9 +61,10 @@ TEST_CASE("deft tune searches as many learning rates for the baseline as for the
     const Ran ran = tune(sweep, {"both", "--set", kWarmup, "--learning-rates", "3", "--out", file});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("Baseline: learning rates 0.0005") &&
-                            ContainsSubstring("Technique: learning rates 0.0005") && ContainsSubstring("Written to"));
+                            ContainsSubstring("Technique: learning rates 0.0005") &&
+                            ContainsSubstring("Wrote a [[case]]"));
     const std::string written = read_file(file);
-    CHECK_THAT(written, ContainsSubstring("[[case]]") && ContainsSubstring("The baseline's own best learning rate"));
+    CHECK_THAT(written, ContainsSubstring("[[case]]") && ContainsSubstring("Best learning rate of the baseline"));
     CHECK(toml_of(ran.out).empty());
 
     const Ran again = tune(sweep, {"both", "--set", kWarmup, "--out", file});
@@ -88,7 +89,8 @@ TEST_CASE("deft tune writes nothing where everything fluctuates") {
     const Ran ran = tune(sweep, {"both", "--set", kWarmup, "--set", "train.learning_rate=3", "--set",
                                  "train.max_grad_norm=0", "--out", file});
     CHECK(ran.exit_code == kExitFailed);
-    CHECK_THAT(ran.out, ContainsSubstring("the training itself fluctuates") && ContainsSubstring("No case is written"));
+    CHECK_THAT(ran.out,
+               ContainsSubstring("the training itself fluctuates") && ContainsSubstring("No recipe is written"));
     CHECK(!std::filesystem::exists(file));
 }
 

@@ -145,9 +145,9 @@ TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
     store.push_back("--store");
     const Ran stored = sweep.deft("eval", store);
     CHECK(stored.exit_code == kExitOk);
-    CHECK_THAT(stored.err, ContainsSubstring("1 scored and stored, 0 known before"));
+    CHECK_THAT(stored.err, ContainsSubstring("Scores: 1 stored, 0 already known"));
     CHECK(scored_tasks(sweep) == "3");
-    CHECK_THAT(sweep.deft("eval", store).err, ContainsSubstring("0 scored and stored, 1 known before"));
+    CHECK_THAT(sweep.deft("eval", store).err, ContainsSubstring("Scores: 0 stored, 1 already known"));
     // As the sweep itself would have scored it.
     const Ran asked = sweep.run(kMoreTasks);
     CHECK_THAT(asked.err, ContainsSubstring("1 already done"));
@@ -206,7 +206,7 @@ TEST_CASE("deft eval --store refuses what is half trained, and puts in order wha
     const Ran stored = sweep.deft("eval", store);
     CHECK(stored.exit_code == kExitOk);
     CHECK_THAT(stored.err,
-               ContainsSubstring("left by a driver that was killed") && ContainsSubstring("1 scored and stored"));
+               ContainsSubstring("left by a driver that was killed") && ContainsSubstring("Scores: 1 stored"));
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
     // A folder is no trial, and what is printed is the trial.
     CHECK(sweep.deft("eval", {root, "--root", root, "--store"}).exit_code == kExitUsage);
