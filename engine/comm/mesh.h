@@ -46,8 +46,8 @@ struct Arriving {
 
 class Mesh {
  public:
-    // watches (ranks): connections that carry nothing until their rank ends, and then whether well, or because of whom.
-    // Data connections cannot show it: what is still to be read hides their end.
+    // watches (ranks): connections that carry nothing until their rank ends, and then its outcome or the rank that
+    // caused it. Data connections cannot show this, because unread data hides their end.
     explicit Mesh(std::vector<Descriptor> watches);
     // Says goodbye, unless an error unwinds this process.
     ~Mesh();
