@@ -46,6 +46,13 @@ fs::path installed_file_of(const fs::path& program, const std::string& path) {
                 "share/deft");
 }
 
+fs::path here_or_installed(const fs::path& path) {
+    std::error_code ignored;
+    if (path.empty() || path.is_absolute() || fs::exists(path, ignored)) return path;
+    const std::optional<fs::path> folder = files_folder();
+    return folder && fs::exists(*folder / path, ignored) ? *folder / path : path;
+}
+
 std::optional<fs::path> files_folder() {
     return files_folder_of(fs::read_symlink("/proc/self/exe"));
 }

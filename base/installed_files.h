@@ -16,6 +16,9 @@ std::optional<std::filesystem::path> files_folder();
 // Errors: missing, with the places that were looked at.
 std::filesystem::path installed_file(const std::string& path);
 
+// A path that exists, or is absolute, as it is; else the project's file of that path, where there is one.
+std::filesystem::path here_or_installed(const std::filesystem::path& path);
+
 // The same for a program elsewhere, which tests need.
 std::optional<std::filesystem::path> files_folder_of(const std::filesystem::path& program);
 std::filesystem::path installed_file_of(const std::filesystem::path& program, const std::string& path);

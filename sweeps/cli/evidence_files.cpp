@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/installed_files.h"
 #include "base/text_stream.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/output.h"
@@ -77,7 +78,7 @@ results_db::Reader open_results(const std::string& root, const std::vector<resul
 std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::string>& paths) {
     std::vector<results_db::NamedEvidence> texts;
     for (const std::string& path : paths) {
-        const fs::path file = fs::is_directory(path) ? sweeps::database_file(path) : fs::path(path);
+        const fs::path file = fs::is_directory(path) ? sweeps::database_file(path) : here_or_installed(path);
         if (!fs::exists(file))
             throw Error(ErrorKind::missing, fmt::format("file {} does not exist", file.string()),
                         "name what `deft db export SWEEP --out FILE` wrote, or a results.db");

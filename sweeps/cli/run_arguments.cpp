@@ -14,6 +14,7 @@
 #include "results_db/sweep_heads.h"
 #include "sweeps/driver/search_rates.h"
 #include "sweeps/spec/slot_request.h"
+#include "sweeps/spec/sweep_file.h"
 
 namespace deft::cli {
 
@@ -95,7 +96,7 @@ RunArguments stored_run(const results_db::SweepHead& sweep) {
 sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep,
                             const std::string& text) {
     const std::string& file = stored.spec.file;
-    if (!std::filesystem::exists(file))
+    if (!std::filesystem::exists(sweeps::sweep_file(file)))
         throw Error(ErrorKind::missing,
                     fmt::format("the file of sweep {} is not there: {}", results_db::full_name(sweep),
                                 reporting::visible(file)),

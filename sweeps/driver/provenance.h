@@ -12,7 +12,7 @@
 
 namespace deft::sweeps {
 
-// "deft 0.1.0 (GNU 12.2.0, Release)"
+// "deft 0.2.0 (GNU 12.2.0, Release)"
 std::string version_text();
 
 // The command line of git in that folder, set up so that nothing runs that the repository configures: no hooks, no file

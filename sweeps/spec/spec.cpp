@@ -21,6 +21,7 @@
 #include "sweeps/spec/read_axes.h"
 #include "sweeps/spec/read_recipes.h"
 #include "sweeps/spec/slot_request.h"
+#include "sweeps/spec/sweep_file.h"
 #include "sweeps/spec/sweep_keys.h"
 
 namespace deft::sweeps {
@@ -235,16 +236,6 @@ void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
     }
 }
 
-std::vector<std::string> sweep_files_beside(const std::filesystem::path& file) {
-    std::vector<std::string> names;
-    std::error_code error;
-    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        if (entry.path().extension() == ".toml") names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 // Notes on cases that a reader of the file's own [[case]] does not expect, or misses.
 void add_recipe_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
     std::vector<std::string> inherited, left_out;
@@ -298,12 +289,12 @@ const Recipe* Spec::find_recipe(const std::string& recipe) const {
     return nullptr;
 }
 
-Spec load_spec(const std::filesystem::path& file, const SpecOptions& options) {
+Spec load_spec(const std::filesystem::path& given, const SpecOptions& options) {
+    const std::filesystem::path file = sweep_file(given);
     if (!std::filesystem::exists(file)) {
-        const std::string meant = did_you_mean(file.filename().string(), sweep_files_beside(file));
-        throw Error(
-            ErrorKind::usage, fmt::format("sweep file {} does not exist", file.string()),
-            meant.empty() ? "check the path" : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
+        const std::string meant = nearest_sweep_file(file);
+        throw Error(ErrorKind::usage, fmt::format("sweep file {} does not exist", file.string()),
+                    meant.empty() ? "check the path" : fmt::format("did you mean {}?", meant));
     }
     if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
         throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),

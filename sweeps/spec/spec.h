@@ -119,6 +119,7 @@ struct SpecOptions {
     std::optional<std::vector<std::int64_t>> seeds;
 };
 
+// `file`: a path, or the name of a bundled sweep (sweeps/spec/sweep_file.h).
 // Errors: io, config (with the place and a fix), usage (an override that is not key=value).
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
 
