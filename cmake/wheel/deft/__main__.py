@@ -1,0 +1,3 @@
+from deft import main
+
+main()
