@@ -73,22 +73,22 @@ sweeps::Spec load(const TuneArguments& arguments) {
                     fmt::format("{} has stages, and probes would need the weights of earlier stages", arguments.file),
                     "write the stage as a separate sweep whose [start] names the checkpoint that it starts from",
                     "no probe was run");
-    std::erase_if(spec.cases, [&](const sweeps::Case& entry) { return entry.name != arguments.case_name; });
+    std::erase_if(spec.recipes, [&](const sweeps::Recipe& entry) { return entry.name != arguments.recipe; });
     spec.seeds.resize(1);
     return spec;
 }
 
 std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Trial& trial) {
     if (arguments.warmup_tokens > 0) return static_cast<std::int64_t>(arguments.warmup_tokens);
-    std::int64_t own = experiments::trainer_config(point.config).learning_rate.warmup_tokens;
+    std::int64_t own = experiments::trainer_config(trial.config).learning_rate.warmup_tokens;
     // A warm-up in steps has the most tokens if no step is cut. Such a length covers the baseline and each candidate.
-    const experiments::TrainConfig& train = point.config.train;
+    const experiments::TrainConfig& train = trial.config.train;
     const double whole_steps = static_cast<double>(train.warmup_steps) * static_cast<double>(train.batch_size) *
                                static_cast<double>(trial.config.model.seqlen);
     const auto budget = static_cast<double>(experiments::budget_layer_tokens(train));
     own = std::max(own, static_cast<std::int64_t>(std::min(whole_steps, budget)));
     if (own > 0) return own;
-    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, which sets the length of probes", point.name()),
+    throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, which sets the length of probes", trial.name()),
                 "give its length in layer-averaged tokens, as in --warmup-tokens 20000, or set "
                 "train.warmup_tokens, warmup_steps or warmup_share");
 }
@@ -163,9 +163,9 @@ int run_tune(const TuneArguments& arguments) {
     const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
-    const sweeps::Trial point = sweeps::expand(spec).front();
-    if (experiments::is_imported(point.config))
-        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", point.case_name),
+    const sweeps::Trial trial = sweeps::expand(spec).front();
+    if (experiments::is_imported(trial.config))
+        throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", trial.recipe),
                     "name a recipe that trains");
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {trial});
@@ -206,11 +206,11 @@ void add_tune(CLI::App& app, Context& context) {
         "Each probe trains only the first warm-ups of the recipe, with one technique at a time. deft searches the\n"
         "smallest min at the technique's own duration, then the longest duration at that min, for which the\n"
         "validation loss does not fluctuate. It probes all settings together at the end, and prints them as a\n"
-        "[[case]] for the sweep file. With axes, it uses the first point; --set selects another.\n"
+        "[[case]] for the sweep file. With axes, it uses the first combination; --set selects another.\n"
         "Exit: 0 found, 1 everything fluctuates, 2 usage, 75 stopped by Ctrl-C after printing partial results.");
     experiments::ProbeSettings& probe = arguments->settings.probe;
     command->add_option("sweep", arguments->file, "The sweep file")->required();
-    command->add_option("case", arguments->case_name, "The recipe whose techniques are tuned")->required();
+    command->add_option("case", arguments->recipe, "The recipe whose techniques are tuned")->required();
     command->add_option("--scale", arguments->scale, "The scale to tune at")->capture_default_str();
     command->add_option("--set", arguments->overrides, "Override a value of the recipe, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);

@@ -1,0 +1,55 @@
+// A pull request with a failing test is red on GitHub and on GitLab: both run the tests as a job of their own.
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The lines of a job that are indented deeper than its name; empty where the file has no such job.
+std::string job_of(const std::string& text, const std::string& name_line) {
+    const std::size_t indent = name_line.find_first_not_of(' ');
+    std::istringstream in(text);
+    std::string job;
+    bool inside = false;
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t begin = line.find_first_not_of(' ');
+        if (inside && begin != std::string::npos && begin <= indent) return job;
+        if (inside) job += line + '\n';
+        if (line == name_line) inside = true;
+    }
+    return job;
+}
+
+std::string text_of(const char* file) {
+    return deft::test::read_text(fs::path(DEFT_SOURCE_DIR) / file);
+}
+
+}  // namespace
+
+TEST_CASE("GitHub runs the tests for every pull request, and a failure fails the job") {
+    const std::string text = text_of(".github/workflows/deft-check.yml"), job = job_of(text, "  tests:");
+    CHECK_THAT(text, ContainsSubstring("\non:\n  pull_request:\n"));
+    CHECK_THAT(job, ContainsSubstring("          ./deft test -LE long\n"));
+    CHECK_THAT(job, !ContainsSubstring("\n    if:") && !ContainsSubstring("continue-on-error") &&
+                        !ContainsSubstring("./deft test -LE long |"));
+    CHECK(text.find("paths-ignore") == std::string::npos);
+}
+
+TEST_CASE("GitLab runs the tests for every merge request, and a failure fails the job") {
+    const std::string text = text_of(".gitlab-ci.yml"), job = job_of(text, "tests:");
+    CHECK_THAT(job, ContainsSubstring("    - if: $CI_PIPELINE_SOURCE == \"merge_request_event\"\n"));
+    CHECK_THAT(job, ContainsSubstring("    - ./deft test -LE long\n"));
+    CHECK(text.find("allow_failure") == std::string::npos);
+    CHECK(job.find("when: manual") == std::string::npos);
+}
+
+TEST_CASE("a job without tests would be seen") {
+    CHECK(job_of("jobs:\n  compare:\n    steps: x\n", "  tests:").empty());
+    CHECK(job_of("jobs:\n  tests:\n    steps: x\n  compare:\n    y: 1\n", "  tests:") == "    steps: x\n");
+}
