@@ -45,7 +45,8 @@ install(CODE "${destination}
     endif()
     file(WRITE \"\${file}\" \"\${commit}\\n\")")
 
-# The program prints its own manual page and completions. It does so here, so that a build does not run it.
+# The program prints its own manual page and completions. It does so here, so that a build does not run it. A machine that
+# cannot run it, such as one without CUDA's driver, installs none.
 # deft_printed(file command...)
 function(deft_printed file)
     list(JOIN ARGN "]] [[" words)
@@ -53,7 +54,11 @@ function(deft_printed file)
     install(CODE "${destination}
     get_filename_component(folder \"\${file}\" DIRECTORY)
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(COMMAND [[$<TARGET_FILE:deft>]] [[${words}]] OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+    execute_process(COMMAND [[$<TARGET_FILE:deft>]] [[${words}]] OUTPUT_FILE \"\${file}\" RESULT_VARIABLE failed)
+    if(failed)
+        file(REMOVE \"\${file}\")
+        message(WARNING \"\${file} is not installed: the program does not run here (\${failed})\")
+    endif()")
 endfunction()
 deft_printed(man/man1/deft.1 man)
 deft_printed(bash-completion/completions/deft completion bash)
