@@ -126,7 +126,7 @@ void take_own_tokens(TrialConfig& config, std::optional<std::int64_t> vocab) {
             ErrorKind::config,
             fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
                         start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
-            "set the case's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
+            "set the recipe's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
             "merges.txt",
             "nothing was imported");
     config.data.vocab = *vocab;

@@ -111,7 +111,7 @@ std::string sampling_toml(JsonReader section, std::optional<JsonReader> legacy, 
     section.optional("num_workers", workers);
     section.optional("pin_memory", pinned);
     if (section.has("num_epochs"))
-        notes.push_back({section.name("num_epochs"), What::ignored, "a case ends at train.budget_tokens"});
+        notes.push_back({section.name("num_epochs"), What::ignored, "a recipe ends at train.budget_tokens"});
     if (workers > 0)
         notes.push_back(
             {section.name("num_workers"), What::defect,
@@ -285,7 +285,7 @@ DeepSpeedImport import_deepspeed(const std::string& json, const std::string& fil
     note_unread(section, result.notes);
     note_outside(root, result.notes);
     result.toml =
-        "# From a DeepSpeed configuration: a case to put into a sweep whose [defaults] hold the model, data and "
+        "# From a DeepSpeed configuration: a recipe to put into a sweep whose [defaults] hold the model, data and "
         "budget.\n"
         "# Steps are optimizer steps at train.batch_size.\n"
         "[[case]]\nname = \"from_deepspeed\"\n" +

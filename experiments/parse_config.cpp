@@ -380,7 +380,7 @@ void refuse_stated(TableReader table) {
 void finish_imported(const TableReader& root, TrialConfig& config) {
     const auto refuse = [&](const std::string& key) {
         root.refuse(key.c_str(), "has no effect with an imported model (train.budget_tokens = 0)",
-                    "drop the table, or set enabled = false in it for this case");
+                    "drop the table, or set enabled = false in it for this recipe");
     };
     if (config.curriculum) refuse("curriculum");
     if (config.batch_ramp) refuse("batch_ramp");
@@ -432,7 +432,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
             reader.refuse(
                 dropper.name,
                 fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
-                "compare them as two cases: in each, set enabled = false for the other");
+                "compare them as two recipes: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
     parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder, config.eval);

@@ -34,7 +34,7 @@ Task planned_task(const ScoreRequest& request, const TrialConfig& config) {
     Task task = with_shots(load_task(request.task, config.base_folder), request.shots);
     if (task_sha256(task) != request.task_sha256)
         throw Error(ErrorKind::config,
-                    fmt::format("task {} or its records have changed since this scoring was planned", request.task),
+                    fmt::format("task {} or its records have changed since this evaluation was planned", request.task),
                     "run the same command again: it plans with what is there now", "the scores of other tasks");
     return task;
 }

@@ -49,7 +49,7 @@ std::vector<Field> key_fields(const std::vector<Row>& rows) {
     std::vector<Field> fields;
     if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.stage != rows.front().stage; }))
         fields.emplace_back(Column{"stage", Align::left}, [](const Row& row) { return Cell(row.stage); });
-    fields.emplace_back(Column{"case", Align::left}, [](const Row& row) { return Cell(labelled_recipe(row)); });
+    fields.emplace_back(Column{"recipe", Align::left}, [](const Row& row) { return Cell(labelled_recipe(row)); });
     if (any_budget(rows))
         fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Row& row) {
             if (is_imported(row)) return Cell("-");

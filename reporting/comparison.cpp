@@ -88,11 +88,11 @@ std::string values_note(const std::vector<Row>& rows, const std::string& base_re
     const std::string budget = row.axes.has_budget ? " at " + row.axes.budget_text() + " of the budget" : "";
     const std::string axes = row.axes.others_text().empty() ? "" : " and the same axes";
     std::string text = fmt::format(
-        "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as case {}{}{}.",
+        "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as much as recipe {}{}{}.",
         base_recipe, budget, axes);
     if (is_imported(row))
-        return "Values: means over finished seeds, ± their sample standard deviation. No ratios: case " + base_recipe +
-               " is imported, and took nothing here.";
+        return "Values: means over finished seeds, ± their sample standard deviation. No ratios: recipe " +
+               base_recipe + " is imported, and took nothing here.";
     if (row.ok.empty()) text += " That row has no finished seed yet, so there are no ratios.";
     return text;
 }

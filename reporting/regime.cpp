@@ -60,7 +60,7 @@ std::vector<std::string> regime_notes(const std::string& row, const Regime& own,
     std::vector<std::string> notes = {text + "."};
     if (own.tokens / own.parameters < kFewTokensAParameter)
         notes.push_back(
-            fmt::format("Warning: below {:g} tokens a parameter the order of the cases and the size of their "
+            fmt::format("Warning: below {:g} tokens a parameter the order of the recipes and the size of their "
                         "effects may be others than in the papers' regime.",
                         kFewTokensAParameter));
     return notes;

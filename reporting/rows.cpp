@@ -127,7 +127,7 @@ std::string baseline_recipe(const std::vector<Row>& rows, const std::string& ask
         if (row.recipe == asked) return asked;
         if (std::find(known.begin(), known.end(), row.recipe) == known.end()) known.push_back(row.recipe);
     }
-    throw Error(ErrorKind::usage, fmt::format("sweep '{}' has no case '{}' to compare with", sweep, asked),
+    throw Error(ErrorKind::usage, fmt::format("sweep '{}' has no recipe '{}' to compare with", sweep, asked),
                 fmt::format("choose one of: {}", fmt::join(known, ", ")));
 }
 

@@ -82,7 +82,7 @@ void mark_score(ScoreRow& score, const Current& now, const TrialNow& own) {
         return;
     }
     if (score.scoring_version != now.scoring_version)
-        add_reasons(score.stale, reason(kByEval, fmt::format("scoring version {}, now {}", score.scoring_version,
+        add_reasons(score.stale, reason(kByEval, fmt::format("evaluation version {}, now {}", score.scoring_version,
                                                              now.scoring_version)));
     const auto found = own.tasks.find(score.score_key);
     if (found == own.tasks.end()) return;

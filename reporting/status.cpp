@@ -37,7 +37,7 @@ namespace {
 std::string error_text(const results_db::TrialRow& trial) {
     if (trial.state == "ok" && trial.unscored() > 0 && !trial.scoring_rows.empty()) {
         const results_db::AttemptRow& last = trial.scoring_rows.back();
-        if (!last.fail_class.empty()) return fmt::format("scoring: {}: {}", last.fail_class, last.error);
+        if (!last.fail_class.empty()) return fmt::format("evaluation: {}: {}", last.fail_class, last.error);
     }
     if (trial.error.empty()) return trial.fail_class;
     return trial.fail_class.empty() ? trial.error : trial.fail_class + ": " + trial.error;
@@ -97,7 +97,7 @@ std::string state_text(const results_db::TrialRow& trial) {
 
 // Which tasks were scored by which program, and of which checkpoint.
 void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
-    lines.section("Scoring");
+    lines.section("Evaluation");
     for (const results_db::AskedScore& asked : trial.asked)
         if (!asked.is_scored) lines.add(asked.task, "not scored yet");
     std::set<std::string> listed;
@@ -105,7 +105,7 @@ void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
         if (row.score_key.empty() || !listed.insert(row.score_key).second) continue;
         std::string text = "checkpoint " + (row.model_sha256.empty() ? "unknown" : row.model_sha256.substr(0, 16)) +
                            fmt::format(" at step {}, by commit {}", row.step, row.git_sha.substr(0, 12));
-        if (row.cut_share > 0) text += fmt::format(", {:.1f}% of the prompts cut from the left", 100 * row.cut_share);
+        if (row.cut_share > 0) text += fmt::format(", {:.1f}% of the prompts truncated", 100 * row.cut_share);
         if (row.shots > 0) text += fmt::format(", {:.1f} of {} shots left", row.mean_shots, row.shots);
         lines.add(row.task + (row.shots > 0 ? fmt::format(", {} shots", row.shots) : ""), text);
     }
@@ -149,7 +149,7 @@ void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
         lines.add(fmt::format("attempt {}", attempt.number), attempt_text(attempt));
     for (const results_db::AttemptRow& attempt : trial.scoring_rows)
-        lines.add(fmt::format("scoring {}", attempt.number), attempt_text(attempt));
+        lines.add(fmt::format("evaluation {}", attempt.number), attempt_text(attempt));
 }
 
 // "libc glibc 2.36, oneDNN 2.6.3".
@@ -271,7 +271,7 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
     lines.add("name", results_db::trial_name(trial));
     lines.add("label", trial.label);
     lines.add("configuration hash", trial.config_hash);
-    lines.add("variant hash", trial.variant_hash);
+    lines.add("row hash", trial.variant_hash);
     lines.add(trial.imported ? "imported" : "starts from", start_text(trial));
     if (trial.imported) lines.add("sha256 of that", trial.imported->sha256);
     lines.add("state", state_text(trial));

@@ -209,7 +209,7 @@ IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, con
         fail(journal, damage.first,
              fmt::format("a damaged line: {}; {} passed over, {} taken in", damage.why,
                          counted(damage.lines, "damaged line"), counted(result.lines - damage.lines, "line")),
-             "the lines that are whole, which are stored");
+             "the complete lines, which are stored");
     return result;
 }
 

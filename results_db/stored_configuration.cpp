@@ -47,7 +47,7 @@ void require_own_hashes(Connection& connection, std::int64_t trial_id) {
     const ConfigHashes own = hashes_of_config(config);
     const bool is_config = own.config != stored.config;
     fail_changed(connection, trial,
-                 fmt::format("its {} hash is {}, and its configuration has {}", is_config ? "configuration" : "variant",
+                 fmt::format("its {} hash is {}, and its configuration has {}", is_config ? "configuration" : "row",
                              is_config ? stored.config : stored.variant, is_config ? own.config : own.variant));
 }
 

@@ -207,7 +207,7 @@ std::int64_t Writer::add_trial(const Trial& trial) {
         "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (config_hash) DO NOTHING",
         "SELECT id FROM experiment WHERE config_hash = ?1", trial.config_hash, trial.variant_hash, trial.seed,
-        valid_json(trial.config_json, "an experiment's configuration"), trial.label, now_ms());
+        valid_json(trial.config_json, "a trial's configuration"), trial.label, now_ms());
     require_own_hashes(*impl_->connection, id);
     return id;
 }
@@ -229,8 +229,9 @@ void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const Trial
               " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
               " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds,"
               " imported_json = excluded.imported_json, use_order = excluded.use_order")
-        .bind(sweep_id, trial_id, place.recipe, place.ordinal, valid_json(place.axes_json, "a case's axes"),
-              valid_json(place.scores_json, "a case's scores"), place.stage, place.seeds, imported_json(place.imported))
+        .bind(sweep_id, trial_id, place.recipe, place.ordinal, valid_json(place.axes_json, "a recipe's axes"),
+              valid_json(place.scores_json, "a recipe's scores"), place.stage, place.seeds,
+              imported_json(place.imported))
         .run();
     transaction.commit();
 }
@@ -314,7 +315,7 @@ std::int64_t Writer::begin_attempt(std::int64_t trial_id, std::int64_t code_id, 
                        "SELECT number FROM attempt WHERE experiment_id = ?1 AND state IN ('leased','running')");
         if (live.bind(trial_id).step())
             throw Error(ErrorKind::database,
-                        fmt::format("attempt number {} of experiment {} is still live", live.integer(0), trial_id),
+                        fmt::format("attempt number {} of trial {} is still live", live.integer(0), trial_id),
                         "end it before another begins", "the attempt");
     }
     Statement(connection,

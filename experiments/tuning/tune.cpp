@@ -42,8 +42,8 @@ class Tuner {
     Tuning run() {
         const std::vector<Tunable> tunables = tunables_of(own_, tuning_.notes);
         if (tunables.empty())
-            throw Error(ErrorKind::usage, "this case has no technique that grows from a min over a duration",
-                        "name a case with a [curriculum.METRIC] or a token dropper, such as [random_ltd]");
+            throw Error(ErrorKind::usage, "this recipe has no technique that grows from a min over a duration",
+                        "name a recipe with a [curriculum.METRIC] or a token dropper, such as [random_ltd]");
         for (const Tunable& tunable : tunables) {
             if (!tuning_.stopped) tune_one(tunable);
         }

@@ -82,7 +82,7 @@ std::string why_missing(const std::vector<Row>& rows, const ClaimedRow& claimed,
         has_recipe = has_recipe || row.recipe == claimed.recipe;
     }
     return has_recipe ? fmt::format("the sweep has {}, and not at {:g}%", claimed.recipe, 100 * claimed.budget_fraction)
-                      : fmt::format("the sweep has no case {}", claimed.recipe);
+                      : fmt::format("the sweep has no recipe {}", claimed.recipe);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::string several_slots(const std::vector<const Row*>& rows, const Quantity& q
     const auto score_of = [&](const TrialRow& trial) { return score_row(quantity, trial); };
     for (const Row* row : rows) shapes.merge(is_score ? scoring_shapes(*row, score_of) : slot_shapes(*row));
     if (shapes.size() < 2) return {};
-    return fmt::format("{} is read only of trials of one slot shape, and these were {} on {}", to_text(quantity),
+    return fmt::format("{} is read only of trials of one worker shape, and these were {} on {}", to_text(quantity),
                        is_score ? "scored" : "trained", fmt::join(shapes, " and on "));
 }
 

@@ -28,7 +28,7 @@ void require_comparable(const CompareSide& a, const CompareSide& b) {
         throw Error(ErrorKind::usage,
                     fmt::format("{} is a sweep and {} is not", (a.kind == Kind::sweep ? a : b).name,
                                 (a.kind == Kind::sweep ? b : a).name),
-                    "compare two sweeps, or name a row or a trial of the sweep: SWEEP:CASE");
+                    "compare two sweeps, or name a row or a trial of the sweep: SWEEP:RECIPE");
     if (a.name == b.name && a.sweep->spec_sha256 == b.sweep->spec_sha256)
         throw Error(ErrorKind::usage, fmt::format("{} is on both sides", a.name), "name two trials, rows or sweeps");
 }

@@ -173,8 +173,8 @@ std::string why_seconds_differ(const Row& a, const Row& b, const std::string& qu
         case SecondsCompare::other_slot: {
             std::set<std::string> shapes = slot_shapes(a);
             shapes.merge(slot_shapes(b));
-            return fmt::format("{} compare only within one slot shape, and these were trained on several: {}", quantity,
-                               to_text(shapes));
+            return fmt::format("{} compare only within one worker shape, and these were trained on several: {}",
+                               quantity, to_text(shapes));
         }
         case SecondsCompare::contention:
             return contention_differs({&a, &b}, quantity);

@@ -13,7 +13,7 @@ SecondsCompare seconds_compare(const Row& row, const Row& reference) {
 std::string to_text(SecondsCompare compare) {
     switch (compare) {
         case SecondsCompare::other_slot:
-            return "other slot";
+            return "other worker";
         case SecondsCompare::contention:
             return "contention";
         case SecondsCompare::yes:

@@ -22,6 +22,7 @@ using results_db::CostParts;
 using results_db::TrialRow;
 
 struct Part {
+    const char* key;  // in JSON
     const char* name;
     double CostParts::*member;
     const char* meaning;
@@ -29,15 +30,15 @@ struct Part {
 
 constexpr std::array<Part, 5> kParts = {
     Part{
-        "training", &CostParts::training,
+        "training", "training", &CostParts::training,
         "optimizer steps with their data and, on several ranks, their communication, as far as the result was built on "
         "them"},
-    Part{"scoring", &CostParts::scoring, "tasks, and validations during training"},
-    Part{"start-up", &CostParts::start_up,
-         "what else a slot was held for: starting processes, reading data, building the model, checkpoints, ending"},
-    Part{"waiting", &CostParts::waiting,
+    Part{"scoring", "evaluation", &CostParts::scoring, "tasks, and validations during training"},
+    Part{"start-up", "start-up", &CostParts::start_up,
+         "what else a worker was held for: starting processes, reading data, building the model, checkpoints, ending"},
+    Part{"waiting", "waiting", &CostParts::waiting,
          "for a lock that another process held while it prepared data, or before the first step for other ranks"},
-    Part{"lost", &CostParts::lost,
+    Part{"lost", "lost", &CostParts::lost,
          "what attempts that died or were stopped had computed after their last checkpoint, and all of those of which "
          "nothing was kept"},
 };
@@ -115,7 +116,7 @@ void add_columns(std::vector<CostColumn>& columns) {
     columns.push_back({title(kParts[2].name), unit, of_trial<money, 2>});
     columns.push_back({title(kParts[3].name), unit, of_trial<money, 3>});
     columns.push_back({title(kParts[4].name), unit, of_trial<money, 4>});
-    columns.push_back({title("whole"), unit, of_trial<money, 5>});
+    columns.push_back({title("total"), unit, of_trial<money, 5>});
 }
 
 template <class Count>
@@ -162,7 +163,7 @@ CostParts attempt_parts(const results_db::AttemptRow& attempt) {
 
 OrderedJson parts_json(const CostParts& parts) {
     OrderedJson json;
-    for (const Part& part : kParts) json[part.name] = json_number(parts.*part.member);
+    for (const Part& part : kParts) json[part.key] = json_number(parts.*part.member);
     json["whole"] = json_number(parts.whole());
     return json;
 }
@@ -208,7 +209,7 @@ std::vector<Field> cost_fields(const std::vector<Row>& rows) {
 std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
     if (cost_fields(rows).empty()) return {};
     std::string text =
-        "Cost breakdown (all attempts): the seconds that each held its slot times its threads, "
+        "Cost breakdown (all attempts): the seconds that each held its worker times its threads, "
         "or share of a GPU, and its price.";
     std::vector<std::string> nothing;
     for (const Part& part : kParts) {
@@ -217,7 +218,7 @@ std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
         else
             nothing.emplace_back(part.name);
     }
-    text += " whole: their sum. The column cost, beside the tokens, is that of training alone.";
+    text += " total: their sum. The column cost, beside the tokens, is that of training alone.";
     const std::int64_t waits = sum_over(rows, [](const TrialRow& trial) { return trial.unmeasured_waits; });
     if (!nothing.empty())
         text += fmt::format(" No column: {}, of which there was none{}.", fmt::join(nothing, ", "),

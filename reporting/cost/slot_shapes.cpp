@@ -69,10 +69,10 @@ std::vector<std::string> slot_notes(const std::vector<Row>& rows) {
     std::vector<std::string> texts;
     for (const auto& [shapes, names] : rows_by_shapes)
         texts.push_back(fmt::format("{} on {}", fmt::join(names, ", "), fmt::join(shapes, " and on ")));
-    return {
-        fmt::format("Slots: trained {}. Times and speeds compare only within one slot shape: those of a row that has "
-                    "several are mixed, and a row has no ratio of times or dollars to one of another slot.",
-                    fmt::join(texts, "; "))};
+    return {fmt::format(
+        "Workers: trained {}. Times and speeds compare only within one worker shape: those of a row that has "
+        "several are mixed, and a row has no ratio of times or dollars to one of another worker.",
+        fmt::join(texts, "; "))};
 }
 
 }  // namespace deft::reporting

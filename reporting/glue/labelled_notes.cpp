@@ -49,7 +49,7 @@ std::vector<std::string> defects_of(const TrialRow& trial) {
     const Json batch = labelled.value("whole_batches", Json());
     if (batch.is_number_integer() && batch > 0)
         defects.push_back(
-            fmt::format("records that fill no batch of {} are left out, in training and in scoring", batch.dump()));
+            fmt::format("records that fill no batch of {} are left out, in training and in evaluation", batch.dump()));
     return defects;
 }
 

@@ -82,7 +82,7 @@ Table missing_table(const MissingRuns& missing, const results_db::SweepResults& 
     if (total.runs > 0)
         table.notes.push_back(
             "Time and cost: of a finished seed of the same row, otherwise the plan's FLOPs at the speed and"
-            " the price of the sweep's finished trials; of scoring the mean time of a task.");
+            " the price of the sweep's finished trials; of evaluation the mean time of a task.");
     if (total.edits > 0)
         table.notes.push_back(
             fmt::format("{} what no run of this sweep fills: its file must be changed.",

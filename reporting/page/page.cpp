@@ -218,7 +218,7 @@ std::string curves_html(std::vector<Figure> figures, const std::string& id, cons
     if (figures.empty()) return {};
     std::string out = fmt::format("<h2 id=\"curves{}\">Training curves</h2>\n", id);
     out +=
-        "<p>Raw points, not smoothed. Colour and marker name the case, the dash its budget; a band spans the least "
+        "<p>Raw points, not smoothed. Colour and marker name the recipe, the dash its budget; a band spans the least "
         "and the greatest seed; large open markers are validation losses.</p>\n";
     for (Figure& figure : figures) {
         figure.title += suffix;

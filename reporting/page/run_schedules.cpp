@@ -177,7 +177,7 @@ std::string schedules_html(const std::vector<Row>& rows, const Curves& curves, c
     std::vector<HeatMap> maps = kept_maps(rows, curves);
     if (figures.empty() && maps.empty()) return {};
     std::string out = fmt::format(
-        "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each case at its largest budget, of "
+        "<h2 id=\"schedules{}\">Schedules</h2>\n<p>As the logged steps had them: each recipe at its largest budget, of "
         "which those at "
         "smaller ones are shorter forms.</p>\n",
         id);

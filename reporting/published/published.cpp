@@ -161,7 +161,7 @@ void read_rows(const ConfigNode& items, PublishedTable& table) {
     for (const ConfigNode& item : items.items) {
         PublishedRow row = read_row(item, table.columns);
         if (table.find(row.recipe, row.budget_fraction) != nullptr)
-            throw Error(ErrorKind::config, item.place, "a row of that case and budget is there already");
+            throw Error(ErrorKind::config, item.place, "a row of that recipe and budget is there already");
         table.rows.push_back(std::move(row));
     }
 }

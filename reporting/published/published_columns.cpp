@@ -369,7 +369,7 @@ std::vector<std::string> published_notes(const PublishedContext& context) {
             notes.push_back(
                 fmt::format("Published, but not measured by deft: {}: {}.", column.title, column.not_measured));
     if (const std::string rows = rows_elsewhere(context); !rows.empty())
-        notes.push_back(fmt::format("Published rows without a case here: {}.", rows));
+        notes.push_back(fmt::format("Published rows without a recipe here: {}.", rows));
     return notes;
 }
 

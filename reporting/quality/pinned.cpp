@@ -20,24 +20,23 @@ using results_db::BaselineRow;
 
 void require_finished(const MeasuredRow& one) {
     if (!one.crashed.empty())
-        throw Error(ErrorKind::usage, fmt::format("case {} has crashed trials: {}", one.name, one.crashed.front()),
-                    "fix and run them, or pin other cases with --only", "the baselines");
+        throw Error(ErrorKind::usage, fmt::format("row {} has crashed trials: {}", one.name, one.crashed.front()),
+                    "fix and run them, or pin other rows with --only", "the baselines");
     if (!one.unfinished.empty())
         throw Error(ErrorKind::usage,
-                    fmt::format("case {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
-                    "run the sweep to its end, or pin other cases with --only", "the baselines");
+                    fmt::format("row {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
+                    "run the sweep to its end, or pin other rows with --only", "the baselines");
     if (!one.stale.empty())
-        throw Error(ErrorKind::usage, fmt::format("case {} is stale: {}", one.name, one.stale.front()),
-                    "run the sweep again, which retrains it, or pin other cases with --only", "the baselines");
+        throw Error(ErrorKind::usage, fmt::format("row {} is stale: {}", one.name, one.stale.front()),
+                    "run the sweep again, which retrains it, or pin other rows with --only", "the baselines");
 }
 
 void require_finite(const MeasuredRow& one, const Measure& measure, const SeedValue& seed) {
     if (std::isfinite(seed.value) && std::all_of(seed.curve.begin(), seed.curve.end(),
                                                  [](const LossPoint& point) { return std::isfinite(point.loss); }))
         return;
-    throw Error(ErrorKind::data,
-                fmt::format("case {}: {} of seed {} is not finite", one.name, name(measure), seed.seed),
-                "a baseline is what later trials should reach: pin other cases with --only", "the baselines");
+    throw Error(ErrorKind::data, fmt::format("row {}: {} of seed {} is not finite", one.name, name(measure), seed.seed),
+                "a baseline is what later trials should reach: pin other rows with --only", "the baselines");
 }
 
 Json to_json(const SeedValue& seed) {
@@ -146,7 +145,7 @@ std::vector<MeasuredRow> pinned_rows(std::span<const BaselineRow> rows, const st
             one.values[measure_from(parse_json(row.measure_json))] = std::move(seeds);
         } catch (const std::exception& error) {
             throw Error(ErrorKind::database,
-                        fmt::format("baseline {}, case {}, cannot be read: {}", name, row.variant, error.what()),
+                        fmt::format("baseline {}, row {}, cannot be read: {}", name, row.variant, error.what()),
                         fmt::format("retire it and pin again: deft baseline retire {}", name), "the baseline");
         }
     }
@@ -156,8 +155,14 @@ std::vector<MeasuredRow> pinned_rows(std::span<const BaselineRow> rows, const st
 
 Table baseline_table(std::span<const BaselineRow> rows) {
     Table table;
-    table.columns = {{"baseline", Align::left}, {"cases"},           {"measures"},           {"seeds"},
-                     {"pinned", Align::left},   {"by", Align::left}, {"state", Align::left}, {"reason", Align::left}};
+    table.columns = {{"baseline", Align::left},
+                     {"rows"},
+                     {"measures"},
+                     {"seeds"},
+                     {"pinned", Align::left},
+                     {"by", Align::left},
+                     {"state", Align::left},
+                     {"reason", Align::left}};
     for (std::size_t begin = 0; begin < rows.size();) {
         std::size_t end = begin;
         std::set<std::string> names;

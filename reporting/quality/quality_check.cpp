@@ -315,7 +315,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredRow> base, std
         const MeasuredRow* pinned = find(base, one.name);
         if (pinned == nullptr) {
             findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
-                                         fmt::format("baseline {} has no case of that name", baseline)));
+                                         fmt::format("baseline {} has no row of that name", baseline)));
             continue;
         }
         if (one.values.empty() && !findings.empty() && findings.back().row == one.name) continue;  // said why
@@ -338,7 +338,7 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredRow> base, std
         for (const MeasuredRow& one : base)
             if (find(head, one.name) == nullptr)
                 findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
-                                             "the sweep has no case of that name"));
+                                             "the sweep has no row of that name"));
     for (Compared& one : compared) one.comparison = compare(all[one.sides], all, rule);
     judge(findings, all, compared, rule);
     return findings;

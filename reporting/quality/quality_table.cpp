@@ -61,7 +61,7 @@ Table quality_table(std::span<const QualityFinding> findings, const std::string&
                     const QualityRule& rule) {
     Table table;
     table.caption = caption(sweep, baseline);
-    table.columns = {{"case", Align::left},
+    table.columns = {{"row", Align::left},
                      {"measure", Align::left},
                      {"seeds"},
                      {"baseline"},

@@ -24,11 +24,10 @@ Table items_table(const std::string& task, const std::string& items) {
         cut += item.is_cut;
         table.rows.push_back({item.document, item.is_right ? "yes" : "no", item.chosen, item.gold,
                               Cell(score(item.chosen_score), item.chosen_score),
-                              Cell(score(item.gold_score), item.gold_score),
-                              item.is_cut ? "cut from the left" : "whole"});
+                              Cell(score(item.gold_score), item.gold_score), item.is_cut ? "truncated" : "complete"});
     }
     table.notes.push_back(
-        fmt::format("{} of {} right; {} cut from the left.", right, counted(table.rows.size(), "document"), cut));
+        fmt::format("{} of {} right; {} with a truncated prompt.", right, counted(table.rows.size(), "document"), cut));
     return table;
 }
 

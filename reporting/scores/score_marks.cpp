@@ -20,7 +20,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr const char* kAtChance = "at chance";
-constexpr const char* kSeveralSlots = "several slots";
+constexpr const char* kSeveralSlots = "several workers";
 constexpr std::size_t kMostTested = 6;
 
 // Values per row that every column needs.
@@ -127,7 +127,7 @@ std::vector<std::string> score_mark_notes(const Table& table) {
                         fmt::join(guessed, "; ")));
     if (const auto timed = titles_with(table, kSeveralSlots); !timed.empty())
         notes.push_back(
-            fmt::format("Several slots: read off a clock on slots of several shapes: {}. Its rows do not compare.",
+            fmt::format("Several workers: read off a clock on workers of several shapes: {}. Its rows do not compare.",
                         fmt::join(timed, "; ")));
     return notes;
 }

@@ -64,8 +64,7 @@ std::string cut_note(const std::vector<Row>& rows) {
         texts.push_back(std::move(text));
     }
     if (texts.empty()) return {};
-    return fmt::format("Prompts cut from the left, being longer than the model's sequences: {}.",
-                       fmt::join(texts, "; "));
+    return fmt::format("Truncated prompts, longer than the model's sequences: {}.", fmt::join(texts, "; "));
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ std::string timed_note(const std::vector<Row>& rows) {
                 if (is_timed(score.measure)) tasks.insert(score.task);
     if (tasks.empty()) return {};
     return fmt::format(
-        "Read off a clock: {}. It compares where all rows were scored on one kind of slot that nothing else "
+        "Read off a clock: {}. It compares where all rows were scored on one kind of worker that nothing else "
         "used.",
         fmt::join(tasks, ", "));
 }

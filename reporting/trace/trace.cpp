@@ -75,7 +75,7 @@ bool is_of(const TaskAsked& task, const results_db::AskedScore& asked) {
 // Why a trial that has finished has no value.
 std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
     if (const auto shapes = slot_shapes(trial); column.of_one_slot && shapes.size() > 1)
-        return "it was trained on several slots, and a time or what follows from it is of one: " + to_text(shapes);
+        return "it was trained on several workers, and a time or what follows from it is of one: " + to_text(shapes);
     if (column.tasks.empty())
         return trial.imported ? "the model is imported: nothing here measured its training" : "nothing recorded it";
     std::vector<std::string> waiting, unasked;
@@ -88,7 +88,7 @@ std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
             waiting.push_back(task.task);
     }
     if (!waiting.empty()) {
-        std::string text = fmt::format("trained; the scoring of {} has not been done", fmt::join(waiting, ", "));
+        std::string text = fmt::format("trained, and not yet evaluated on {}", fmt::join(waiting, ", "));
         if (!trial.scoring_rows.empty() && !trial.scoring_rows.back().fail_class.empty())
             text += fmt::format(" (the last one failed: {}: {})", trial.scoring_rows.back().fail_class,
                                 first_line(trial.scoring_rows.back().error));

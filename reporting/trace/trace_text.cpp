@@ -81,7 +81,7 @@ void add_trial(NamedLines& lines, const TracedTrial& one, const std::string& uni
     }
     lines.add("run folder", trial.workdir);
     add_attempts(lines, "attempt", trial.attempt_rows);
-    add_attempts(lines, "scoring", trial.scoring_rows);
+    add_attempts(lines, "evaluation", trial.scoring_rows);
 }
 
 void add_lines(NamedLines& lines, const std::string& title, const std::vector<std::string>& texts) {

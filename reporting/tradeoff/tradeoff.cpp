@@ -141,7 +141,7 @@ std::vector<TradeoffLine> lines_of(const std::vector<Row>& rows, const Row& refe
             "† In grey, and in no sentence, for they do not count as measured: {}: {}.", fmt::join(names, ", "), why));
     if (!without_time.empty())
         tradeoff.notes.push_back(fmt::format(
-            "No time and no dollars, for slots of another shape than the baseline's or for trials that were "
+            "No time and no dollars, for workers of another shape than the baseline's or for trials that were "
             "trained under different CPU contention: {}.",
             fmt::join(without_time, ", ")));
     return lines;
@@ -216,7 +216,7 @@ std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const
             tradeoff.notes.push_back(std::string("No chart by ") + kCostAxes[i].title +
                                      (std::string(kCostAxes[i].quantity) == "cost usd"
                                           ? ": no price was set ([price] in the sweep file)."
-                                          : ": no case has it at two budgets that compare."));
+                                          : ": no recipe has it at two budgets that compare."));
     return tradeoff;
 }
 

@@ -141,7 +141,8 @@ class Merge {
                 return place.row.at(1).get<std::string>() == baseline;
             };
             if (!baseline.empty() && std::none_of(places.begin(), places.end(), is_of_it))
-                throw BadRecord{fmt::format("its 'baseline' is {}, and no case of the sweep has that name", baseline)};
+                throw BadRecord{
+                    fmt::format("its 'baseline' is {}, and no recipe of the sweep has that name", baseline)};
         });
     }
 

@@ -55,7 +55,7 @@ int pin(const BaselineArguments& arguments) {
             reporting::baseline_rows(measured, sweep_name, {arguments.name, user_name(), arguments.reason, now_ms()});
     }
     results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
-    print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(row_count, "case"),
+    print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(row_count, "row"),
                       counted(rows.size(), "measure"), sweep_name));
     std::int64_t fewest = rows.front().seeds;
     for (const results_db::BaselineRow& row : rows) fewest = std::min(fewest, row.seeds);

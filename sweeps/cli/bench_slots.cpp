@@ -147,7 +147,7 @@ int run_bench_slots(BenchSlotsArguments arguments) {
     recorder.record(results, {arguments.cores, arguments.rounds.segment_seconds, arguments.rounds.rounds}, peaks,
                     sweeps::describe_code());
     table.notes.push_back(
-        fmt::format("Processes of their own, as slots are; the last column above 1: side by side trains "
+        fmt::format("Processes of their own, as workers are; the last column above 1: side by side trains "
                     "more. 95% intervals, orders from seed {}. The scheduler's rule: {}",
                     arguments.rounds.seed, sweeps::kThreadsRule));
     print(table);

@@ -155,7 +155,7 @@ int run_bench_startup(BenchStartupArguments arguments) {
         line.show("starting trials", static_cast<double>(round) / arguments.rounds);
         starts.push_back(seconds_to_first_step(trial, bench));
     }
-    line.show("a whole trial", -1);
+    line.show("a complete trial", -1);
     const TrialSeconds spent = time_whole_trial(trial, bench);
     line.clear();
 
@@ -171,7 +171,7 @@ int run_bench_startup(BenchStartupArguments arguments) {
                    small_seconds(spent.training - spent.steps)}};
     table.notes.push_back(
         fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "
-                    "journal, checkpoint and end, of one whole trial. Targets: {} and {:.0f}%.",
+                    "journal, checkpoint and end, of one complete trial. Targets: {} and {:.0f}%.",
                     arguments.rounds, small_seconds(kMostStartSeconds), 100 * kMostOverhead));
     print(table);
     return kExitOk;

@@ -61,9 +61,9 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     const engine::TrainerConfig config = experiments::trainer_config(trial.config);
     if (!engine::is_plain_gpt2(config.model))
         throw Error(ErrorKind::config,
-                    fmt::format("{}: case {} has a model of other parts than GPT-2's, or dropout", arguments.sweep,
+                    fmt::format("{}: recipe {} has a model of other parts than GPT-2's, or dropout", arguments.sweep,
                                 trial.recipe),
-                    "name a case with model.kind = \"gpt\", or a preset with --preset");
+                    "name a recipe with model.kind = \"gpt\", or a preset with --preset");
     return {config.model, config.batch_size};
 }
 
@@ -289,9 +289,9 @@ void add_bench_step(CLI::App& bench, Context& context) {
                      "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
         ->check(CLI::Range(6, 1 << 20));
     step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
-    step->add_option("--case", arguments->sweep_recipe, "The sweep's case; the first where none is named");
+    step->add_option("--case", arguments->sweep_recipe, "The sweep's recipe; the first where none is named");
     step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
-    step->add_option("--set", arguments->overrides, "Lay a value over the sweep's case, as in model.width=256")
+    step->add_option("--set", arguments->overrides, "Lay a value over the sweep's recipe, as in model.width=256")
         ->allow_extra_args(false);
     step->add_flag(
         "--padding", arguments->padding,

@@ -54,10 +54,10 @@ void add_compare(CLI::App& app, Context& context) {
         "compare",
         "Show two trials, rows or sweeps side by side: configurations, losses at equal cost, scores with verdicts");
     command
-        ->add_option(
-            "A", arguments->a,
-            "What B is measured by: a sweep (NAME or NAME@HASH); a case, a row ('CASE at 50%') or a trial (CASE/SEED, "
-            "or the start of its hash) of the newest sweep; SWEEP:CASE, SWEEP:ROW or SWEEP:TRIAL")
+        ->add_option("A", arguments->a,
+                     "What B is measured by: a sweep (NAME or NAME@HASH); a recipe, a row ('RECIPE at 50%') or a trial "
+                     "(RECIPE/SEED, "
+                     "or the start of its hash) of the newest sweep; SWEEP:RECIPE, SWEEP:ROW or SWEEP:TRIAL")
         ->required();
     command->add_option("B", arguments->b, "Likewise")->required();
     add_root(*command, arguments->root);

@@ -18,7 +18,7 @@ struct NamedSide {
     reporting::CompareSide side;
 };
 
-// In this order: a sweep (NAME or NAME@HASH); SWEEP:CASE, SWEEP:ROW or SWEEP:TRIAL; a recipe, a row or a trial of the
+// In this order: a sweep (NAME or NAME@HASH); SWEEP:RECIPE, SWEEP:ROW or SWEEP:TRIAL; a recipe, a row or a trial of the
 // newest sweep; the start of a trial's configuration hash, within the newest sweep that has it. A row is named as in
 // `deft trace`, a trial as tables print it, with its seed; a recipe means all of its rows. Staleness is looked up.
 // Errors: missing or usage, with the nearest name.

@@ -38,11 +38,11 @@ void add_config(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<ImportArguments>();
     CLI::App* deepspeed = command->add_subcommand(
         "import-deepspeed",
-        "Print the data_efficiency section of a DeepSpeed configuration as a case of a sweep, and on standard error a\n"
-        "line for each key that was ignored, not converted, changed, or is a known defect of theirs. Exit code 0\n"
-        "whatever the lines say; 2 for a file that is not such a configuration.");
+        "Print the data_efficiency section of a DeepSpeed configuration as a recipe of a sweep. Standard error has a\n"
+        "line per key that is ignored, not converted, changed, or a known defect of DeepSpeed. Exit code 0 for any\n"
+        "such line; 2 for a file without such a configuration.");
     deepspeed->add_option("file", arguments->file, "The JSON file")->required();
-    deepspeed->add_option("--out", arguments->out, "Write the case into this file, not to standard output");
+    deepspeed->add_option("--out", arguments->out, "Write the recipe into this file, not to standard output");
     deepspeed->callback([arguments, &context] { context.exit_code = run_import_deepspeed(*arguments); });
 }
 

@@ -61,7 +61,7 @@ void SpecArguments::add_to(CLI::App& command, bool file_is_required) {
     command.add_option("sweep", file, "A sweep file, or the name of a bundled sweep, as in quickstart")
         ->required(file_is_required);
     command.add_option("--scale", scale, "The scale to run it at")->capture_default_str();
-    command.add_option("--set", overrides, "Lay a value over every case, as in train.learning_rate=1e-3")
+    command.add_option("--set", overrides, "Lay a value over every recipe, as in train.learning_rate=1e-3")
         ->allow_extra_args(false);
     command
         .add_option_function<std::vector<std::string>>(

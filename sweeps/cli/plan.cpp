@@ -180,7 +180,7 @@ int run_plan(const PlanArguments& arguments) {
         write_file_atomically(arguments.figures, reporting::render_figures_page(
                                                      fmt::format("Schedules of {}, scale {}", plan.sweep, plan.scale),
                                                      "What each step takes, as planned; nothing was trained. "
-                                                     "Quantities that no case changes are left out.",
+                                                     "Quantities that no recipe changes are left out.",
                                                      schedule_figures(trained)));
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
@@ -193,7 +193,7 @@ int run_plan(const PlanArguments& arguments) {
             print("Training");
             print(experiments::memory_table(config, device) + "\n");
         }
-        print("Scoring");
+        print("Evaluation");
         print(experiments::scoring_memory_table(config, device));
     }
     return kExitOk;
@@ -206,13 +206,13 @@ void add_plan(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand(
         "plan", "Show what a sweep would train and consume, or with --preset what a model by itself would");
     arguments->spec.add_to(*command, false);
-    command->add_flag("--memory", arguments->memory, "List the buffers of the first point, or each one of the preset");
+    command->add_flag("--memory", arguments->memory, "List the buffers of the first trial, or each one of the preset");
     command->add_option("--figures", arguments->figures, "Draw every schedule into this HTML file");
     command->add_flag(
         "--draws", arguments->draws,
-        "Show what the sampler of each case draws; tokenises and analyses the corpus, and trains nothing");
+        "Show what the sampler of each recipe draws; tokenises and analyses the corpus, and trains nothing");
     add_root(*command, arguments->root,
-             "Where --draws, and cases with a column, keep tokenised corpora and what was found");
+             "Where --draws, and recipes with a column, keep tokenised corpora and what was found");
     command
         ->add_option("--ranks", arguments->ranks,
                      "Show memory and traffic of a rank with this many ranks per trial, in place of the sweep's ranks")
@@ -223,7 +223,7 @@ void add_plan(CLI::App& app, Context& context) {
         ->check(CLI::Range(1, sweeps::kMostRanks));
     command->add_flag("--json", arguments->json,
                       "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
-    command->add_flag("--print-config", arguments->print_config, "Print each point's whole configuration as JSON");
+    command->add_flag("--print-config", arguments->print_config, "Print each trial's full configuration as JSON");
     arguments->preset.add_to(*command);
     command->callback([arguments, &context] { context.exit_code = run_plan(*arguments); });
 }

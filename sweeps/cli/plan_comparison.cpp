@@ -57,7 +57,7 @@ std::vector<Cell> step_cells(const sweeps::Plan& plan, const sweeps::PlanRow& ro
 reporting::Table comparison_table(const sweeps::Plan& plan) {
     reporting::Table table;
     table.caption = caption(plan);
-    table.columns = {{"case", Align::left}, {"budget"}};
+    table.columns = {{"recipe", Align::left}, {"budget"}};
     table.key_columns = 2;
     if (plan.counts_exchange)
         for (const char* title : {"products\na step", "rows of\nexperts", "gradients", "update"})

@@ -192,7 +192,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
     // The answer first: how much there is to train, how long it takes and what it costs.
     table.caption = fmt::format("Sweep {}, scale: {}", plan.sweep, plan.scale);
     if (!plan.notes.empty()) table.caption += ". " + plan.notes.front();
-    table.columns = {{"case", Align::left},
+    table.columns = {{"recipe", Align::left},
                      {"budget"},
                      {"axes", Align::left},
                      {"seeds"},
@@ -222,7 +222,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
                               reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
     }
     if (plan.device) add_device_columns(table, plan);
-    table.columns.push_back({"variant", Align::left});
+    table.columns.push_back({"row hash", Align::left});
     for (std::size_t i = 0; i < plan.rows.size(); ++i)
         table.rows[i].push_back(plan.rows[i].trial.variant_hash.substr(0, 8));
     if (!any_axis) drop_column(table, 2);

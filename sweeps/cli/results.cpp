@@ -65,7 +65,7 @@ std::string picture_of(const reporting::ReportData& data) {
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "sweep '{}' has no picture of its own: none of quality against cost, for that needs two cases with "
+            "sweep '{}' has no picture of its own: none of quality against cost, for that needs two recipes with "
             "scores at two budgets each, and none of experts against dense models, for that needs dense models of "
             "two sizes",
             data.sweep.name),

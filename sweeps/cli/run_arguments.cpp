@@ -52,10 +52,11 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
         ->capture_default_str();
     command.add_flag("--retrain", retrain, "Train again what is to be scored and whose checkpoint is gone");
     command
-        .add_option("--rerun-if", rerun_if,
-                    "Which stale results to repeat: by code (another result epoch) or data the training "
-                    "and its scores, by eval (a task's file or records, or the scoring) the scores; never: none, and "
-                    "only what was never measured is")
+        .add_option(
+            "--rerun-if", rerun_if,
+            "Which stale results to repeat: by code (another result epoch) or data the training "
+            "and its scores, by eval (a task's file or records, or the evaluation) the scores; never: none, and "
+            "only what was never measured is")
         ->capture_default_str();
     command.add_flag("--dry-run", dry_run, "Say what would be trained, and train nothing");
     command.add_flag("--fail-fast", fail_fast, "Start no trial after the first that failed");

@@ -42,9 +42,9 @@ void add_trace(CLI::App& app, Context& context) {
         app.add_subcommand("trace", "Show what one cell of a table rests on, and the command that repeats it");
     command->add_option("table", arguments->table, kTableHelp)->required();
     command
-        ->add_option(
-            "case", arguments->question.row,
-            "The row: CASE, 'CASE at 50%' or 'CASE[budget_fraction=0.5]', with CASE:STAGE where there are stages")
+        ->add_option("row", arguments->question.row,
+                     "The row: RECIPE, 'RECIPE at 50%' or 'RECIPE[budget_fraction=0.5]', with RECIPE:STAGE where there "
+                     "are stages")
         ->required();
     command
         ->add_option(

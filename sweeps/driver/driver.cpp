@@ -331,7 +331,8 @@ class Driver {
                 if (work_.is_same_training(trial, child.trial)) state_.trained.insert(trial);
             put_to_score(state_.queue, child.trial);
         } else {
-            progress_.warning(fmt::format("{}: its scoring ended without the scores that were asked for", child.name));
+            progress_.warning(
+                fmt::format("{}: its evaluation ended without the scores that were asked for", child.name));
             count_failure();
         }
     }

@@ -98,14 +98,15 @@ void plan_scores(Trial& trial, const TrialRow& then, const RerunIf& rerun_if, St
         const AskedScore* former = former_score(then, request);
         if (former == nullptr) continue;
         if (rerun_if.eval) {
-            notes.add(
-                fmt::format("{} is scored again, as the task, its records or its scoring have changed", request.task),
-                trial);
-        } else {
-            request.key = former->key;
-            notes.add(fmt::format("the score of {} is kept, though the task, its records or its scoring have changed",
+            notes.add(fmt::format("{} is scored again, as the task, its records or its evaluation have changed",
                                   request.task),
                       trial);
+        } else {
+            request.key = former->key;
+            notes.add(
+                fmt::format("the score of {} is kept, though the task, its records or its evaluation have changed",
+                            request.task),
+                trial);
         }
     }
 }

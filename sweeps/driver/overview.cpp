@@ -69,7 +69,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
 
     std::string recipes;
     for (const Recipe& entry : spec.recipes) recipes += (recipes.empty() ? "" : ", ") + entry.name;
-    lines.push_back(fmt::format("  cases: {}", recipes));
+    lines.push_back(fmt::format("  recipes: {}", recipes));
     for (const std::string& note : spec.notes) lines.push_back("  " + reporting::visible(note));
     for (const std::string& note : uneven_batch_notes(trials)) lines.push_back("  " + note);
     for (const Stage& stage : spec.stages) {

@@ -246,7 +246,7 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
     if (!missing.empty())
         notes.push_back(
             fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
-                        " variants' hashes change once it is here.",
+                        " hashes of its rows change once it is here.",
                         fmt::join(missing, ", ")));
 }
 

@@ -17,7 +17,7 @@ CommunicationPlan plan_row(const Spec& spec, const Trial& trial, int ranks, int 
     try {
         return experiments::plan_communication(trial.config, planned_device(spec, trial.config), ranks, expert_ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
+        throw Error(error.kind(), fmt::format("recipe {}: {}", trial.recipe, error.what()));
     }
 }
 
@@ -142,7 +142,8 @@ RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_r
         planned.rows.push_back(std::move(of_rank));
     }
     if (!any_experts)
-        throw Error(ErrorKind::config, fmt::format("{} expert ranks divide experts, and no case has any", expert_ranks),
+        throw Error(ErrorKind::config,
+                    fmt::format("{} expert ranks divide experts, and no recipe has any", expert_ranks),
                     "leave --expert-ranks out, or set model.experts", "nothing was planned");
     add_notes(planned, plan);
     return planned;

@@ -90,7 +90,7 @@ void add_beside_compute(const Spec& spec, Plan& plan) {
             row.beside = beside_compute(spec, use, row.trial);
         } catch (const Error& error) {
             const std::string what = error.what();
-            plan.lacks = fmt::format("on {} {} case {} cannot be trained: {}; choose resources.devices that can",
+            plan.lacks = fmt::format("on {} {} recipe {} cannot be trained: {}; choose resources.devices that can",
                                      use.devices, use.device.name, row.trial.recipe, what.substr(0, what.find('\n')));
             return;
         }

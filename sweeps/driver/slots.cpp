@@ -156,7 +156,7 @@ experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, resul
                    ? experiments::planned_bytes(trial.config, slot.device, slot.ranks)
                    : experiments::planned_scoring_bytes(trial.config, slot.device, slot.ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
+        throw Error(error.kind(), fmt::format("recipe {}: {}", trial.recipe, error.what()));
     }
 }
 
@@ -171,14 +171,14 @@ void require_fit(const Trial& trial, const std::vector<Slot>& slots, results_db:
                                   model.width / model.heads);
         if (work == results_db::Work::train) experiments::require_ranks(trial.config, slots.front().ranks);
     } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("case {}: {}", trial.recipe, error.what()));
+        throw Error(error.kind(), fmt::format("recipe {}: {}", trial.recipe, error.what()));
     }
     if (std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return fits(trial, slot, work); })) return;
     const auto largest = std::max_element(slots.begin(), slots.end(),
                                           [](const Slot& a, const Slot& b) { return a.memory_bytes < b.memory_bytes; });
     const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
     throw Error(ErrorKind::memory,
-                fmt::format("case {} plans {:.1f} GiB{}, and the largest slot has {:.1f} GiB ({}{})", trial.recipe,
+                fmt::format("recipe {} plans {:.1f} GiB{}, and the largest worker has {:.1f} GiB ({}{})", trial.recipe,
                             gib(planned_in(*largest, trial, work).largest), largest->ranks == 1 ? "" : " on a rank",
                             gib(largest->memory_bytes), largest->gpu_name,
                             largest->per_gpu == 1 ? "" : fmt::format(", shared by {} trials", largest->per_gpu)),
@@ -188,7 +188,7 @@ void require_fit(const Trial& trial, const std::vector<Slot>& slots, results_db:
 }
 
 std::string describe_slots(const std::vector<Slot>& slots, int threads) {
-    const std::string count = counted(slots.size(), "slot");
+    const std::string count = counted(slots.size(), "worker");
     const int ranks = slots.front().ranks;
     const std::string of_ranks = ranks == 1 ? "" : fmt::format(" of {}", counted(ranks, "rank"));
     if (slots.front().device == engine::Device::cpu)

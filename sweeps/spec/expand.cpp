@@ -65,7 +65,7 @@ void require_countable(const Spec& spec) {
     }
     if (trials > kMostTrials)
         throw Error(ErrorKind::config, first == nullptr ? Place{spec.file.string(), 0, 0} : first->place,
-                    fmt::format("this sweep has {:.4g} points, and the most is {}", trials, kMostTrials),
+                    fmt::format("this sweep has {:.4g} trials, and the most is {}", trials, kMostTrials),
                     "take values from the axes, or seeds", "nothing was planned");
 }
 
@@ -91,7 +91,7 @@ void refuse_idle_overrides(const Spec& spec) {
         if (!used)
             throw Error(
                 ErrorKind::config, change.value.place,
-                fmt::format("no case of {} has [{}]", spec.name, change.path.substr(0, change.path.rfind('.'))));
+                fmt::format("no recipe of {} has [{}]", spec.name, change.path.substr(0, change.path.rfind('.'))));
     }
 }
 
@@ -105,8 +105,8 @@ void refuse_idle_axes(const Spec& spec) {
         for (const Axis& axis : stage.axes)
             if (!used.contains(&axis))
                 throw Error(
-                    ErrorKind::config, axis.place, fmt::format("axis {} means nothing for any case", axis.path),
-                    "take the axis out, or add a case that it concerns: one with the technique on, or one that is "
+                    ErrorKind::config, axis.place, fmt::format("axis {} has no effect on any recipe", axis.path),
+                    "take the axis out, or add a recipe that it concerns: one with the technique on, or one that is "
                     "trained",
                     "nothing was planned");
     }
@@ -306,7 +306,7 @@ std::vector<Trial> expand(const Spec& spec, Data data) {
     for (const Stage& stage : spec.stages)
         for (const Recipe& entry : spec.recipes) expansion.add(stage, entry);
     if (expansion.trials.empty())
-        throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no point of this sweep");
+        throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no trial of this sweep");
     return std::move(expansion.trials);
 }
 

@@ -45,7 +45,7 @@ void refuse_idle_keys(const ConfigNode& own) {
             if (key != "seqlen")
                 throw Error(
                     ErrorKind::config, value.place,
-                    fmt::format("model.{} is of a model that is trained, and this case takes one as it is", key),
+                    fmt::format("model.{} is of a model that is trained, and this recipe takes one as it is", key),
                     "drop the key: the model's files say it; model.seqlen may be given, to read fewer positions");
     if (const ConfigNode* train = own.find("train"); train != nullptr && train->kind == Kind::table)
         for (const auto& [key, value] : train->children)

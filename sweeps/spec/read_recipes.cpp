@@ -53,7 +53,7 @@ void require_stage_name(const std::string& name, const Place& place) {
     if (name == results_db::kSearchStage)
         refuse_place(place, "a stage cannot be called search, as the trials of [search] are", "give it another name");
     if (std::find(taken.begin(), taken.end(), name) != taken.end())
-        refuse_place(place, fmt::format("a stage cannot be called {}, which is a key of cases", name),
+        refuse_place(place, fmt::format("a stage cannot be called {}, which is a key of recipes", name),
                      "give it another name");
 }
 
@@ -153,17 +153,17 @@ std::vector<Recipe> read_recipes(const ConfigNode& node, const std::vector<Stage
         entry.place = item.place;
         read_overlays(reader, item, stages, entry);
         read_table(reader, entry);
-        require_name(entry.name, reader.place("name"), "the case's name");
+        require_name(entry.name, reader.place("name"), "the recipe's name");
         if (reader.optional_node("label") == nullptr) entry.label = entry.name;
         for (const Recipe& other : recipes)
             if (other.name == entry.name)
                 refuse_place(reader.place("name"),
-                             fmt::format("case {} is there twice, first at {}", entry.name, other.place.text()),
-                             "give each case a name of its own");
+                             fmt::format("recipe {} is there twice, first at {}", entry.name, other.place.text()),
+                             "give each recipe a name of its own");
         recipes.push_back(std::move(entry));
     }
     std::erase_if(recipes, [](const Recipe& entry) { return !entry.enabled; });
-    if (recipes.empty()) refuse_place(node.place, "no case of this sweep is enabled", "enable one of them");
+    if (recipes.empty()) refuse_place(node.place, "no recipe of this sweep is enabled", "enable one of them");
     return recipes;
 }
 
@@ -200,7 +200,7 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
         std::vector<std::pair<std::string, const ConfigNode*>> conditions;
         flatten(item, "", conditions);
         if (conditions.empty())
-            refuse_place(item.place, "this exclude would drop every point", "say which: a case, a stage or an axis");
+            refuse_place(item.place, "this exclude would drop every trial", "say which: a recipe, a stage or an axis");
         for (const auto& [path, value] : conditions) {
             if (path == "case") {
                 exclusion.recipe = one_of(*value, path, recipe_names(spec.recipes));

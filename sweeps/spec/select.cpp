@@ -66,7 +66,7 @@ void require_selected(const Spec& spec, const std::vector<Trial>& trials, const 
     for (const std::string& name : names) {
         if (spec.find_recipe(name) != nullptr) continue;
         if (std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) { return means(name, trial); })) continue;
-        throw Error(ErrorKind::usage, fmt::format("the sweep {} has no case, row or trial {}", spec.name, name),
+        throw Error(ErrorKind::usage, fmt::format("the sweep {} has no recipe, row or trial {}", spec.name, name),
                     suggestion(name, known, "deft status lists a sweep's trials"));
     }
 }

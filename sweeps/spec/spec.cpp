@@ -61,7 +61,7 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     use.utilisation = table.utilisation;
     if (reader.optional_node("utilisation") == nullptr && table.fitted_on.empty() && !use.device.peaks.empty())
         refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
-               "state the share that yours will reach, as in utilisation = 0.34, or a case to fit it on: fitted_on = "
+               "state the share that yours will reach, as in utilisation = 0.34, or a recipe to fit it on: fitted_on = "
                "\"baseline\"");
     return use;
 }
@@ -81,7 +81,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     spec.fitted_in = table.fitted_in;
     if (reader.optional_node("fitted_in") != nullptr) {
         if (spec.fitted_on.empty())
-            reader.refuse("fitted_in", "means nothing without resources.fitted_on", "name the case to fit on");
+            reader.refuse("fitted_in", "means nothing without resources.fitted_on", "name the recipe to fit on");
         require_published(spec.fitted_in, reader.place("fitted_in"));
     }
     spec.threads = static_cast<int>(table.threads);
@@ -171,18 +171,18 @@ Spec read_spec(const ConfigNode& root) {
     }
     spec.stages = read_stages(stages, axes);
     if (recipes == nullptr)
-        refuse(Place{root.place.file, 0, 0}, "the sweep has no cases", "write a [[case]] with a name");
+        refuse(Place{root.place.file, 0, 0}, "the sweep has no recipes", "write a [[case]] with a name");
     spec.recipes = read_recipes(*recipes, spec.stages);
     if (!spec.fitted_on.empty() && spec.find_recipe(spec.fitted_on) == nullptr)
         refuse(TableReader(*resources, "resources").place("fitted_on"),
-               fmt::format("no case is named {}", spec.fitted_on),
+               fmt::format("no recipe is named {}", spec.fitted_on),
                suggestion(spec.fitted_on, recipe_names(spec.recipes)));
     if (exclusions != nullptr) spec.exclusions = read_exclusions(*exclusions, spec);
     drop_disabled_stages(spec);
     if (search != nullptr) spec.search = read_search(*search, spec);
     if (spec.baseline.empty()) spec.baseline = first_trained_recipe(spec);
     if (spec.find_recipe(spec.baseline) == nullptr)
-        refuse(reader.place("baseline"), fmt::format("the baseline {} is not a case", spec.baseline),
+        refuse(reader.place("baseline"), fmt::format("the baseline {} is not a recipe", spec.baseline),
                suggestion(spec.baseline, recipe_names(spec.recipes)));
     return spec;
 }
@@ -258,7 +258,7 @@ void add_recipe_notes(const ConfigNode& unscaled, const std::filesystem::path& f
     }
     if (!left_out.empty())
         spec.notes.push_back(
-            fmt::format("Scale {} lists its own cases, without {}.", spec.scale, fmt::join(left_out, ", ")));
+            fmt::format("Scale {} lists its own recipes, without {}.", spec.scale, fmt::join(left_out, ", ")));
 }
 
 Json identity(const ConfigNode& root, const Spec& spec, const SpecOptions& options) {
@@ -333,7 +333,7 @@ Spec load_spec(const std::filesystem::path& given, const SpecOptions& options) {
 void require_recipes(const Spec& spec, const std::vector<std::string>& names) {
     for (const std::string& name : names)
         if (spec.find_recipe(name) == nullptr)
-            throw Error(ErrorKind::usage, fmt::format("the sweep {} has no case {}", spec.name, name),
+            throw Error(ErrorKind::usage, fmt::format("the sweep {} has no recipe {}", spec.name, name),
                         suggestion(name, recipe_names(spec.recipes)));
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("a comparison by hand") {
     CHECK(table.key_columns == 2);
     REQUIRE(table.rows.size() == 4);
     const auto cell = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)].text; };
-    CHECK(cell(0, "case") == "baseline");
+    CHECK(cell(0, "recipe") == "baseline");
     CHECK(cell(0, "budget") == "50%");
     CHECK(cell(1, "budget") == "100%");
     CHECK(cell(1, "seeds") == "2");
@@ -111,7 +111,7 @@ TEST_CASE("a comparison by hand") {
 
     const std::string notes = all_notes(table);
     CHECK_THAT(notes, ContainsSubstring("Seeds: 0 to 2 a row. No verdict: a verdict needs three seeds."));
-    CHECK_THAT(notes, ContainsSubstring("1.00x: as much as case baseline at 100% of the budget."));
+    CHECK_THAT(notes, ContainsSubstring("1.00x: as much as recipe baseline at 100% of the budget."));
     CHECK_THAT(notes, ContainsSubstring("± their sample standard deviation"));
     CHECK_THAT(notes,
                ContainsSubstring("Missing: ltd[budget_fraction=0.5]/2 (failed, nan); cl[budget_fraction=0.5]/1 "
@@ -208,7 +208,7 @@ TEST_CASE("trials that shared a host are said to have") {
     CHECK_THAT(all_notes(comparison_table(sweep, {})), !ContainsSubstring("side by side"));
 }
 
-TEST_CASE("the baseline is the case asked for, or the first") {
+TEST_CASE("the baseline is the recipe asked for, or the first") {
     const SweepResults sweep = a_sweep();
     const Table by_ltd = comparison_table(sweep, {"ltd", "", "", ""});
     CHECK(by_ltd.rows[1][column(by_ltd, "input\ntokens")].text == "600k 2.00x");
@@ -222,7 +222,7 @@ TEST_CASE("the baseline is the case asked for, or the first") {
                              [&] {
                                  comparison_table(sweep, {"clr", "", "", ""});
                              }),
-               ContainsSubstring("no case 'clr'") && ContainsSubstring("baseline, ltd, cl"));
+               ContainsSubstring("no recipe 'clr'") && ContainsSubstring("baseline, ltd, cl"));
 }
 
 TEST_CASE("other axes have a column, and the baseline agrees on them") {
@@ -235,7 +235,7 @@ TEST_CASE("other axes have a column, and the baseline agrees on them") {
     const Table table = comparison_table(sweep, {"base", "paper", "", ""});
     CHECK(table.caption == "Sweep wide");
     CHECK(table.key_columns == 2);
-    CHECK_THAT(all_notes(table), ContainsSubstring("case base and the same axes.") &&
+    CHECK_THAT(all_notes(table), ContainsSubstring("recipe base and the same axes.") &&
                                      ContainsSubstring("Scale: paper, up to 4.00k input tokens.\n"));
     REQUIRE(table.rows.size() == 3);
     CHECK(table.rows[2][column(table, "axes")].text == "model.layers=4");

@@ -51,7 +51,7 @@ std::string notes_of(const Table& table) {
 TEST_CASE("an imported row has what is stated of it, marked, and neither seeds nor ratios") {
     const Table table = comparison_table(imported_beside_trained(), {});
     REQUIRE(table.rows.size() == 2);
-    CHECK(cell_of(table, 1, "case").text == "gpt2 (imported)");
+    CHECK(cell_of(table, 1, "recipe").text == "gpt2 (imported)");
     for (const char* title : {"seeds", "steps", "unique\ntokens", "layer-avg\ntokens", "tokens\nper s"})
         CHECK(cell_of(table, 1, title).text == "-");
     const Cell tokens = cell_of(table, 1, "input\ntokens");
@@ -112,7 +112,7 @@ TEST_CASE("nothing is compared with an imported row") {
     const Table table = comparison_table(imported_beside_trained(), about);
     CHECK(cell_of(table, 0, "input\ntokens").text == "1.00k");
     CHECK(cell_of(table, 0, "cost").text == "$2.00");
-    CHECK_THAT(notes_of(table), ContainsSubstring("No ratios: case gpt2 is imported"));
+    CHECK_THAT(notes_of(table), ContainsSubstring("No ratios: recipe gpt2 is imported"));
     // Where nobody chose, the first recipe that was trained is the baseline.
     const auto mixed = a_sweep_of({an_imported_trial(), a_finished_trial("plain", "{}", 1, 2.4)});
     CHECK(baseline_recipe(rows_of(mixed), "", "quick") == "plain");

@@ -151,9 +151,8 @@ TEST_CASE("below the table stands which weights were scored, and how many prompt
     }
     auto sweep = a_sweep_of(trials);
     CHECK(scoring_notes(rows_of(sweep)) ==
-          std::vector<std::string>{
-              "Prompts cut from the left, being longer than the model's sequences: arc_easy (10-shot) "
-              "100.0%, 1.5 shots left; piqa 37.5%."});
+          std::vector<std::string>{"Truncated prompts, longer than the model's sequences: arc_easy (10-shot) "
+                                   "100.0%, 1.5 shots left; piqa 37.5%."});
     for (TrialRow& trial : sweep.trials) {
         trial.scores.clear();
         trial.config_json = R"({"selection":{"every":"5%"}})";

@@ -24,7 +24,7 @@ deft::results_db::SweepResults two_seeds() {
 TEST_CASE("one row a seed, with units in the titles and no arrows") {
     const std::string csv = render_csv(per_seed_table(two_seeds()));
     CHECK(csv ==
-          "case,budget (fraction),seed,state,steps,input tokens,unique tokens,layer-avg tokens,FLOPs,train time (s),"
+          "recipe,budget (fraction),seed,state,steps,input tokens,unique tokens,layer-avg tokens,FLOPs,train time (s),"
           "tokens per s,cost (USD),device time (s),peak memory (B),validation loss (nats/token)\r\n"
           "base,1,1,ok,1000,1000,1000,1000,1000000000,1,1000,0.25,12.5,,3\r\n"
           "base,1,2,ok,1000,1000,1000,1000,1000000000,2.5,400,,,,3.5\r\n"
@@ -53,7 +53,7 @@ TEST_CASE("one row a logged step, with what was scored and drawn there") {
     curve.sampling = {{10, 100, 80, 3, 4, 5}};
     const std::string csv = render_csv(curves_table(sweep, curves));
     CHECK(csv ==
-          "case,budget (fraction),seed,step,input tokens,unique tokens,layer-avg tokens,FLOPs,train time (s),"
+          "recipe,budget (fraction),seed,step,input tokens,unique tokens,layer-avg tokens,FLOPs,train time (s),"
           "training loss (nats/token),validation loss (nats/token),learning rate,gradient norm,tokens per s,"
           "length (tokens),kept tokens,samples admitted,samples drawn,samples drawn before,tokens cut,tokens padded\r\n"
           "base,1,2,10,50,50,50,1000000,1,2.5,,0.001,0.5,50,64,48,100,80,3,4,5\r\n"

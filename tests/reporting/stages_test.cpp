@@ -67,7 +67,7 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
         return std::size_t{0};
     };
     CHECK(table.columns[0].title == "stage");
-    CHECK(table.columns[1].title == "case");
+    CHECK(table.columns[1].title == "recipe");
     CHECK(table.key_columns == 2);
     for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
     const auto column = [&](std::size_t place) {
@@ -89,11 +89,11 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
     CHECK(beta < alpha);
     // The CSV of it has one header, and nothing but a field in the place of what a stage has not.
     const std::string csv = render_csv(table);
-    CHECK(csv.starts_with("stage,case,"));
+    CHECK(csv.starts_with("stage,recipe,"));
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
     // Without stages it is the comparison that it was.
     for (results_db::TrialRow& trial : sweep.trials) trial.stage.clear();
-    CHECK(comparison_of_stages(sweep, {}).columns[0].title == "case");
+    CHECK(comparison_of_stages(sweep, {}).columns[0].title == "recipe");
 }
 
 TEST_CASE("A published table of one stage stands beside that stage alone, and any other beside those that pretrain") {

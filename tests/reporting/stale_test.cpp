@@ -148,9 +148,9 @@ TEST_CASE("What of a task has changed is told as far as it was stored") {
     CHECK(reason({"other", "other", ""}, "file of copa", 2) == "eval: the task's file has changed|");
     // Its file was written in another way, and says what it said.
     CHECK(reason({"other", "task of copa", ""}, "file of copa", 2) == "|");
-    CHECK(reason({"file of copa", "task of copa", ""}, "file of copa", 1) == "eval: scoring version 1, now 2|");
+    CHECK(reason({"file of copa", "task of copa", ""}, "file of copa", 1) == "eval: evaluation version 1, now 2|");
     CHECK(reason({"other", "other", ""}, "file of copa", 1) ==
-          "eval: scoring version 1, now 2; eval: the task's file has changed|");
+          "eval: evaluation version 1, now 2; eval: the task's file has changed|");
     CHECK(reason({"", "", "it is gone"}, "file of copa", 2) == "|it is gone");
     CHECK_THAT(reason({"other", "other", ""}, "file of copa", 0), ContainsSubstring("|an older program"));
 }
@@ -181,7 +181,7 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
     const std::string words = "data: the training data has changed (sha256 d1, now d2)";
     Texts expected;
     for (const char* column :
-         {"case", "steps", "input", "unique", "layer-avg", "FLOPs", "train", "tokens", "validation", "copa", "rte"})
+         {"recipe", "steps", "input", "unique", "layer-avg", "FLOPs", "train", "tokens", "validation", "copa", "rte"})
         expected.push_back(std::string("plain ") + column + ": " + words);
     CHECK(marked(table) == expected);
     CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: plain: " + words + ".\n"));

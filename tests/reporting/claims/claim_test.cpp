@@ -177,7 +177,7 @@ TEST_CASE("a margin or an amount that is none is refused") {
                ContainsSubstring("is not a speed"));
 }
 
-TEST_CASE("a gap lies between one case at two budgets") {
+TEST_CASE("a gap lies between one recipe at two budgets") {
     const std::string head = kHead + "kind = 'closes_gap'\nshare = 0.5\n" + kOf;
     const std::string scales = kPaperPlain + kProxyPlain;
     CHECK_THAT(wrong(head + kAgainst + scales), ContainsSubstring("claim.from is missing"));

@@ -106,7 +106,7 @@ TEST_CASE("A row that is stale has no value to judge a claim by, and none of its
         for (TrialRow& trial : sweep.trials) {
             trial.scores.push_back(a_score("copa", "acc", 0.5));
             for (results_db::ScoreRow& score : trial.scores)
-                if (score.measure == measure) score.stale = "eval: scoring version 1, now 2";
+                if (score.measure == measure) score.stale = "eval: evaluation version 1, now 2";
         }
         CHECK((judged(claim, sweep).outcome == Outcome::missing) == (std::string(measure) == "loss"));
     }
@@ -221,14 +221,14 @@ TEST_CASE("a claim on time is missing where its rows were trained on slots of se
     };
     CheckFinding finding = judged(claim, on_four(sweep, kTechHalf.recipe, 2));
     CHECK(finding.outcome == Outcome::missing);
-    CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("4 threads of Example CPU"));
+    CHECK_THAT(finding.text, ContainsSubstring("one worker shape") && ContainsSubstring("4 threads of Example CPU"));
     // Every trial of one row went on elsewhere: it has no time at all.
     SweepResults moved = sweep;
     for (TrialRow& trial : moved.trials)
         if (trial.recipe == kBase.recipe) add_attempt(trial, an_attempt_on({"cpu", 8, 1, 1}, {10, 0, 0, 0, 0}));
     finding = judged(claim, moved);
     CHECK(finding.outcome == Outcome::missing);
-    CHECK_THAT(finding.text, ContainsSubstring("one slot shape") && ContainsSubstring("8 threads of Example CPU"));
+    CHECK_THAT(finding.text, ContainsSubstring("one worker shape") && ContainsSubstring("8 threads of Example CPU"));
 }
 
 TEST_CASE("claims of a table that is of one stage are judged by the rows of that stage") {

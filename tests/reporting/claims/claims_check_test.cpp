@@ -176,7 +176,7 @@ TEST_CASE("what cannot be judged says why") {
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::missing);
     CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("the sweep has tech, and not at 50%"));
     rows[2].losses.clear();
-    CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("the sweep has no case tech"));
+    CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("the sweep has no recipe tech"));
     rows = quiet_rows(2, 2.5, 1.9, 2);
     for (ClaimedLosses& row : rows) row.losses = {2, 2, 2};
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::unclear);

@@ -115,7 +115,7 @@ double median_of(std::vector<double> values) {
 // Four fifths of the variance is the seed's own. Measured over 20,000 sweeps of five seeds: at the margin the table's
 // variance falsely calls 0.3% to hold and 0.3% to fail, seed by seed 5.0% and 5.1%; of techniques as good as the
 // baseline they call 45% and 89%.
-TEST_CASE("where one seed moves all cases alike, the pooled method is too careful, and seed by seed gains power") {
+TEST_CASE("where one seed moves all recipes alike, the pooled method is too careful, and seed by seed gains power") {
     const unsigned seed = std::random_device{}();
     World world{std::mt19937_64{seed}};
     constexpr int kSweeps = 1500;

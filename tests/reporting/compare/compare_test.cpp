@@ -82,7 +82,7 @@ std::string printed(const Comparison& comparison) {
 
 }  // namespace
 
-TEST_CASE("two rows are compared as they are, two cases budget by budget, two sweeps name by name") {
+TEST_CASE("two rows are compared as they are, two recipes budget by budget, two sweeps name by name") {
     const Swept swept("one", {"plain", "CL"}), other("two", {"CL", "LTD"});
     const Comparison rows = compared(swept.row(0), swept.row(3));
     REQUIRE(rows.rows.size() == 1);

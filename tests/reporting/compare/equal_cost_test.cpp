@@ -231,7 +231,7 @@ TEST_CASE("seconds and dollars are not compared across slots, or where trials we
     };
     for (const Cost by : {Cost::seconds, Cost::usd}) {
         CHECK(missing(by, "Example CPU", 9.9).empty());
-        CHECK_THAT(missing(by, "Another CPU", 9.9), ContainsSubstring("compare only within one slot shape"));
+        CHECK_THAT(missing(by, "Another CPU", 9.9), ContainsSubstring("compare only within one worker shape"));
         CHECK_THAT(missing(by, "Example CPU", 5), ContainsSubstring("CPU contention"));
     }
     CHECK(missing(Cost::flops, "Another CPU", 5).empty());

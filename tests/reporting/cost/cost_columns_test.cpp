@@ -43,18 +43,18 @@ bool has_column(const Table& table, const std::string& title) {
 TEST_CASE("a row's parts are means over its seeds, each in device-seconds, and one that is nothing has no column") {
     const Table table = comparison_table(two_seeds(), {"plain", "", "", ""});
     CHECK(cell(table, 0, "training\ndevice-s") == "24.0");
-    CHECK(cell(table, 0, "scoring\ndevice-s") == "5.0");
+    CHECK(cell(table, 0, "evaluation\ndevice-s") == "5.0");
     CHECK(cell(table, 0, "start-up\ndevice-s") == "3.0");
     CHECK(cell(table, 0, "lost\ndevice-s") == "5.0");
-    CHECK(cell(table, 0, "whole\ndevice-s") == "37.0");
+    CHECK(cell(table, 0, "total\ndevice-s") == "37.0");
     CHECK(cell(table, 1, "lost\ndevice-s") == "0");
-    CHECK(table.rows[0][column(table, "whole\ndevice-s")].value == Approx(37));
+    CHECK(table.rows[0][column(table, "total\ndevice-s")].value == Approx(37));
     CHECK_FALSE(has_column(table, "waiting\ndevice-s"));
     CHECK_FALSE(has_column(table, "training\nUSD"));
     const std::string notes = all_notes(table);
-    CHECK_THAT(notes, ContainsSubstring("training: optimizer steps") && ContainsSubstring("scoring: tasks") &&
+    CHECK_THAT(notes, ContainsSubstring("training: optimizer steps") && ContainsSubstring("evaluation: tasks") &&
                           ContainsSubstring("start-up: what else") && ContainsSubstring("lost: what attempts") &&
-                          ContainsSubstring("whole: their sum") &&
+                          ContainsSubstring("total: their sum") &&
                           ContainsSubstring("No column: waiting, of which there was none.") &&
                           !ContainsSubstring("waiting: for a lock"));
     CHECK_THAT(notes, !ContainsSubstring("not measured in") && !ContainsSubstring("Nobody saw"));
@@ -65,7 +65,7 @@ TEST_CASE("a row's parts are means over its seeds, each in device-seconds, and o
     CHECK(page_blocks(table).size() == 3);
     // Without attempts nothing is known, and nothing shown.
     const Table none = comparison_table(a_sweep_of({a_finished_trial("plain", "{}", 1, 2.5)}), {});
-    CHECK_FALSE(has_column(none, "whole\ndevice-s"));
+    CHECK_FALSE(has_column(none, "total\ndevice-s"));
     CHECK_THAT(all_notes(none), !ContainsSubstring("told apart"));
 }
 
@@ -76,14 +76,14 @@ TEST_CASE("a price makes columns of dollars, with a dash where a trial has none"
     const Table table = comparison_table(sweep, {"plain", "", "", ""});
     CHECK(cell(table, 0, "training\nUSD") == "-");  // one of its seeds has no price
     CHECK(cell(table, 1, "training\nUSD") == "$0.062");
-    CHECK(cell(table, 1, "scoring\nUSD") == "$0.030");
+    CHECK(cell(table, 1, "evaluation\nUSD") == "$0.030");
     CHECK(cell(table, 1, "start-up\nUSD") == "$0.010");
     CHECK(cell(table, 1, "lost\nUSD") == "0");
-    CHECK(cell(table, 1, "whole\nUSD") == "$0.102");
-    CHECK_THAT(render_csv(table), ContainsSubstring("whole USD") && ContainsSubstring("0.0624,0.03,0.01,0,0.102"));
+    CHECK(cell(table, 1, "total\nUSD") == "$0.102");
+    CHECK_THAT(render_csv(table), ContainsSubstring("total USD") && ContainsSubstring("0.0624,0.03,0.01,0,0.102"));
     for (const std::string& text :
          {render_markdown(table), render_latex(table), render_json(table), render_html(table)})
-        CHECK_THAT(text, ContainsSubstring("whole") && ContainsSubstring("0.062"));
+        CHECK_THAT(text, ContainsSubstring("total") && ContainsSubstring("0.062"));
 }
 
 TEST_CASE("printed parts add up to the printed sum") {
@@ -162,8 +162,8 @@ TEST_CASE("every trial has its own parts, and a cell's trace has those of each a
     CHECK(trace.unit == "device-s");
     const std::string text = render_trace(trace);
     CHECK_THAT(text,
-               ContainsSubstring("on 2 threads: training 20.0, scoring 4.0, start-up 2.0: 26.0 device-s at $3.6") &&
-                   ContainsSubstring("training 28.0, scoring 6.0, start-up 4.0, lost 10.0: 48.0 device-s"));
+               ContainsSubstring("on 2 threads: training 20.0, evaluation 4.0, start-up 2.0: 26.0 device-s at $3.6") &&
+                   ContainsSubstring("training 28.0, evaluation 6.0, start-up 4.0, lost 10.0: 48.0 device-s"));
     CHECK_THAT(render_trace_json(trace), ContainsSubstring("\"lost\": 10.0") && ContainsSubstring("\"whole\": 48.0") &&
                                              ContainsSubstring("\"usd_per_device_hour\": 3.6"));
     CHECK_THAT(render_trial(sweep.trials[1], {}),
@@ -179,6 +179,6 @@ TEST_CASE("an imported model has what scoring it cost, and no training") {
     const Table table =
         comparison_table(a_sweep_of({trial, costing("plain", 1, {10, 2, 1, 0, 0})}), {"plain", "", "", ""});
     CHECK(cell(table, 0, "training\ndevice-s") == "-");
-    CHECK(cell(table, 0, "scoring\ndevice-s") == "4.00");
-    CHECK(cell(table, 0, "whole\ndevice-s") == "5.00");
+    CHECK(cell(table, 0, "evaluation\ndevice-s") == "4.00");
+    CHECK(cell(table, 0, "total\ndevice-s") == "5.00");
 }

@@ -1,4 +1,4 @@
-// Times and speeds are read only of trials of one slot shape.
+// Times and speeds are read only of trials of one worker shape.
 
 #include "reporting/cost/slot_shapes.h"
 
@@ -46,14 +46,14 @@ TEST_CASE("a row whose trials had several slots has no time and no speed, and th
     CHECK(cell(table, 0, "train\ntime") == "mixed");
     CHECK(cell(table, 0, "tokens\nper s") == "mixed");
     CHECK_FALSE(table.rows[0][column(table, "train\ntime")].value);
-    CHECK(cell(table, 1, "train\ntime") == "2.00s other slot");
+    CHECK(cell(table, 1, "train\ntime") == "2.00s other worker");
     CHECK(cell(table, 1, "tokens\nper s") == "500");
     CHECK(cell(table, 0, "steps") == "1000");
     CHECK(cell(table, 0, "input\ntokens") == "1.00k 1.00x");
-    CHECK_THAT(
-        all_notes(table),
-        ContainsSubstring("Slots: trained plain on 2 threads of Example CPU (8 cores) and on 4 threads of Example CPU "
-                          "(8 cores); cl on 2 threads of Example CPU (8 cores)."));
+    CHECK_THAT(all_notes(table),
+               ContainsSubstring(
+                   "Workers: trained plain on 2 threads of Example CPU (8 cores) and on 4 threads of Example CPU "
+                   "(8 cores); cl on 2 threads of Example CPU (8 cores)."));
     const Table each = per_seed_table(sweep);
     CHECK(cell(each, 1, "train\ntime") == "2.00s");  // a trial of one slot has its time
 }
@@ -62,11 +62,11 @@ TEST_CASE("a row of another slot than its baseline's has its time, and no ratio"
     const Table table = table_of(
         a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2, "Other CPU")})}));
     CHECK(cell(table, 0, "train\ntime") == "2.00s 1.00x");
-    CHECK(cell(table, 1, "train\ntime") == "2.00s other slot");
+    CHECK(cell(table, 1, "train\ntime") == "2.00s other worker");
     const Table same =
         table_of(a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(2)})}));
     CHECK(cell(same, 1, "train\ntime") == "2.00s 1.00x");
-    CHECK_THAT(all_notes(same), !ContainsSubstring("Slots:"));
+    CHECK_THAT(all_notes(same), !ContainsSubstring("Workers:"));
 }
 
 TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kept there") {
@@ -78,7 +78,7 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
         {trained_on("plain", 1, {on_threads(2), on_threads(4)}), trained_on("cl", 1, {lost, none, on_threads(2)})});
     const Table table = table_of(sweep);
     CHECK(cell(table, 0, "train\ntime") == "mixed");
-    CHECK(cell(table, 1, "train\ntime") == "2.00s other slot");
+    CHECK(cell(table, 1, "train\ntime") == "2.00s other worker");
     CHECK(slot_shapes(sweep.trials[1]) == std::set<std::string>{"2 threads of Example CPU (8 cores)"});
     CHECK(cell(per_seed_table(sweep), 0, "tokens\nper s") == "mixed");
     TraceQuestion question;
@@ -88,7 +88,7 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
     CHECK(trace.cell == "mixed");
     CHECK_FALSE(trace.value);
     REQUIRE(trace.waits_for.size() == 1);
-    CHECK_THAT(trace.waits_for[0], ContainsSubstring("several slots") && ContainsSubstring("4 threads"));
+    CHECK_THAT(trace.waits_for[0], ContainsSubstring("several workers") && ContainsSubstring("4 threads"));
 }
 
 TEST_CASE("a slot is told by device, share, ranks, and kind of GPU and processor") {
@@ -118,7 +118,7 @@ TEST_CASE("a claim on time, rate or cost over several slots is missing, with the
         return several_slots({&rows[0], &rows[1]}, asked);
     };
     CHECK_THAT(slots("train hours", {{on_threads(2)}, {on_threads(4)}}),
-               ContainsSubstring("train hours is read only of trials of one slot shape") &&
+               ContainsSubstring("train hours is read only of trials of one worker shape") &&
                    ContainsSubstring("2 threads of Example CPU (8 cores) and on 4 threads"));
     CHECK(slots("throughput samples/s", {{on_threads(2), on_threads(4)}, {on_threads(2)}}) != "");
     CHECK(slots("train hours", {{on_threads(2)}, {on_threads(2)}}) == "");
@@ -165,7 +165,7 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
     CHECK(one_slot.rows[1][time_of(one_slot)].is_best);
     CHECK(one_slot.columns[time_of(one_slot)].caveat.empty());
     CHECK_FALSE(two_slots.rows[1][time_of(two_slots)].is_best);
-    CHECK(two_slots.columns[time_of(two_slots)].caveat == "several slots");
+    CHECK(two_slots.columns[time_of(two_slots)].caveat == "several workers");
     CHECK_THAT(all_notes(two_slots),
                ContainsSubstring("Several slots: read off a clock on slots of several shapes: generation "
                                  "time ms/token") &&
@@ -186,7 +186,7 @@ TEST_CASE("losses at equal seconds are missing over several slots, and at equal 
             curves[trial.config_hash].points.push_back(point);
         }
     CHECK_THAT(compared_curves(rows[0], curves, rows[1], curves, Cost::seconds).missing,
-               ContainsSubstring("one slot shape") && ContainsSubstring("4 threads"));
+               ContainsSubstring("one worker shape") && ContainsSubstring("4 threads"));
     CHECK(compared_curves(rows[0], curves, rows[1], curves, Cost::tokens).missing == "");
     CHECK(compared_curves(rows[0], curves, rows[0], curves, Cost::seconds).missing == "");
 }

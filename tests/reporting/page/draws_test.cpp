@@ -69,7 +69,7 @@ TEST_CASE("draws, repeats and epochs by difficulty are a row each of the page") 
     CHECK(render_page(silent).find("id=\"draws\"") == std::string::npos);
 }
 
-TEST_CASE("a case has one colour in every figure, whatever else is drawn there") {
+TEST_CASE("a recipe has one colour in every figure, whatever else is drawn there") {
     ReportData data = drawn_report(true);
     // The baseline logged no draws, and the loss curves have it.
     data.curves[data.sweep.trials[0].config_hash].sampling.clear();

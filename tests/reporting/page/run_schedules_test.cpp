@@ -42,7 +42,7 @@ Run a_run() {
 
 }  // namespace
 
-TEST_CASE("each case's length is drawn at its largest budget, at the steps where it changes") {
+TEST_CASE("each recipe's length is drawn at its largest budget, at the steps where it changes") {
     const Run run = a_run();
     const auto figures = length_figures(rows_of(run.sweep), run.curves);
     REQUIRE(figures.size() == 1);

@@ -176,7 +176,7 @@ TEST_CASE("the printed numbers bear out what is claimed of them") {
     CHECK(claims >= 25);
 }
 
-TEST_CASE("cases of the published tables are spelled as the sweeps spell theirs") {
+TEST_CASE("recipes of the published tables are spelled as the sweeps spell theirs") {
     const std::map<std::string, std::string> sweeps = {
         {"data_efficiency_gpt_curriculum", "gpt_curriculum"},
         {"data_efficiency_gpt_random_ltd", "gpt_random_ltd"},

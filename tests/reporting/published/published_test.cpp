@@ -80,7 +80,7 @@ TEST_CASE("published tables are read strictly", "[surroundings]") {
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
     CHECK(wrong_table(head + column + row) == "accepted");
     CHECK_THAT(wrong_table(head + column + row + row),
-               ContainsSubstring("a row of that case and budget is there already"));
+               ContainsSubstring("a row of that recipe and budget is there already"));
     CHECK_THAT(wrong_table(head + column + column + row), ContainsSubstring("is there already"));
     CHECK_THAT(wrong_table(head + row), ContainsSubstring("[[column]]"));
     CHECK_THAT(wrong_table(head + column), ContainsSubstring("[[row]]"));
@@ -267,7 +267,7 @@ TEST_CASE("published and measured columns side by side", "[surroundings]") {
                    "Not comparable: measured values (smoke: proxy scale) with published ones (GPT-3 1.3B, 300B"));
     CHECK_THAT(notes, ContainsSubstring("unweighted mean of 2 tasks x 100: a, b."));
     CHECK_THAT(notes, ContainsSubstring("not measured here: average 10-shot."));
-    CHECK_THAT(notes, ContainsSubstring("Published rows without a case here: CL at 100%, random-LTD at 100%"));
+    CHECK_THAT(notes, ContainsSubstring("Published rows without a recipe here: CL at 100%, random-LTD at 100%"));
     // A trial that lacks a task says so.
     auto partial = sweep;
     partial.trials[2].scores.pop_back();

@@ -188,14 +188,14 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     CHECK(beside[1].head_seeds == 3);
 }
 
-TEST_CASE("cases that only one side has are missing") {
+TEST_CASE("rows that only one side has are missing") {
     MeasuredRow other = with_loss(4, {3.0, 3.1, 3.2});
     other.name = "other";
     const std::vector base = {with_loss(1, {3.0, 3.1, 3.2})}, head = {other};
     const auto findings = check_quality(base, head, "main", {});
     REQUIRE(findings.size() == 2);
-    CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("baseline main has no case"));
-    CHECK_THAT(findings[1].judged.finding.text, ContainsSubstring("the sweep has no case"));
+    CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("baseline main has no row"));
+    CHECK_THAT(findings[1].judged.finding.text, ContainsSubstring("the sweep has no row"));
     CHECK(check_quality(base, head, "main", {}, false).size() == 1);
 }
 
@@ -295,9 +295,8 @@ TEST_CASE("a row that nobody pinned so is a clear error") {
         std::vector<results_db::BaselineRow> damaged = rows;
         if (!measure.empty()) damaged[0].measure_json = measure;
         if (!source.empty()) damaged[0].source_json = source;
-        CHECK_THROWS_WITH(pinned_rows(damaged, "main"),
-                          ContainsSubstring("baseline main, case plain, cannot be read") &&
-                              ContainsSubstring("deft baseline retire main"));
+        CHECK_THROWS_WITH(pinned_rows(damaged, "main"), ContainsSubstring("baseline main, row plain, cannot be read") &&
+                                                            ContainsSubstring("deft baseline retire main"));
     };
     refused("{", "");
     refused(R"({"kind":"score"})", "");
@@ -319,7 +318,7 @@ TEST_CASE("only finished and finite trials are pinned") {
     one = with_loss(1, {3, 3.1});
     one.stale = {"seed 2: data: it has changed"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),
-                      ContainsSubstring("case plain is stale: seed 2: data"));
+                      ContainsSubstring("row plain is stale: seed 2: data"));
     CHECK_THROWS_WITH(baseline_rows(std::vector{with_loss(1, {3, NAN})}, "quick", request),
                       ContainsSubstring("validation loss of seed 2 is not finite"));
     CHECK_THROWS_WITH(baseline_rows(std::vector<MeasuredRow>{}, "quick", request),

@@ -65,8 +65,8 @@ TEST_CASE("items become a row a document, and a damaged one is refused with its 
     CHECK(table.rows[1][5].value == -3);
     CHECK_THAT(render_csv(table), ContainsSubstring("1,no,0,1,-1.25,-3,"));  // numbers, which a program reads
     CHECK(items_table("piqa", "0 0 0 0 0 -inf nan\n").rows[0][4].value == -HUGE_VAL);
-    CHECK(table.rows[1][6].text == "cut from the left");
-    CHECK(table.notes.at(0) == "1 of 2 documents right; 1 cut from the left.");
+    CHECK(table.rows[1][6].text == "truncated");
+    CHECK(table.notes.at(0) == "1 of 2 documents right; 1 with a truncated prompt.");
     CHECK_THAT(test::refusal(ErrorKind::database, [] { items_table("piqa", "0 1 1 1 0 -2.5 -2.5\n1 0\n"); }),
                ContainsSubstring("line 2"));
     CHECK_THAT(test::refusal(ErrorKind::database, [] { items_table("piqa", "0 1 1 1 0 -2.5 -2.5x\n"); }),

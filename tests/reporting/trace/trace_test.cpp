@@ -198,7 +198,7 @@ TEST_CASE("an empty cell says what it waits for") {
     for (TrialRow& trial : sweep.trials) trial.asked = {{"lambada", 0, "k", false}};
     trace = trace_cell(sweep, about(), question("baseline", "lambada"));
     CHECK_FALSE(trace.value);
-    CHECK_THAT(trace.waits_for.front(), ContainsSubstring("scoring of lambada has not been done"));
+    CHECK_THAT(trace.waits_for.front(), ContainsSubstring("not yet evaluated on lambada"));
     // One that this row was not asked for.
     sweep.trials[3].scores.push_back(a_score("lambada", "acc", 0.5));
     for (TrialRow& trial : sweep.trials) trial.asked.clear();

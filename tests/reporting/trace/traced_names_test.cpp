@@ -41,7 +41,7 @@ PublishedTable combined() {
 
 }  // namespace
 
-TEST_CASE("a row is found by its case, its budget and its axes") {
+TEST_CASE("a row is found by its recipe, its budget and its axes") {
     const SweepResults sweep = two_budgets();
     const std::string half = "CL[budget_fraction=0.5]";
     for (const char* asked : {"CL[budget_fraction=0.5]", "CL[train.budget_fraction=0.50]", "CL at 50%", "CL 50%",

@@ -347,7 +347,7 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
     }
 }
 
-TEST_CASE("a cost that no case has at two budgets has no chart") {
+TEST_CASE("a cost that no recipe has at two budgets has no chart") {
     SweepResults sweep = six_rows();
     for (TrialRow& row : sweep.trials) {
         auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
@@ -359,10 +359,10 @@ TEST_CASE("a cost that no case has at two budgets has no chart") {
     CHECK(tradeoff->lines[1].at_budget(1)->cost[2]);
     CHECK_FALSE(has_cost(*tradeoff, 2));
     CHECK_THAT(render_svg(*tradeoff, "x"), !ContainsSubstring("training time"));
-    CHECK(tradeoff->notes[1] == "No chart by training time: no case has it at two budgets that compare.");
+    CHECK(tradeoff->notes[1] == "No chart by training time: no recipe has it at two budgets that compare.");
 }
 
-TEST_CASE("no picture without trials, with one budget, with one case, or with a baseline that has no score") {
+TEST_CASE("no picture without trials, with one budget, with one recipe, or with a baseline that has no score") {
     CHECK_FALSE(tradeoff_of(a_sweep_of({}), {}));
     std::vector<TrialRow> trials;
     add_row(trials, "baseline", 1.0, 1.0, 1000);
@@ -425,7 +425,7 @@ TEST_CASE("rows that go on from other models have no place, for they did not pay
     CHECK_THAT(tradeoff->notes[0], ContainsSubstring("they go on from other models"));
 }
 
-TEST_CASE("a case looks as in the page's other figures, whatever is left out before it") {
+TEST_CASE("a recipe looks as in the page's other figures, whatever is left out before it") {
     SweepResults sweep = six_rows();
     TrialRow gone = trial("gone", 1.0, 1, 1.0, 1000);
     gone.state = "failed";

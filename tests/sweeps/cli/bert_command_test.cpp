@@ -106,7 +106,7 @@ TEST_CASE("deft analyze takes BERT's samples of a text without a sweep") {
     CHECK(analyze({"--samples", "bert", "--tokenizer", words + "x.txt"}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft plan --draws says what each case of BERT's samples would draw") {
+TEST_CASE("deft plan --draws says what each recipe of BERT's samples would draw") {
     const BertSweep bert;
     const Ran plan = bert.deft("plan", {"--draws", "--figures", (bert.sweep.folder.path / "f.html").string()});
     INFO(plan.out << plan.err);

@@ -16,7 +16,7 @@ const std::string kTwoBudgets = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 
 
 }  // namespace
 
-TEST_CASE("deft compare of trials, rows, cases and sweeps that were trained", "[long]") {
+TEST_CASE("deft compare of trials, rows, recipes and sweeps that were trained", "[long]") {
     const TinySweep sweep(kPlain + test::kBothTechniques + kTwoBudgets, "[1, 2, 3]");
     const auto trained = [&](const char* rate) {
         return sweep
@@ -103,7 +103,7 @@ TEST_CASE("deft compare of trials, rows, cases and sweeps that were trained", "[
         CHECK_THAT(ran.err, ContainsSubstring(says));
     };
     refused({"plian", "both"}, kExitUsage, "did you mean plain?");
-    refused({"tinny:plain", "both"}, kExitNothing, "no sweep or case is named 'tinny'");
+    refused({"tinny:plain", "both"}, kExitNothing, "no sweep or recipe is named 'tinny'");
     refused({"tinny:plain", "both"}, kExitNothing, "did you mean tiny?");
     refused({"plain:finetune", "both"}, kExitUsage, "the table has no row 'plain:finetune'");
     refused({"plain/1", "both/1"}, kExitUsage, "'plain/1' may be plain[budget_fraction=1.0]/1 or");
@@ -116,7 +116,7 @@ TEST_CASE("deft compare of trials, rows, cases and sweeps that were trained", "[
     CHECK_THAT(compare({"plain", "both", "--by", "usd"}).out, ContainsSubstring("has no price"));
 }
 
-TEST_CASE("cases whose names could be hashes are cases") {
+TEST_CASE("recipes whose names could be hashes are recipes") {
     const TinySweep sweep(
         "[[case]]\nname = \"facade\"\n[[case]]\nname = \"decade\"\n[case.train]\nweight_decay = 0.2\n");
     REQUIRE(sweep.run({}).exit_code == kExitOk);

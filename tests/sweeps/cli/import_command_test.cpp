@@ -18,7 +18,7 @@ const std::string kJson = R"({"fp16": {"enabled": true}, "data_efficiency": {"se
 
 }  // namespace
 
-TEST_CASE("deft config import-deepspeed prints a case that a sweep takes, and names what it left out") {
+TEST_CASE("deft config import-deepspeed prints a recipe that a sweep takes, and names what it left out") {
     const TinySweep nothing("");
     const std::string json = nothing.folder.write("ds.json", kJson).string();
     const Ran printed = nothing.deft("config", {"import-deepspeed", json});

@@ -51,7 +51,7 @@ void use_text_corpus(TinySweep& sweep, const std::string& train) {
 
 }  // namespace
 
-TEST_CASE("A case that is not there is refused by name") {
+TEST_CASE("A recipe that is not there is refused by name") {
     const TinySweep sweep(kPlain);
     const std::string said = refusal_of(sweep, kExitUsage, {"--only", "plan"});
     CHECK_THAT(said, ContainsSubstring("plan"));
@@ -68,7 +68,7 @@ TEST_CASE("A misspelt key is refused where it stands") {
     CHECK_THAT(said, ContainsSubstring("learning_rate"));
 }
 
-TEST_CASE("Two cases that are the same are refused by name") {
+TEST_CASE("Two recipes that are the same are refused by name") {
     const TinySweep sweep(kPlain + "[[case]]\nname = \"plain-too\"\n");
     const std::string said = refusal_of(sweep, kExitUsage);
     CHECK_THAT(said, ContainsSubstring("plain/1 and plain-too/1"));

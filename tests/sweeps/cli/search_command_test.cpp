@@ -165,7 +165,7 @@ TEST_CASE("the table of a search that was stopped waits for it") {
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "1");
 }
 
-TEST_CASE("a rate that diverges is out, is not tried again for the table, and no case is searched alone") {
+TEST_CASE("a rate that diverges is out, is not tried again for the table, and no recipe is searched alone") {
     const TinySweep sweep("[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + test::kPlain +
                           "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n");
     const Ran ran = sweep.run({"--only", "plain", "--full"});

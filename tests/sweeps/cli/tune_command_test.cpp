@@ -27,7 +27,7 @@ std::string toml_of(const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("deft tune finds a start and a duration, and writes a case that the sweep takes", "[long]") {
+TEST_CASE("deft tune finds a start and a duration, and writes a recipe that the sweep takes", "[long]") {
     const TinySweep sweep(kPlain + test::kBothTechniques);
     const Ran ran = tune(sweep, {"both", "--set", kWarmup});
     REQUIRE(ran.exit_code == kExitOk);

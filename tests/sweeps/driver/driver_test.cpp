@@ -111,7 +111,7 @@ TEST_CASE("A torn last line costs nothing of what stands before it", "[surroundi
     CHECK(sweep.row(0).last_point->step == 2);
 }
 
-TEST_CASE("Only some cases, and a dry run that writes nothing", "[surroundings]") {
+TEST_CASE("Only some recipes, and a dry run that writes nothing", "[surroundings]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     sweep.options.only = {"ok-b"};
     sweep.options.dry_run = true;
@@ -233,7 +233,7 @@ TEST_CASE(
     sweep.options.slots_note = "1 of 3 GPUs stays unused";
     CHECK(sweep.run().ok == 1);
     CHECK(read_file(sweep.folder.path / "cards") == "GPU-b,GPU-a\n");
-    CHECK_THAT(sweep.said, ContainsSubstring("in 1 slot of 2 ranks on NVIDIA H200, 4 a card"));
+    CHECK_THAT(sweep.said, ContainsSubstring("in 1 worker of 2 ranks on NVIDIA H200, 4 a card"));
     CHECK_THAT(sweep.said, ContainsSubstring("  1 of 3 GPUs stays unused\n"));
     CHECK_THAT(reporting::render_trial(sweep.row(0)), ContainsSubstring("on 2 ranks on 1/4 of 2 GPUs"));
     CHECK(sweep.row(0).device_seconds == Approx(10 * 2 / 4.0));

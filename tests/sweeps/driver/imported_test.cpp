@@ -87,7 +87,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
     CHECK_THAT(shown.out, ContainsSubstring("none: the model is imported") && ContainsSubstring("its card"));
     CHECK_THAT(read_file(sweep.root / "reports" / "tiny.html"), ContainsSubstring("gpt (imported)"));
     CHECK_THAT(sweep.deft("baseline", {"pin", "main", "tiny", "--root", root}).out,
-               ContainsSubstring("Pinned baseline main: 2 cases"));
+               ContainsSubstring("Pinned baseline main: 2 rows"));
     const Ran checked = sweep.deft("check", {"quality", "tiny", "--baseline", "main", "--full", "--root", root});
     CHECK_THAT(checked.out, ContainsSubstring("plain: validation loss") && !ContainsSubstring("gpt"));
     // Everything is there already, and what is stated may be stated anew.
@@ -170,7 +170,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
                ContainsSubstring("stage b would train nothing from stage a"));
 }
 
-TEST_CASE("Commands that need a step take a case that trains", "[surroundings]") {
+TEST_CASE("Commands that need a step take a recipe that trains", "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep only(elsewhere.imported_recipe());
     CHECK(only.deft("debug-state").exit_code == kExitUsage);

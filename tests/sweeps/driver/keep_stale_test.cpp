@@ -185,7 +185,7 @@ TEST_CASE("A result that is there already is taken, and none is kept in its plac
     }
 }
 
-TEST_CASE("Of cases that the run is not about nothing is said, and they are planned as the others") {
+TEST_CASE("Recipes that the run leaves out get no note, and are planned as the others") {
     Measured measured;
     measured.write_corpus("b");
     measured.not_asked_for = "plain";

@@ -213,7 +213,7 @@ TEST_CASE("After its database is lost, a sweep is trained again from its start")
     CHECK(sweep.value("SELECT resume_step FROM attempt") == "0");
 }
 
-TEST_CASE("A trial whose scoring was lost is scored again, and keeps its curve, time and FLOPs") {
+TEST_CASE("A trial whose evaluation was lost is scored again, and keeps its curve, time and FLOPs") {
     const TinySweep sweep(kKilledRecipes);
     REQUIRE(sweep.run({"--only", "plain"}).exit_code == kExitOk);
     const std::string flops = sweep.value("SELECT max(flops) FROM v_curve");

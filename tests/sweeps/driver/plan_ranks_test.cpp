@@ -75,12 +75,12 @@ TEST_CASE("Without a device, or one that states links, a plan of ranks has no se
     CHECK_THAT(of_cores.notes.back(), ContainsSubstring("cpu core states no link"));
 }
 
-TEST_CASE("Ranks that a case cannot have are refused by the name of the case") {
-    CHECK_THAT(refused(3, 1), ContainsSubstring("case dense: the 4 rows of step 1 cannot be divided by 3 ranks"));
-    CHECK_THAT(refused(4, 3), ContainsSubstring("case experts: train.expert_ranks = 3 does not divide 4 ranks"));
+TEST_CASE("Ranks that a recipe cannot have are refused by the name of the recipe") {
+    CHECK_THAT(refused(3, 1), ContainsSubstring("recipe dense: the 4 rows of step 1 cannot be divided by 3 ranks"));
+    CHECK_THAT(refused(4, 3), ContainsSubstring("recipe experts: train.expert_ranks = 3 does not divide 4 ranks"));
     CHECK_THAT(refused(1, 2), ContainsSubstring("train.expert_ranks = 2 does not divide 1 ranks"));
     CHECK_THAT(refused(4, 4, "[[case]]\nname = \"few\"\nmodel.experts = { count = 2, layers = [1] }\n"),
-               ContainsSubstring("case few: 2 experts of a layer cannot be divided among 4 ranks"));
+               ContainsSubstring("recipe few: 2 experts of a layer cannot be divided among 4 ranks"));
     CHECK_THAT(refused(2, 2, "[[case]]\nname = \"dense\"\n"), ContainsSubstring("no case has any"));
 }
 

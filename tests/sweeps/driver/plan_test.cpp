@@ -45,7 +45,7 @@ std::string wrong_slots(const std::string& resources) {
 
 }  // namespace
 
-TEST_CASE("A plan names the cases whose micro-batches do not divide their batches", "[surroundings]") {
+TEST_CASE("A plan names the recipes whose micro-batches do not divide their batches", "[surroundings]") {
     const auto notes = [](const std::string& more) {
         std::string all;
         for (const std::string& note : small_plan(more).notes) all += note + "\n";

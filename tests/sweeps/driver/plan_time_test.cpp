@@ -275,7 +275,7 @@ TEST_CASE("A share of the peak that cannot be is not fitted", "[surroundings]") 
     check_no_hours(weak, "which would take 1.1 times the devices' peak");
     Spec odd = paper_spec("moe_throughput");
     odd.device->devices = 96;
-    check_no_hours(odd, "on 96 A100-80GB case dense cannot be trained");
+    check_no_hours(odd, "on 96 A100-80GB recipe dense cannot be trained");
 }
 
 TEST_CASE("What a share is fitted in is a published table, and of a share that is fitted", "[surroundings]") {

@@ -139,7 +139,7 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep two(kValidatedOften), one(kValidatedOften);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
-    CHECK(two.says("1 slot of 2 ranks of 1 thread"));
+    CHECK(two.says("1 worker of 2 ranks of 1 thread"));
     REQUIRE(one.run().exit_code == kExitOk);
     for (const char* sql :
          {"SELECT loss FROM v_curve ORDER BY step", "SELECT value FROM evaluation ORDER BY score_key, id"}) {
@@ -331,7 +331,7 @@ TEST_CASE("Ranks that cannot train a sweep are refused before anything starts", 
     const TinySweep sweep(kValidatedOften);
     const Ran uneven = sweep.run({"--ranks", "3"});
     CHECK(uneven.exit_code == kExitUsage);
-    CHECK_THAT(uneven.err, ContainsSubstring("case both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
+    CHECK_THAT(uneven.err, ContainsSubstring("recipe both: the 4 rows of step 1 cannot be divided by 3 ranks") &&
                                ContainsSubstring("train.batch_size"));
     const Ran absent = sweep.run(kTwoRanks, [] { ::setenv("PATH", "/nonexistent", 1); });
     CHECK(absent.exit_code != kExitOk);

@@ -82,7 +82,7 @@ TEST_CASE("What is logged and kept is in no hash, and what is asked names two pl
     CHECK(trainings(sweep) == "2");
 }
 
-TEST_CASE("A scoring that is killed or stopped keeps the tasks that it ended, and none is scored twice", "[long]") {
+TEST_CASE("An evaluation that is killed or stopped keeps the tasks that it ended, and none is scored twice", "[long]") {
     const TinySweep undisturbed(kPlain);
     const std::vector<std::string> slow = {"--set", "eval.documents=3000", kMoreTasks[0], kMoreTasks[1]};
     REQUIRE(undisturbed.run(slow).exit_code == kExitOk);
@@ -212,7 +212,7 @@ TEST_CASE("deft eval --store refuses what is half trained, and puts in order wha
     CHECK(sweep.deft("eval", {root, "--root", root, "--store"}).exit_code == kExitUsage);
 }
 
-TEST_CASE("A damaged checkpoint fails its scoring, and --retrain trains it again") {
+TEST_CASE("A damaged checkpoint fails its evaluation, and --retrain trains it again") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const auto model = sweep.root / sweep.value("SELECT path FROM artifact WHERE kind = 'checkpoint'");

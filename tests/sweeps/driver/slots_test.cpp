@@ -92,8 +92,8 @@ TEST_CASE("GPUs are counted, and shared") {
     CHECK(shape_of(slots("cpu:1")[0], 4).devices == 4);
     CHECK_THROWS_WITH(slots("gpu:3"), ContainsSubstring("need 3 GPUs, and 2 can be used here"));
     CHECK_THROWS_WITH(slots("gpu", {}), ContainsSubstring("none is here"));
-    CHECK(describe_slots(shared, 1) == "6 slots on Small, 3 a card");
-    CHECK(describe_slots(slots("cpu:1"), 2) == "1 slot of 2 threads");
+    CHECK(describe_slots(shared, 1) == "6 workers on Small, 3 a card");
+    CHECK(describe_slots(slots("cpu:1"), 2) == "1 worker of 2 threads");
 }
 
 TEST_CASE("a slot of several ranks on the CPU takes the cores of all") {
@@ -106,7 +106,7 @@ TEST_CASE("a slot of several ranks on the CPU takes the cores of all") {
     CHECK(shape_of(two[0], 4).devices == 12);
     CHECK(shape_of(two[0], 4).ranks == 3);
     CHECK(devices_a_trial(two[0], 4) == 12);
-    CHECK(describe_slots(two, 4) == "2 slots of 3 ranks of 4 threads");
+    CHECK(describe_slots(two, 4) == "2 workers of 3 ranks of 4 threads");
     CHECK(of_ranks("cpu:1", 2, 1, kTwo)[0].gpu_uuids.empty());
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a slot of several ranks on GPUs has a card for each, and pays for all
     CHECK(shape_of(one[0], 4).devices == 2);
     CHECK(shape_of(one[0], 4).ranks == 2);
     CHECK(devices_a_trial(one[0], 4) == 2);
-    CHECK(describe_slots(one, 4) == "1 slot of 2 ranks on NVIDIA H200");
+    CHECK(describe_slots(one, 4) == "1 worker of 2 ranks on NVIDIA H200");
 
     const auto shared = of_ranks("gpu:4/2", 2, 1, equal_gpus(5));
     REQUIRE(shared.size() == 4);
@@ -131,7 +131,7 @@ TEST_CASE("a slot of several ranks on GPUs has a card for each, and pays for all
     CHECK(shared[0].memory_bytes == (std::int64_t{4} << 30) - (std::int64_t{768} << 20));
     CHECK(shape_of(shared[0], 1).trials_per_device == 2);
     CHECK(devices_a_trial(shared[0], 1) == 1);
-    CHECK(describe_slots(shared, 1) == "4 slots of 2 ranks on NVIDIA H200, 2 a card");
+    CHECK(describe_slots(shared, 1) == "4 workers of 2 ranks on NVIDIA H200, 2 a card");
 
     // No rank may plan more than the smallest card has.
     CHECK(of_ranks("gpu", 2, 1, kTwo)[0].memory_bytes == slots("gpu:1")[0].memory_bytes);
@@ -197,7 +197,7 @@ TEST_CASE("of several ranks each has to fit its card") {
     CHECK(planned_in(on_cpu, plain).all == 3 * experiments::planned_bytes(plain.config, engine::Device::cpu).all);
     plain.config.train.expert_ranks = 2;
     CHECK_THROWS_WITH(planned_in(on_cpu, plain),
-                      ContainsSubstring("case baseline: train.expert_ranks = 2 does not divide 3 ranks"));
+                      ContainsSubstring("recipe baseline: train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
 TEST_CASE("ranks share the cores that a trial would have") {
@@ -223,14 +223,14 @@ TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
     CHECK(fits(large, two[1]));
     CHECK(fits(large, slots("cpu:1")[0]));
     CHECK_THROWS_WITH(require_fit(large, {two[0]}),
-                      ContainsSubstring("case baseline plans") && ContainsSubstring("train.micro_batch_size"));
+                      ContainsSubstring("recipe baseline plans") && ContainsSubstring("train.micro_batch_size"));
 }
 
-TEST_CASE("a dtype that the slots lack is refused with the case's name") {
+TEST_CASE("a dtype that the workers lack is refused with the recipe's name") {
     Trial trial = trial_of(64, 8);
     trial.config.train.dtype = "bf16";
     CHECK_THROWS_WITH(require_fit(trial, slots("cpu:1")),
-                      ContainsSubstring("case baseline: the cpu backend has no bf16"));
+                      ContainsSubstring("recipe baseline: the cpu backend has no bf16"));
 }
 
 TEST_CASE("where nobody says how many threads: one each side by side, all where trials are too few or memory is") {

@@ -83,7 +83,7 @@ TEST_CASE("What starts from a trial that failed is blocked, directly or not, and
     CHECK(sweep.row(3).state == "ok");
 }
 
-TEST_CASE("A training that two cases share and that fails is not tried for each of them") {
+TEST_CASE("A training that two recipes share and that fails is not tried for each of them") {
     FakeSweep sweep({"nan-a", "nan-b", "ok-of-a", "ok-of-b"});
     sweep.trials[1].config_hash = sweep.trials[0].config_hash;
     sweep.trials[2].parent = 0;
@@ -103,7 +103,7 @@ TEST_CASE("A crash that is mended by another try blocks nothing") {
     CHECK(summary.exit_code == kExitOk);
 }
 
-TEST_CASE("Three stages of four cases give the same bits after twenty kills as in a calm run", "[long]") {
+TEST_CASE("Three stages of four recipes give the same bits after twenty kills as in a calm run", "[long]") {
     const TinySweep calm(kThreeStages, "[1, 2]");
     const Ran first = calm.run({"--slots", "cpu:2"});
     INFO(first.err);
@@ -177,7 +177,7 @@ name = "plain"
                                                                               " m.stage = 'pretrain'")));
     // One header, and a row for each stage.
     const std::string csv = sweep.deft("report", {"tiny", "--format", "csv", "--root", sweep.root.string()}).out;
-    CHECK(csv.starts_with("stage,case,"));
+    CHECK(csv.starts_with("stage,recipe,"));
     CHECK_THAT(csv, ContainsSubstring("\npretrain,plain,") && ContainsSubstring("\nfinetune,plain,"));
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
     const std::string page = read_file(sweep.root / "reports" / "tiny.html");

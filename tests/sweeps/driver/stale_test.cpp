@@ -190,7 +190,7 @@ TEST_CASE("A corpus edited by a byte makes its rows stale; its new trainings tak
     const auto [titles, reason] = marked(sweep.report("json"));
     CHECK_THAT(reason, ContainsSubstring("data: the training data has changed"));
     CHECK(titles.size() == 16);
-    CHECK(titles.front() == "case");
+    CHECK(titles.front() == "recipe");
     const std::string before = sweep.report("json");
     // Neither the results nor their staleness need the sweep's file.
     std::filesystem::rename(sweep.file, sweep.folder.path / "away.toml");

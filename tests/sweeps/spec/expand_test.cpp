@@ -42,7 +42,7 @@ std::string wrong_trials(const std::string& text, const SpecOptions& options = {
 
 }  // namespace
 
-TEST_CASE("Points come case by case, axis by axis, seed by seed") {
+TEST_CASE("Trials come recipe by recipe, axis by axis, seed by seed") {
     const Loaded loaded(kSweepHead + kTwoRecipes +
                         "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.5]\n\"train.batch_size\" = [4, 8]\n");
     const std::vector<Trial>& trials = loaded.trials;
@@ -130,7 +130,7 @@ TEST_CASE("Two zips multiply, and the points of a list go together") {
                                             "0.8 0.98 | 8 0.2", "0.9 0.99 | 8 0.2", "0.95 0.999 | 8 0.2"});
 }
 
-TEST_CASE("What means nothing for a case is left out of what goes together, and equal places are one") {
+TEST_CASE("A zipped key without effect on a recipe is left out, and equal places are one") {
     const Loaded loaded(kSweepHead + kTwoRecipes +
                         "[[axes.zip]]\n\"train.budget_fraction\" = [1.0, 0.5, 0.5]\n"
                         "\"curriculum.seqtru.duration\" = [0.5, 0.25, 0.75]\n");
@@ -180,9 +180,9 @@ TEST_CASE("A place that switches a curriculum and one of its metrics on has the 
               {{"curriculum.enabled", true}, {"curriculum.seqtru.enabled", true}, {"curriculum.seqtru.min", 16}}});
 }
 
-TEST_CASE("An axis that means nothing for any case is refused") {
+TEST_CASE("An axis without effect on any recipe is refused") {
     CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes + "[axes.grid]\n\"random_ltd.min\" = [8, 16]\n"),
-               ContainsSubstring("s.toml:22:20: axis random_ltd.min means nothing for any case"));
+               ContainsSubstring("s.toml:22:20: axis random_ltd.min has no effect on any recipe"));
     CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes +
                             "[[axes.zip]]\n\"train.batch_size\" = [4, 8]\n"
                             "\"curriculum.voc.duration\" = [0.5, 0.25]\n"),
@@ -259,7 +259,7 @@ TEST_CASE("A sweep of a billion points is refused before any is made") {
                          ContainsSubstring("s.toml:22:"));
 }
 
-TEST_CASE("Overrides lie over defaults and cases") {
+TEST_CASE("Overrides lie over defaults and recipes") {
     SpecOptions options;
     options.overrides = {"train.learning_rate=0.25", "curriculum.seqtru.min=16"};
     const Loaded loaded(kSweepHead + kTwoRecipes + "[case.train]\nlearning_rate = 0.5\n", options);
@@ -270,12 +270,12 @@ TEST_CASE("Overrides lie over defaults and cases") {
         if (trial.config.curriculum) CHECK(trial.config.curriculum->find("seqtru")->growth.min == 16);
     }
     options.overrides = {"random_ltd.min=8"};
-    CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes, options), ContainsSubstring("no case of x has [random_ltd]"));
+    CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes, options), ContainsSubstring("no recipe of x has [random_ltd]"));
     options.overrides = {"train.learning_rte=1"};
     CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes, options), ContainsSubstring("did you mean learning_rate?"));
 }
 
-TEST_CASE("Excludes on an axis that a case lacks leave that case alone") {
+TEST_CASE("Excludes on an axis that a recipe lacks leave that recipe alone") {
     const Loaded loaded(kSweepHead + kTwoRecipes +
                         "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n"
                         "[[exclude]]\n\"curriculum.seqtru.duration\" = 0.5\n");
@@ -312,7 +312,7 @@ TEST_CASE("Cases of other files or tokenizers have data of their own") {
     CHECK(all.size() == 3);
 }
 
-TEST_CASE("A technique's axis multiplies only the cases that have it") {
+TEST_CASE("A technique's axis multiplies only the recipes that have it") {
     const Loaded loaded(kSweepHead + kTwoRecipes + "[axes.grid]\n\"curriculum.seqtru.duration\" = [0.25, 0.5]\n");
     CHECK(loaded.trials.size() == 6);
     CHECK(loaded.trials[0].axes.empty());
@@ -320,7 +320,7 @@ TEST_CASE("A technique's axis multiplies only the cases that have it") {
     CHECK(loaded.trials[2].config.curriculum->find("seqtru")->growth.duration == 0.25);
 }
 
-TEST_CASE("A metric's axis and override concern the cases that have it on") {
+TEST_CASE("A metric's axis and override concern the recipes that have it on") {
     const std::string text =
         kSweepHead +
         "[defaults.curriculum]\nenabled = false\n[defaults.curriculum.seqtru]\nenabled = false\n"
@@ -378,7 +378,7 @@ TEST_CASE("a preset stands for the whole model below it, whatever laid it there"
     CHECK(model_of(by_scale, 0).width == 256);
 }
 
-TEST_CASE("a case with another optimizer or decay drops the keys of that below, and no other") {
+TEST_CASE("a recipe with another optimizer or decay drops the keys of that below, and no other") {
     const std::string head =
         kSweepHead +
         "optimizer = \"adamw\"\nbeta2 = 0.999\nweight_decay = 0.01\ndecay = \"step\"\ndecay_factor = 4.0\n";

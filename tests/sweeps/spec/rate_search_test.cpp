@@ -88,7 +88,7 @@ TEST_CASE("Other rates are another sweep, and the search by itself is a third") 
     CHECK(load_searched(kSearchedHead + kSearchedRecipes).sha256 != spec.sha256);
 }
 
-TEST_CASE("A stage's rate is searched where cases share its trainings, and later stages keep theirs") {
+TEST_CASE("A stage's rate is searched where recipes share its trainings, and later stages keep theirs") {
     const std::string stages =
         "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\n[stage.finetune.train]\nlearning_rate = 1e-4\n"
         "[search]\nlearning_rate = [1e-3, 2e-3]\n";

@@ -37,7 +37,7 @@ std::vector<std::string> chosen(const std::vector<Trial>& trials, const std::vec
 
 }  // namespace
 
-TEST_CASE("What is named by --only: it takes cases, rows and trials, and what those start from") {
+TEST_CASE("--only takes recipes, rows and trials, and those that they start from") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
     const std::vector<Trial> trials = expand(spec);
@@ -60,7 +60,7 @@ TEST_CASE("What is named by --only: it refuses what means none of the trials") {
         return test::refusal(ErrorKind::usage, [&] { require_selected(spec, trials, {"a", name}); });
     };
     CHECK_THAT(refused("a:finetun/2"), ContainsSubstring("did you mean a:finetune/2?"));
-    CHECK_THAT(refused("a:finetune/3"), ContainsSubstring("no case, row or trial a:finetune/3"));
+    CHECK_THAT(refused("a:finetune/3"), ContainsSubstring("no recipe, row or trial a:finetune/3"));
     CHECK_THAT(refused(""), ContainsSubstring("help: "));
     require_selected(spec, trials, {"a", "a+b:pretrain", "a:finetune/2"});
     // Before there are trials, a recipe is all that can be known.
@@ -68,7 +68,7 @@ TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     for (const char* name : {"c", "ax", "c:pretrain/1"}) {
         INFO(name);
         CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selectable(spec, {name}); }),
-                   ContainsSubstring("no case"));
+                   ContainsSubstring("no recipe"));
     }
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("What a sweep must have") {
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1, 1]\n[[case]]\nname = \"a\"\n"),
                ContainsSubstring("a seed is there twice"));
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [-1]\n[[case]]\nname = \"a\"\n"), ContainsSubstring("negative"));
-    CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1]\n"), ContainsSubstring("has no cases"));
+    CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1]\n"), ContainsSubstring("has no recipes"));
     CHECK_THAT(wrong_spec("name = \"X y\"\nseeds = [1]\n[[case]]\nname = \"a\"\n"),
                ContainsSubstring("s.toml:1:8: the sweep's name 'X y'"));
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1]\n[[case]]\nlabel = \"a\"\n"),
@@ -75,12 +75,12 @@ TEST_CASE("What a sweep must have") {
 
 TEST_CASE("Cases have names of their own, and what refers to them must exist") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[[case]]\nname = \"baseline\"\n"),
-               ContainsSubstring("s.toml:6:8: case baseline is there twice, first at s.toml:3:1"));
+               ContainsSubstring("s.toml:6:8: recipe baseline is there twice, first at s.toml:3:1"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec),
-               ContainsSubstring("s.toml:1:12: the baseline basline is not a case"));
+               ContainsSubstring("s.toml:1:12: the baseline basline is not a recipe"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec), ContainsSubstring("did you mean baseline?"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[[exclude]]\ncase = \"baselin\"\n"),
-               ContainsSubstring("s.toml:6:8: no case is named baselin"));
+               ContainsSubstring("s.toml:6:8: no recipe is named baselin"));
     const Spec spec = load(kSmallSpec);
     require_recipes(spec, {"baseline"});
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_recipes(spec, {"baselien"}); }),
@@ -155,13 +155,13 @@ TEST_CASE("A [[case]] of a file that extends another edits the case of its name 
         test::refusal([&] {
             load_child("[[case]]\nname = \"plain\"\nenabled = false\n[[case]]\nname = \"ltd\"\nenabled = false\n");
         }),
-        ContainsSubstring("no case of this sweep is enabled"));
+        ContainsSubstring("no recipe of this sweep is enabled"));
     CHECK_THAT(test::refusal([&] { load_child("[[case]]\nname = \"ltd\"\n[[case]]\nname = \"ltd\"\n"); }),
-               ContainsSubstring("case ltd is there twice"));
+               ContainsSubstring("recipe ltd is there twice"));
     CHECK(load_child("").notes.empty());
 }
 
-TEST_CASE("A list of tables that replaces an inherited one, or leaves out a case, is noted") {
+TEST_CASE("A list of tables that replaces an inherited one, or leaves out a recipe, is noted") {
     const test::Folder folder;
     const std::string axis = "[axes.grid]\n\"train.batch_size\" = [4, 8]\n";
     folder.write("base.toml", kSmallSpec + axis + "[[exclude]]\n\"train.batch_size\" = 4\n");
@@ -184,7 +184,7 @@ TEST_CASE("A list of tables that replaces an inherited one, or leaves out a case
                                  "[[scale.proxy.case]]\nname = \"baseline\"\n",
                              proxy);
     REQUIRE(scaled.notes.size() == 1);
-    CHECK(scaled.notes[0] == "Scale proxy lists its own cases, without ltd.");
+    CHECK(scaled.notes[0] == "Scale proxy lists its own recipes, without ltd.");
 }
 
 TEST_CASE("A scale lays itself over the whole sweep") {

@@ -74,7 +74,7 @@ TEST_CASE("Every case passes through every stage, and a trial stands behind the 
     CHECK(staged.find("late:finetune/1").config.token_dropping);
 }
 
-TEST_CASE("What cases share of a stage is one training, and what starts from different weights is not") {
+TEST_CASE("Recipes that share a stage train it once, and stages from different weights are separate") {
     const Staged staged(kStagedHead + kChain + kCases);
     CHECK(staged.find("plain:pretrain/1").config_hash == staged.find("late:pretrain/1").config_hash);
     CHECK(staged.find("plain:pretrain/1").config_hash != staged.find("ltd:pretrain/1").config_hash);
@@ -144,7 +144,7 @@ TEST_CASE("An override of an axis in one stage is laid over the others too, unle
     CHECK(one.trials[2].config.train.batch_size == 2);
 }
 
-TEST_CASE("A case is left out of one stage, and so is what would start from it") {
+TEST_CASE("A recipe is left out of one stage, with the trials that would start from it") {
     const Staged late(kStagedHead + kChain + kCases + "[[exclude]]\nstage = \"finetune\"\ncase = \"ltd\"\n");
     CHECK(late.trials.size() == 10);
     CHECK(late.find("ltd:pretrain/1").parent == std::nullopt);
