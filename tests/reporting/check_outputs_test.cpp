@@ -68,7 +68,7 @@ std::vector<std::string> lines(const std::string& text) {
     return out;
 }
 
-// What Python's parser, which is not ours, reads back: a line a test case, and the counts of the suite.
+// Python's independent parser reads the file back: one line per test case, and the counts of the suite.
 std::string read_back(const std::string& xml) {
     const test::TemporaryFolder folder;
     const std::filesystem::path file = folder / "junit.xml";

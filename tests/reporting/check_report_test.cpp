@@ -21,7 +21,7 @@ int code_of(const std::vector<Outcome>& outcomes, bool strict = false) {
 
 }  // namespace
 
-TEST_CASE("a gate's exit code tells worse from broken, unclear and unmeasured") {
+TEST_CASE("a gate's exit code distinguishes worse, broken, unclear and unmeasured") {
     CHECK(code_of({Outcome::same, Outcome::better}) == kExitOk);
     CHECK(code_of({Outcome::same, Outcome::worse, Outcome::unclear}) == kExitWorse);
     CHECK(code_of({Outcome::worse, Outcome::broken}) == kExitFailed);

@@ -135,25 +135,25 @@ TEST_CASE("a comparison as it is printed") {
     CHECK(render_terminal(comparison_table(sweep, {}), 80) ==
           "Sweep tiny\n"
           "\n"
-          "                          input     unique    layer-avg\n"
-          "case  seeds  steps       tokens     tokens       tokens\n"
-          "───────────────────────────────────────────────────────\n"
-          "base      1    200  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
+          "                            input     unique    layer-avg\n"
+          "recipe  seeds  steps       tokens     tokens       tokens\n"
+          "─────────────────────────────────────────────────────────\n"
+          "base        1    200  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"
           "\n"
-          "                         train  tokens\n"
-          "case        FLOPs         time   per s             cost\n"
-          "───────────────────────────────────────────────────────\n"
-          "base  10.0G 1.00x  1.00s 1.00x   1.00k  $0.000014 1.00x\n"
+          "                           train  tokens\n"
+          "recipe        FLOPs         time   per s             cost\n"
+          "─────────────────────────────────────────────────────────\n"
+          "base    10.0G 1.00x  1.00s 1.00x   1.00k  $0.000014 1.00x\n"
           "\n"
-          "          questions\n"
-          "              acc ↑\n"
-          "case  (chance 0.25)\n"
-          "───────────────────\n"
-          "base          0.500\n"
+          "            questions\n"
+          "                acc ↑\n"
+          "recipe  (chance 0.25)\n"
+          "─────────────────────\n"
+          "base            0.500\n"
           "\n"
           "Seeds: 1 a row. No verdict: a verdict needs three seeds.\n"
           "Values: means over finished seeds, ± their sample standard deviation. 1.00x: as\n"
-          "  much as case base.\n"
+          "  much as recipe base.\n"
           "Scale: as written, up to 1.00k input tokens. Results at so small a scale say\n"
           "  nothing by themselves about the models of the papers.\n"
           "Measured: at least 200 steps, full length unknown for some trials; unigram\n"
@@ -164,7 +164,7 @@ TEST_CASE("a comparison as it is printed") {
           "Data: corpus (sha256 d5d5d5d5d5d5).\n");
 }
 
-TEST_CASE("scores stand in order of weight, under short titles") {
+TEST_CASE("scores come in order of weight, under short titles") {
     SweepResults sweep;
     sweep.name = "s";
     sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3, 0.5)};
@@ -347,7 +347,7 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
           std::vector<std::string>{"train.learning_rate goes with the budget: 0.002 at 50%, 0.001 at 100%."});
     CHECK_THAT(render_terminal(comparison_table(sweep, {}), 0),
                ContainsSubstring("train.learning_rate goes with the budget") && !ContainsSubstring("learning_rate="));
-    // Where a rate stands at two budgets, or two rates at one, the rate tells rows apart.
+    // A rate distinguishes rows where two budgets share one, or one budget has two.
     const SweepResults grid =
         a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
                     trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),

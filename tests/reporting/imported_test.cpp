@@ -75,7 +75,7 @@ TEST_CASE("an imported row has what is stated of it, marked, and neither seeds n
     CHECK_THAT(notes_of(table), !ContainsSubstring("no price") && !ContainsSubstring("unknown for some"));
 }
 
-TEST_CASE("the mark of what is stated stands in every format") {
+TEST_CASE("every format marks stated values") {
     const Table table = comparison_table(imported_beside_trained(), {});
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("9.00G ‡"));
     CHECK_THAT(render_markdown(table), ContainsSubstring("9.00G ‡"));

@@ -134,7 +134,7 @@ TEST_CASE("the unigram entropy has no column of its own") {
     CHECK_THAT(all_notes(table), ContainsSubstring("at least 10% below the unigram entropy.\n"));
 }
 
-TEST_CASE("below the table stands which weights were scored, and how many prompts did not fit") {
+TEST_CASE("notes below the table say which weights were scored, and how many prompts did not fit") {
     std::vector<TrialRow> trials;
     for (const std::int64_t seed : {1, 2}) {
         TrialRow trial = a_finished_trial("plain", "{}", seed, 3);

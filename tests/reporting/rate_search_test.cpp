@@ -1,4 +1,4 @@
-// The search of the learning rate as it was stored: which rate is the best, and how it is told.
+// The search of the learning rate as it was stored: which rate is the best, and how it is reported.
 
 #include "reporting/rate_search.h"
 
@@ -73,7 +73,7 @@ TEST_CASE("Of each row the rate with the best mean over seeds is taken") {
     CHECK(rows[1].is_at_end());
 }
 
-TEST_CASE("Rates ascend in whatever order trials stand, and of equal ones the smaller is taken") {
+TEST_CASE("Rates ascend whatever the order of trials, and the smaller of two equally good ones is taken") {
     std::vector<TrialRow> trials = {searched("plain", 1, 4e-3, 8, 2.5), searched("plain", 1, 1e-3, 8, 2.5),
                                     searched("plain", 1, 2e-3, 8, 2.6)};
     const std::vector<SearchedRow> rows = searched_rows(trials);
@@ -150,7 +150,7 @@ TEST_CASE("The table of a search shows every rate, the best, and what it took") 
     CHECK(!rate_search_table(sweep_with({})));
 }
 
-TEST_CASE("What several rows share of a search is paid once, and without a price there is no sum") {
+TEST_CASE("Rows that share a search pay for it once, and a search without a price has no sum") {
     std::vector<TrialRow> trials = whole_search();
     for (std::size_t i = 6; i < 12; ++i) trials[i].config_hash = trials[i - 6].config_hash;
     trials[1].usd.reset();
@@ -166,7 +166,7 @@ TEST_CASE("What several rows share of a search is paid once, and without a price
     CHECK(wider->rows[0][4].text == "5.000");
 }
 
-TEST_CASE("Beside verdicts the cases at the end of their list are told") {
+TEST_CASE("Verdicts name the recipes whose rate is at the end of its list") {
     const SweepResults sweep = sweep_with(whole_search());
     CHECK(rate_at_end_note(sweep, {"plain"}).empty());
     CHECK_THAT(rate_at_end_note(sweep, {"plain", "ltd"}), ContainsSubstring("ltd[budget_fraction=0.5]"));

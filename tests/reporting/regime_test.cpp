@@ -8,7 +8,7 @@
 using namespace deft;
 using namespace deft::reporting;
 
-TEST_CASE("the regime of a run stands beside the published one") {
+TEST_CASE("the regime of a run is printed beside the published one") {
     const auto notes = regime_notes("base", {1e6, 30e6, 4400, 2.5}, Regime{1.3e9, 300e9, 286102, 1});
     REQUIRE(notes.size() == 1);
     CHECK(notes[0] ==
@@ -25,7 +25,7 @@ TEST_CASE("below twenty tokens a parameter there is a warning") {
     CHECK(regime_notes("base", {0, 1e6, 10, 1}, std::nullopt).empty());
 }
 
-TEST_CASE("a table tells the regime of its baseline at the largest budget, by the parameters that a token meets") {
+TEST_CASE("a table prints the regime of its baseline at the largest budget, by active parameters") {
     std::vector<results_db::TrialRow> trials;
     for (const char* axes :
          {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})", R"({"train.budget_fraction": 1})"}) {

@@ -84,7 +84,7 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
     CHECK(table.rows[3][alpha] == Cell("-"));
     CHECK(value(2, beta) == 0.75);
     CHECK(table.rows[0][beta] == Cell("-"));
-    // What only the second has stands right of what it follows there.
+    // A column that only the second has comes right of the one that it follows there.
     CHECK(loss < beta);
     CHECK(beta < alpha);
     // The CSV of it has one header, and nothing but a field in the place of what a stage has not.
@@ -96,7 +96,7 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
     CHECK(comparison_of_stages(sweep, {}).columns[0].title == "recipe");
 }
 
-TEST_CASE("A published table of one stage stands beside that stage alone, and any other beside those that pretrain") {
+TEST_CASE("A published table of one stage is printed beside that stage, and any other beside those that pretrain") {
     results_db::SweepResults sweep;
     sweep.trials = {trial_in("pretrain", "1", 0), trial_in("finetune", "1", 1)};
     sweep.trials[1].config_json = R"({"start": {"trial": "a", "variant": "b"}})";

@@ -1,4 +1,4 @@
-// What is stale of a sweep, and how every format says so.
+// Stale values of a sweep, and how every format marks them.
 
 #include "reporting/stale.h"
 
@@ -30,7 +30,7 @@ ScoreRow a_keyed_score(const char* task, const char* key, std::int64_t shots = 0
     return row;
 }
 
-// Of epoch 3, its data, a column and a model to start from; scored by two tasks and validated.
+// A trial of epoch 3 with its data, a column and a model to start from; scored by two tasks and validated.
 TrialRow a_trial(const char* recipe, std::int64_t seed) {
     TrialRow trial = a_finished_trial(recipe, "{}", seed, 1.0);
     trial.config_json =
@@ -129,7 +129,7 @@ TEST_CASE("A task that has changed marks its cells alone, in every format") {
     }
 }
 
-TEST_CASE("What of a task has changed is told as far as it was stored") {
+TEST_CASE("Changes of a task are reported as far as they were stored") {
     SweepResults sweep = two_rows();
     Current now = as_measured(sweep);
     const auto reason = [&](const TaskNow& task, const char* definition, std::int64_t version) {
@@ -225,7 +225,7 @@ TEST_CASE("What nobody can look at is not stale, and is said") {
     CHECK_THAT(notes, ContainsSubstring("Not known whether stale: plain: the training data: corpus.txt is missing.\n"));
     CHECK_THAT(notes, ContainsSubstring("Not known whether stale: other: its result epoch is not stored.\n"));
     CHECK_THAT(notes, ContainsSubstring("Not known whether stale: rte of other: unknown task.\n"));
-    CHECK_THAT(notes, !ContainsSubstring("To measure anew"));
+    CHECK_THAT(notes, !ContainsSubstring("To measure stale results again"));
     mark_stale(sweep, now);
     const Table listed = stale_table(sweep, "deft run x.toml");
     CHECK(listed.rows.empty());

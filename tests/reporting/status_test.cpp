@@ -1,4 +1,4 @@
-// What `deft show` and `deft status` say.
+// The output of `deft show` and `deft status`.
 
 #include "reporting/status.h"
 
@@ -67,7 +67,7 @@ TEST_CASE("a trial shows when it ran, each attempt's part of its cost, and the l
     CHECK_THAT(text, ContainsSubstring("libraries               libc glibc 2.36, oneDNN 2.6.3\n"));
 }
 
-TEST_CASE("what --set changed stands in every caption, and names the run") {
+TEST_CASE("every caption shows what --set changed, which names the run") {
     const results_db::SweepResults sweep = changed_sweep();
     const std::string named = "Sweep quick@0123456789ab with train.learning_rate=0.002";
     CHECK(comparison_table(sweep, {"base", "smoke", "A title", ""}).caption == named + ": A title");

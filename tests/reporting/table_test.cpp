@@ -66,7 +66,7 @@ TEST_CASE("columns that do not fit go on in a second block") {
     CHECK(render_terminal(table, 23).find("case     loss ↓  tokens\n") != std::string::npos);
 }
 
-TEST_CASE("titles of several lines stand on the rule, and groups of columns stay together") {
+TEST_CASE("titles of several lines end at the rule, and groups of columns stay together") {
     const Table table{"",
                       {{"case", Align::left},
                        {"budget"},

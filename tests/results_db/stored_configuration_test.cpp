@@ -35,7 +35,7 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
              Change{"seed in the configuration", "config_json = replace(config_json, '\"seed\":1', '\"seed\":7')",
                     "its seed is 1, and its configuration has 7"},
              Change{"hash", "config_hash = substr(config_hash, 1, 60) || '0000'", "its configuration hash is "},
-             Change{"variant", "variant_hash = upper(variant_hash)", "its variant hash is "},
+             Change{"variant", "variant_hash = upper(variant_hash)", "its row hash is "},
          }) {
         INFO(change_of.name);
         const MeasuredSweep measured;

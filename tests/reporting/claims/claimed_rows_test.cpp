@@ -145,7 +145,7 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
 
-TEST_CASE("Beside a verdict stands that the best learning rate of one of its rows is at the end of its list") {
+TEST_CASE("A verdict notes that the best learning rate of one of its rows is at the end of its list") {
     SweepResults sweep = sweep_with({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
     const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
     const auto text = [&] { return check_claims(table, sweep, {}).front().judged.finding.text; };

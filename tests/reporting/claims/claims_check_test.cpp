@@ -43,7 +43,7 @@ TEST_CASE("no worse, better, equal and best: bounds against margins") {
     CHECK(outcome(best, quiet_rows(2, 2.5, 2.004, 2.1)) == Outcome::holds);
     CHECK(outcome(best, quiet_rows(2.1, 2.5, 2.006, 2)) == Outcome::unclear);
     CHECK(outcome(best, quiet_rows(2.1, 2.5, 2.06, 2)) == Outcome::fails);
-    // What is better higher turns round.
+    // The direction turns round for a measure that is better higher.
     Claim higher = no_worse;
     higher.proxy.better = "higher";
     CHECK(outcome(higher, quiet_rows(2, 2.5, 1.9, 1.994)) == Outcome::unclear);
@@ -95,13 +95,13 @@ TEST_CASE("best of a column is refuted by any other row, and its bound is one of
     // Two ahead of it, of which the nearer takes longer.
     CHECK_THAT(judged(best, sweep_with(quiet_rows(1.97, 2.5, 2.0, 1.975))).text,
                ContainsSubstring("; 8 more seeds of each row would settle it"));
-    // All others behind: until the last of them is.
+    // The claim holds once the last of the others is worse.
     CHECK_THAT(judged(best, sweep_with(quiet_rows(2, 2.5, 2.01, 2.0))).text,
                ContainsSubstring("; 4 more seeds of each row would settle it"));
     CHECK_THAT(judged(best, sweep_with(quiet_rows(2, 2.5, 2.0199, 2.0))).text, ContainsSubstring("no number of seeds"));
 }
 
-TEST_CASE("the chances that are told are those of the verdict, or of the nearer one") {
+TEST_CASE("the printed chances are those of the verdict, or of the nearer one") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     const auto text = [&](double tech_half) {
         return judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, tech_half))).text;
@@ -138,7 +138,7 @@ TEST_CASE("ratios are judged by logarithms") {
 
 // Logarithms of time spread by 0.223 in two of four rows: the pooled variance is 0.0249, of these rows 0.0311, the
 // standard error 0.144, and 2.73 of them 0.393: a third less than "at most", and half as much again as "times as fast".
-TEST_CASE("the effect that seeds would show is told as a part of what is claimed") {
+TEST_CASE("the effect that seeds would show is printed as a share of the claimed one") {
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     for (TrialRow& trial : sweep.trials) {
         const bool is_full = trial.axes_json == kFullBudget, is_loud = is_full == (trial.recipe == "base");
@@ -152,7 +152,7 @@ TEST_CASE("the effect that seeds would show is told as a part of what is claimed
     CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("these seeds show 48.1% beyond the claim"));
 }
 
-TEST_CASE("the share of a gap that is closed has an interval, and none where there is no gap") {
+TEST_CASE("the closed share of a gap has an interval, but not without a gap") {
     Claim gap = a_claim(ClaimKind::closes_gap, kTechHalf, kBase, 0.5);
     gap.from = kBaseHalf;
     const CheckFinding closes = judged(gap, sweep_with(quiet_rows(2, 2.5, 1.9, 2.1)));
@@ -191,7 +191,7 @@ TEST_CASE("what cannot be judged says why") {
     CHECK(judged(claim, a_sweep_of({})).outcome == Outcome::missing);
 }
 
-TEST_CASE("a margin that was another one when the claim was judged is told") {
+TEST_CASE("a margin that has changed since the claim was judged is reported") {
     const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
     const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
     const SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
@@ -203,41 +203,41 @@ TEST_CASE("a margin that was another one when the claim was judged is told") {
     CHECK_THAT(check_claims(before, sweep, rows).front().judged.finding.text, !ContainsSubstring("was judged"));
 }
 
-TEST_CASE("a margin that was another one when the sweep first ran is told, judged before or not") {
+TEST_CASE("a margin that has changed since the sweep first ran is reported, judged before or not") {
     const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
     const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
     SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     sweep.created_ms = 1'700'000'000'000;
-    const auto told = [&](const PublishedTable& table, std::span<const results_db::VerdictRow> earlier = {}) {
+    const auto report = [&](const PublishedTable& table, std::span<const results_db::VerdictRow> earlier = {}) {
         return check_claims(table, sweep, earlier).front().judged.finding.text;
     };
-    CHECK_THAT(told(after), !ContainsSubstring("its margin was"));  // nobody knows
+    CHECK_THAT(report(after), !ContainsSubstring("its margin was"));  // nobody knows
     sweep.claims_json = claims_json(before, "proxy");
-    CHECK_THAT(told(after), ContainsSubstring("its margin was 0.01 when the sweep first ran on 2023-11-14"));
-    CHECK_THAT(told(before), !ContainsSubstring("first ran"));
+    CHECK_THAT(report(after), ContainsSubstring("its margin was 0.01 when the sweep first ran on 2023-11-14"));
+    CHECK_THAT(report(before), !ContainsSubstring("first ran"));
     // A later verdict by the changed margin does not hide it.
     std::vector<Judged> later;
     for (const ClaimFinding& one : check_claims(after, sweep, {})) later.push_back(one.judged);
     const auto rows = verdict_rows(later, "uid", rule_json(ClaimRule{}), 1'800'000'000'000);
-    CHECK_THAT(told(after, rows), ContainsSubstring("first ran on 2023-11-14"));
-    // Of what is not judged at a scale nothing is kept.
+    CHECK_THAT(report(after, rows), ContainsSubstring("first ran on 2023-11-14"));
+    // A claim that is not judged at a scale leaves nothing in the record.
     CHECK_THAT(claims_json(before, "proxy"), ContainsSubstring(R"("margin":0.01)"));
     CHECK(claims_json(before, "paper") == R"({"claims":[],"table":"a_table"})");
-    // All that changed is told: a measure too.
+    // Every change is reported, a measure too.
     PublishedTable other = after;
     other.claims[0].proxy.quantity = parse_quantity("task:validation bits_per_byte", {});
     other.claims[0].amount = 7;
-    const std::string all = told(other);
+    const std::string all = report(other);
     CHECK_THAT(all, ContainsSubstring("its margin was 0.01") && ContainsSubstring("its bound was 0.01") &&
                         ContainsSubstring("its measure was \"task:validation loss\""));
     // A claim that came later was not named before anything ran.
     sweep.claims_json = R"({"table":"another","claims":[{"claim":"no_worse","margin":0.5,"amount":0.5}]})";
-    CHECK_THAT(told(after), ContainsSubstring("it was not among the claims when the sweep first ran on 2023-11-14"));
+    CHECK_THAT(report(after), ContainsSubstring("it was not among the claims when the sweep first ran on 2023-11-14"));
     sweep.claims_json = R"({"table":"a_table","claims":[1,{"claim":2}]})";
-    CHECK_THAT(told(after), ContainsSubstring("it was not among the claims"));
+    CHECK_THAT(report(after), ContainsSubstring("it was not among the claims"));
     for (const char* damaged : {"[]", "{}", "nothing", R"({"table":"a_table","claims":[{"claim":"no_worse"}]})"}) {
         sweep.claims_json = damaged;
-        CHECK_THAT(told(after), !ContainsSubstring("first ran"));
+        CHECK_THAT(report(after), !ContainsSubstring("first ran"));
     }
 }
 

@@ -50,7 +50,8 @@ struct Rates {
     double holds = 0, fails = 0;
 };
 
-// Of how many sweeps the claim holds and fails. `trials(tech)`: those of one sweep whose technique is worse by so much.
+// The number of sweeps in which the claim holds and fails. `trials(tech)`: those of one sweep whose technique is worse
+// by that much.
 template <class Trials>
 Rates rates_of(ContrastMethod method, int sweeps, const Trials& trials) {
     const PublishedTable table = a_table(method);
@@ -160,7 +161,7 @@ TEST_CASE(
     }
 }
 
-// Of tables whose two recipes are as far apart as they seem and spread as they seem, the fewest seeds by which half of
+// The fewest seeds by which, in tables whose two recipes differ and spread as they seem to, half of
 // all repetitions settle the claim, against what was forecast from the table. Measured: 399 of 400 forecasts within
 // one.
 TEST_CASE("the count of more seeds that a claim needs is right within one") {

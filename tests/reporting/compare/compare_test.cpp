@@ -15,7 +15,7 @@ using Kind = CompareSide::Kind;
 
 namespace {
 
-// Of three seeds at both budgets, each with a curve of ten steps.
+// Three seeds at both budgets, each with a curve of ten steps.
 struct Swept {
     SweepResults sweep;
     std::vector<Row> rows;
@@ -107,7 +107,7 @@ TEST_CASE("two rows are compared as they are, two recipes budget by budget, two 
     CHECK_THAT(printed(sweeps), ContainsSubstring("Only two has: LTD[budget_fraction=1.0], LTD[budget_fraction=0.5]."));
 }
 
-TEST_CASE("what cannot stand side by side is refused") {
+TEST_CASE("sides that cannot be compared are refused") {
     const Swept swept("one", {"plain", "CL"}), other("two", {"LTD"});
     CHECK_THROWS_WITH(compared(swept.all(), swept.row(0)), ContainsSubstring("one is a sweep and one:plain"));
     CHECK_THROWS_WITH(compared(swept.row(0), other.all()), ContainsSubstring("two is a sweep and one:plain"));
@@ -177,7 +177,7 @@ TEST_CASE("what a comparison rests on is said below it, once") {
                ContainsSubstring("No losses at equal cost: plain[budget_fraction=1.0] has no price"));
 }
 
-TEST_CASE("seconds of two machines are told from seconds of one") {
+TEST_CASE("seconds of two machines are distinguished from seconds of one") {
     Swept swept("one", {"plain", "CL"});
     for (TrialRow& trial : swept.sweep.trials) {
         results_db::AttemptRow attempt;

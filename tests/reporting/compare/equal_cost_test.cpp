@@ -53,7 +53,7 @@ struct Rows {
 
 }  // namespace
 
-// By hand at the last cost: A 4, 5, 6 and B 2, 3, 4: -2, error sqrt(2/3), 4 degrees, t = 2.776445.
+// Computed by hand at the last cost: A 4, 5, 6 and B 2, 3, 4: -2, error sqrt(2/3), 4 degrees, t = 2.776445.
 TEST_CASE("curves are compared at costs that all seeds have, with Welch's interval over the seeds") {
     const std::vector<LossCurve> a = {{{0, 8}, {10, 4}}, {{0, 9}, {10, 5}}, {{1, 9.6}, {10, 6}}},
                                  b = {{{0, 6}, {10, 2}}, {{0, 7}, {10, 3}}, {{0, 8}, {20, 0}}};
@@ -74,7 +74,7 @@ TEST_CASE("curves are compared at costs that all seeds have, with Welch's interv
     CHECK_THROWS_AS(at_equal_cost(a, b, 1), Error);
 }
 
-// By hand: A's mean ends at 4, for which it pays 8 as B's pays sqrt(2 * 8) = 4, halfway in the logarithm.
+// Computed by hand: A's mean ends at 4, for which it pays 8 as B's pays sqrt(2 * 8) = 4, halfway in the logarithm.
 TEST_CASE("what either side pays for the loss with which one ends is read off both means by one rule") {
     const std::vector<LossCurve> a = {{{2, 9}, {8, 3}}, {{2, 7}, {8, 5}}}, b = {{{2, 6}, {8, 2}}};
     const EqualCost at = at_equal_cost(a, b, 4);
@@ -118,7 +118,7 @@ TEST_CASE("the cost of the other's loss has the interval of Welch's test, from t
     CHECK_FALSE(at_equal_cost(side(4, 3, 10), two, 4).of_a->range);
 }
 
-TEST_CASE("thinned training curves are not compared, and validations of them stand at their own step") {
+TEST_CASE("thinned training curves are not compared, and their validations keep their own step") {
     TrialCurve whole = a_curve(std::vector<double>(40, 2.0), 100), thinned = whole;
     std::erase_if(thinned.points, [](const journal::TrainPoint& point) { return point.step % 4 == 2; });
     const auto compared = [](const TrialCurve& one, const TrialCurve& other) {
@@ -217,7 +217,7 @@ TEST_CASE("validations on the way are compared where every seed has them, at wha
     CHECK_FALSE(compared_curves(c.row, c.curves, a.row, a.curves, Cost::layer_tokens).is_validation);
 }
 
-TEST_CASE("seconds and dollars are not compared across slots, or where trials were held up differently") {
+TEST_CASE("seconds and dollars are not compared across slots, or under different CPU contention") {
     const TrialCurve curve = a_curve({4, 3, 2}, 100);
     const auto missing = [&](Cost by, const char* processor, double computed) {
         Rows a("a", {curve}), b("b", {curve});
@@ -275,7 +275,7 @@ TEST_CASE("losses of other data are not compared, nor is a model that was import
                ContainsSubstring("b was imported"));
 }
 
-TEST_CASE("what experts are kept even by is no part of a loss that is compared") {
+TEST_CASE("compared losses exclude the load-balancing loss of experts") {
     TrialCurve experts = a_curve({4, 3, 2}, 100);
     for (journal::TrainPoint& point : experts.points) {
         point.head_names = {"tokens", "expert balance", "gate z"};

@@ -49,8 +49,9 @@ TEST_CASE("items are read as they are stored, and damaged ones refused with thei
     CHECK_THROWS_AS(parse_items("quiz", "7 1 2 0 1 -1.5 x\n"), Error);
 }
 
-// By hand: nine documents that B alone has right, one that A alone has: McNemar 22 / 1024; twice that for two tasks.
-TEST_CASE("two checkpoints are told apart by the documents that one of them alone has right") {
+// Computed by hand: nine documents that B alone has right, one that A alone has: McNemar 22 / 1024; twice that for two
+// tasks.
+TEST_CASE("two checkpoints are distinguished by the documents that only one of them has right") {
     const TrialRow a = scored_trial("a", {"quiz", "words"}), b = scored_trial("b", {"quiz", "words", "more"});
     const std::string of_a =
                           "1000000000"
@@ -115,7 +116,7 @@ TEST_CASE("other documents, or the same ones asked in another way, are not compa
     CHECK_THAT(why(two, two), ContainsSubstring("stale by code"));
 }
 
-TEST_CASE("an answer whose log-likelihood is no number leaves the paired t out") {
+TEST_CASE("the paired t is left out where the log-likelihood of an answer is not a number") {
     const TrialRow a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
     const std::vector<ItemDifference> found =
         item_differences(a, b, [](const TrialRow& trial, const results_db::ScoreRow& score) -> std::string {

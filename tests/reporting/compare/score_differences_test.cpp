@@ -42,9 +42,9 @@ std::vector<ScoreDifference> judged(std::vector<ScoreDifference> scores) {
 
 }  // namespace
 
-// By hand: variances 1 and 1, of each row 1 over 2 degrees, pooled 1 over 4 and drawn towards it 1; degrees min(6 + 4,
-// 4) = 4; error sqrt(2/3); t(97.5%, 4) = 2.776445.
-TEST_CASE("rows of one sweep are told apart by the variance pooled over its rows") {
+// Computed by hand: variances 1 and 1, of each row 1 over 2 degrees, pooled 1 over 4 and drawn towards it 1; degrees
+// min(6 + 4, 4) = 4; error sqrt(2/3); t(97.5%, 4) = 2.776445.
+TEST_CASE("rows of one sweep are compared by the variance pooled over its rows") {
     const ScoreDifference loss = loss_of(first_two(sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}})));
     CHECK(loss.title == "validation loss ↓ (nats/token)");
     CHECK(loss.method == ContrastMethod::pooled);
@@ -69,7 +69,7 @@ TEST_CASE("rows of one sweep are told apart by the variance pooled over its rows
     CHECK(loss_of(first_two(short_run)).interval->high == Approx(loss.interval->high));
 }
 
-TEST_CASE("rows of two sweeps are told apart by their own spreads") {
+TEST_CASE("rows of two sweeps are compared by their own spreads") {
     const SweepResults one = sweep_of({{"a", {1, 2, 3}}, {"c", {1, 30, 50}}});
     SweepResults other = sweep_of({{"b", {4, 5, 6}}});
     other.name = "other";
@@ -86,12 +86,12 @@ TEST_CASE("rows of two sweeps are told apart by their own spreads") {
     CHECK(of_copy.equal_variances->recipes == 2);
 }
 
-TEST_CASE("verdicts follow the measure's direction, and stand up to how many there are") {
+TEST_CASE("verdicts follow the measure's direction, and are corrected for their number") {
     SweepResults sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}});
     CHECK(judged(first_two(sweep))[0].verdict == ScoreVerdict::worse);
     CHECK(judged(first_two(sweep_of({{"a", {4, 5, 6}}, {"b", {1, 2, 3}}})))[0].verdict == ScoreVerdict::better);
     CHECK(judged(first_two(sweep_of({{"a", {1, 2, 3}}, {"b", {2, 3, 4}}})))[0].verdict == ScoreVerdict::unclear);
-    // Of three scores that differ alike, p = 0.0213 is 0.064 of the family.
+    // For three scores that differ alike, p = 0.0213 becomes 0.064 over the family.
     for (TrialRow& trial : sweep.trials)
         for (const char* task : {"one", "two"})
             trial.scores.push_back(a_score(task, "acc", trial.scores.front().value));
@@ -105,7 +105,7 @@ TEST_CASE("verdicts follow the measure's direction, and stand up to how many the
     CHECK(std::string(name(ScoreVerdict::better)) == "better");
 }
 
-TEST_CASE("there is no verdict on what could not be told") {
+TEST_CASE("a difference that cannot be resolved has no verdict") {
     const auto why = [](const SweepResults& sweep) {
         const ScoreDifference loss = judged(first_two(sweep)).front();
         CHECK(loss.verdict == ScoreVerdict::none);
@@ -153,7 +153,7 @@ TEST_CASE("there is no verdict on what could not be told") {
     CHECK_THAT(why(unfinished), ContainsSubstring("no seed of b has finished"));
 }
 
-TEST_CASE("two models that guess are not told apart, one that guesses and one that knows are") {
+TEST_CASE("two guessing models are not compared, but a guessing and a skilled one are") {
     const auto at = [](double b) {
         SweepResults sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
         for (TrialRow& trial : sweep.trials) {

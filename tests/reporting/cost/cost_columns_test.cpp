@@ -1,4 +1,4 @@
-// What rows cost, told apart: the block of columns, its notes, and how its numbers are rounded.
+// The cost breakdown of rows: the block of columns, its notes, and the rounding of its numbers.
 
 #include "reporting/cost/cost_columns.h"
 
@@ -66,7 +66,7 @@ TEST_CASE("a row's parts are means over its seeds, each in device-seconds, and o
     // Without attempts nothing is known, and nothing shown.
     const Table none = comparison_table(a_sweep_of({a_finished_trial("plain", "{}", 1, 2.5)}), {});
     CHECK_FALSE(has_column(none, "total\ndevice-s"));
-    CHECK_THAT(all_notes(none), !ContainsSubstring("told apart"));
+    CHECK_THAT(all_notes(none), !ContainsSubstring("Cost breakdown"));
 }
 
 TEST_CASE("a price makes columns of dollars, with a dash where a trial has none") {
@@ -111,7 +111,7 @@ TEST_CASE("printed parts add up to the printed sum") {
     CHECK(device_second_texts({1.234, 0, 0, 0, 0}).whole == "1.23");
 }
 
-TEST_CASE("what nobody measured or saw is told") {
+TEST_CASE("cost that was neither measured nor observed is reported") {
     results_db::SweepResults sweep = two_seeds();
     sweep.trials[0].unmeasured_waits = 2;
     sweep.trials[2].unmeasured_waits = 1;
@@ -120,7 +120,7 @@ TEST_CASE("what nobody measured or saw is told") {
                ContainsSubstring("waiting, of which there was none that was measured") &&
                    ContainsSubstring("Waiting was not measured in 3 attempts") &&
                    ContainsSubstring("Nobody saw the end of 1 attempt:"));
-    // Of a training that stands at several places of a sweep once.
+    // A training that several places of a sweep share counts once.
     sweep.trials.push_back(sweep.trials[0]);
     sweep.trials.back().recipe = "shares the training";
     CHECK_THAT(all_notes(comparison_table(sweep, {})), ContainsSubstring("Waiting was not measured in 3 attempts"));

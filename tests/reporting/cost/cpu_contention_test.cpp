@@ -64,7 +64,7 @@ TEST_CASE("of several threads, of ranks, of a GPU and of what was not measured n
 }
 
 TEST_CASE(
-    "a row that was held up otherwise than its baseline has no ratio of times or dollars, and the note names it") {
+    "a row under other CPU contention than its baseline has no ratio of times or dollars, and the note names it") {
     const auto table_of = [](double plain, double cl, double other) {
         SweepResults sweep = a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)}),
                                          having("other", 1, {computing(other)})});

@@ -11,6 +11,6 @@ TEST_CASE("occupancy counts the union of intervals and their largest overlap") {
     const Occupancy found = occupancy({{1000, 4000}, {3000, 6000}, {11000, 12000}, {12000, 13000}});
     CHECK(found.seconds == Approx(7.0));
     CHECK(found.most_at_once == 2);
-    // What has not started, or has not ended, counts for nothing.
+    // An attempt that has not started or not ended does not count.
     CHECK(occupancy({{0, 5000}, {7000, 0}}).seconds == Approx(0.0));
 }

@@ -91,7 +91,7 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
     CHECK_THAT(trace.waits_for[0], ContainsSubstring("several workers") && ContainsSubstring("4 threads"));
 }
 
-TEST_CASE("a slot is told by device, share, ranks, and kind of GPU and processor") {
+TEST_CASE("a slot is identified by device, share, ranks, and kind of GPU and processor") {
     AttemptRow card = an_attempt_on({"cuda", 1, 2, 1}, {10, 0, 0, 0, 0});
     TrialRow trial = a_finished_trial("plain", "{}", 1, 2.5);
     add_attempt(trial, card);
@@ -167,7 +167,7 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
     CHECK_FALSE(two_slots.rows[1][time_of(two_slots)].is_best);
     CHECK(two_slots.columns[time_of(two_slots)].caveat == "several workers");
     CHECK_THAT(all_notes(two_slots),
-               ContainsSubstring("Several slots: read off a clock on slots of several shapes: generation "
+               ContainsSubstring("Several workers: read off a clock on workers of several shapes: generation "
                                  "time ms/token") &&
                    !ContainsSubstring("At chance:"));
 }

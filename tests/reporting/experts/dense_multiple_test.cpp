@@ -86,9 +86,9 @@ TEST_CASE("nothing is read beyond the dense models, nor between two of which the
     for (const double loss : {1.5, 2.5, 3.5}) CHECK(of_loss(loss, upside_down).place == Found::unknown);
     CHECK(multiple_text(of_loss(2.5, upside_down), upside_down).empty());
     CHECK(of_loss(2.5, two_dense(2.5, 2.5)).place == Found::unknown);
-    ExpertsAgainstDense told = upside_down;
-    told.experts = {row("MoE", 9000, 2.5)};
-    CHECK_THAT(multiple_sentences(told)[0],
+    ExpertsAgainstDense below = upside_down;
+    below.experts = {row("MoE", 9000, 2.5)};
+    CHECK_THAT(multiple_sentences(below)[0],
                ContainsSubstring("no multiple, for here the larger dense model is no better"));
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
     CHECK_FALSE(compared_rows({trial("dense", 1000, 1, 3, false)}));
 }
 
-TEST_CASE("rows that do not count, are stale, had a seed that diverged or other tokens are left out, and told") {
+TEST_CASE("rows that do not count, are stale, diverged or used other tokens are left out and reported") {
     const auto left_out = [](const auto& change) {
         auto trials = three_rows();
         for (std::int64_t seed = 1; seed <= 3; ++seed) {

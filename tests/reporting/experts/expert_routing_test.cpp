@@ -129,7 +129,7 @@ TEST_CASE("a trial's text draws the loads of its experts in blocks, and has no s
     CHECK_THAT(text, ContainsSubstring("\nExperts\n"));
     CHECK_THAT(text,
                ContainsSubstring("steps 10 to 30, ▁ 1.00x to █ 4.00x of an equal share; after it the load at step 30"));
-    // Of 1, 1.5 and 1.8 the sevenths of the way to 4: 0, 1.2, 1.9.
+    // The shares 1, 1.5 and 1.8 as sevenths of the way to 4: 0, 1.2, 1.9.
     CHECK_THAT(text, ContainsSubstring("layer 1                 ▁▂▃  12.5% dropped, gate entropy 0.50 of 0.69 nats\n"));
     CHECK_THAT(text, ContainsSubstring("layer 3                 █▃▂  0.0% dropped"));
     CHECK_THAT(text, ContainsSubstring("expert by expert, ▁ 0.0x to █ 2.00x of an equal share\n"

@@ -1,5 +1,5 @@
-// GLUE of a sweep's pretrained models, as the database would give it: what is gathered, where it stands, what is left
-// out.
+// GLUE of a sweep's pretrained models, as the database would give it: what is gathered, where it is printed, what is
+// left out.
 
 #include "reporting/glue/glue_scores.h"
 
@@ -49,10 +49,10 @@ TrialRow tuned(const TrialRow& model, const std::string& task, const char* measu
     trial.stage = task.substr(5);
     trial.seeds = fmt::format("{}.{}", model.seed, seed);
     trial.config_hash = fmt::format("{} {} {} {}", model.config_hash, task, rate, seed);
-    trial.config_json = fmt::format(
-        R"({{"data":{{"samples":"labelled","corpus":"{}","labelled":{{"truncate_labels":false}}}},"model":{{"seqlen":64}},)"
-        R"("start":{{"trial":{}}},"train":{{"learning_rate":{}}}}})",
-        task, Json(model.config_hash).dump(), rate);
+    trial.config_json =
+        fmt::format(R"({{"data":{{"samples":"labelled","corpus":"{}","labelled":{{"truncate_labels":false}}}},)"
+                    R"("model":{{"seqlen":64}},"start":{{"trial":{}}},"train":{{"learning_rate":{}}}}})",
+                    task, Json(model.config_hash).dump(), rate);
     trial.scores = {a_score("validation", measure, value)};
     trial.scores.front().split = task == "glue_mnli" ? "matched" : "validation";
     return trial;
@@ -112,7 +112,7 @@ TEST_CASE("MNLI fills two columns where both splits are scored, and its seeds ar
     const GlueAtRate& at = scores.models.front().result.rates.front();
     REQUIRE(at.columns.size() == 2);
     CHECK(at.columns[0].name == "MNLI-m");
-    CHECK(at.columns[0].value == 40.0);  // of the seed whose 60 stands in the middle, not the middle 90
+    CHECK(at.columns[0].value == 40.0);  // of the seed whose 60 is the median, not the middle 90
     CHECK(at.columns[1].value == 80.0);
     CHECK(at.average == 60.0);
 }
@@ -182,7 +182,7 @@ TEST_CASE("a fine-tuning that does not count as measured, or was not scored, giv
     CHECK_THAT(table->notes.back(), ContainsSubstring("† The pretraining does not count"));
 }
 
-TEST_CASE("a rate that counts and is the lowest or the highest of those tried is told") {
+TEST_CASE("a chosen rate at the lowest or highest end of those tried is reported") {
     const TrialRow one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
     const auto notes = [&](double best_of_one, double best_of_two) {
         std::vector<TrialRow> trials = {one, two};
@@ -207,7 +207,7 @@ TEST_CASE("a rate that counts and is the lowest or the highest of those tried is
     CHECK_THAT(notes_now(), ContainsSubstring("for 1 of 1 model"));
     trials.back().scores.clear();
     CHECK_THAT(notes_now(), !ContainsSubstring("at the end of"));
-    // One rate is no choice.
+    // A single rate leaves no choice.
     const std::string alone = fmt::format(
         "{}", fmt::join(glue_notes(glue_scores(a_sweep_of({one, tuned(one, "glue_rte", "acc", 0.7)}))), "\n"));
     CHECK_THAT(alone, !ContainsSubstring("at the end of"));
@@ -224,7 +224,7 @@ TEST_CASE("what is stale among the scores that count marks the average") {
     CHECK(stale_score(glue_average(), sweep.trials[0]) == "eval: records");
 }
 
-TEST_CASE("the average stands beside the published one, in the pretraining's table alone") {
+TEST_CASE("the average is printed beside the published one, only in the pretraining's table") {
     const TrialRow base = pretrained("baseline", 1.0, 1), less = pretrained("baseline", 0.67, 1);
     const SweepResults sweep =
         with_glue({base, less, tuned(base, "glue_rte", "acc", 0.7), tuned(base, "glue_rte", "acc", 0.8, 3e-5),
@@ -267,7 +267,7 @@ TEST_CASE("the page shows the table of GLUE and its notes once") {
     CHECK_THAT(html, ContainsSubstring("<h2 id=\"glue\">"));
 }
 
-TEST_CASE("one stage's budget is the row's, in that stage and in those behind it") {
+TEST_CASE("one stage's budget is the row's, in that stage and in later ones") {
     const Axes axes = parse_axes(R"({"pretrain.train.budget_fraction":0.67,"cola.train.learning_rate":2e-05})");
     CHECK(axes.has_budget);
     CHECK(axes.budget_fraction == 0.67);
@@ -278,7 +278,7 @@ TEST_CASE("one stage's budget is the row's, in that stage and in those behind it
     CHECK_FALSE(parse_axes(R"({"my_train.budget_fraction":0.67})").has_budget);
 }
 
-TEST_CASE("defects of published code that are on are told of their rows") {
+TEST_CASE("rows report the enabled defects of published code") {
     const TrialRow model = pretrained("baseline", 1.0, 1);
     TrialRow cut = tuned(model, "glue_stsb", "spearman", 0.5);
     CHECK(labelled_notes(rows_of(a_sweep_of({cut}))).empty());

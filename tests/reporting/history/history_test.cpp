@@ -114,7 +114,7 @@ TEST_CASE("a history of few sessions says that it is too short") {
                                              ContainsSubstring(": 1 session: ") && !ContainsSubstring("1 sessions"));
 }
 
-TEST_CASE("the page of a history stands alone, escapes every name and is the same each time") {
+TEST_CASE("the page of a history is self-contained, escapes every name and is the same each time") {
     test::Past past;
     past.cases = {{"<script>alert(1)</script>\"'&",
                    R"({"case":"</title>","caches":"\u001b[2J","x":[1,"<b>"]})",

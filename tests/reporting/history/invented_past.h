@@ -16,7 +16,7 @@ namespace deft::test {
 struct PastCase {
     std::string kernel, params_json;
     double seconds = 1e-3;
-    std::vector<std::pair<int, double>> steps = {};  // from that session on, so many times as long
+    std::vector<std::pair<int, double>> steps = {};  // from that session on, the factor of the time
 };
 
 struct Past {

@@ -1,4 +1,4 @@
-// What the empty cells of a table wait for.
+// The runs that the empty cells of a table wait for.
 
 #include "reporting/missing/missing_runs.h"
 
@@ -58,7 +58,7 @@ MissingEstimates planned(double flops) {
 const MissingRun& run_named(const MissingRuns& missing, const std::string& name) {
     for (const MissingRun& run : missing.runs)
         if (run.name == name) return run;
-    FAIL("there is no run " + name);
+    FAIL("no run is named " + name);
     return missing.runs.front();
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("what a table waits for is named with its reason and its cost, cheapes
     CHECK(missing.command == "./deft run --for-table quick@0123456789ab --root r");
 }
 
-TEST_CASE("without a plan a run has no estimate, and stands behind those that have") {
+TEST_CASE("without a plan a run has no estimate, and follows those that have") {
     const MissingRuns missing = missing_runs(a_sweep(), {}, {"r", {}});
     CHECK_FALSE(missing.runs.back().seconds);
     CHECK_FALSE(missing.runs.back().flops);
@@ -127,7 +127,7 @@ TEST_CASE("a row of fewer than three seeds waits for those that a verdict needs"
     CHECK(*two.flops == 2e9);
     CHECK_THAT(two.command, ContainsSubstring("--seeds 4,1,2 "));
     CHECK(missing.command.empty());  // the sweep itself has nothing left
-    // Of nested seeds the first is the unit: four trials are two of them, and a third takes two trials.
+    // The first of nested seeds is the unit: four trials are two units, and a third takes two trials.
     SweepResults nested = a_sweep_of({done("CL", "{}", 1, 10, 0.1, 1e9), done("CL", "{}", 2, 10, 0.1, 1e9),
                                       done("CL", "{}", 3, 10, 0.1, 1e9), done("CL", "{}", 4, 10, 0.1, 1e9)});
     const char* seeds[] = {"1.1", "1.2", "2.1", "2.2"};

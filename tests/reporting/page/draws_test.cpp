@@ -1,4 +1,4 @@
-// What was drawn, as a figure and a table of the page.
+// The drawn samples, as a figure and a table of the page.
 
 #include "reporting/page/curves.h"
 

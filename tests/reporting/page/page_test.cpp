@@ -259,7 +259,7 @@ TEST_CASE("a page names published scores where there are some") {
     CHECK(count_of(scored, "<span>Scores of each task") == 1);
 }
 
-TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and stand in the JSON") {
+TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and are in the JSON") {
     ReportData data = a_report();
     data.about.baseline = "baseline";
     data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");

@@ -44,7 +44,7 @@ TrialRow scored(TrialRow trial, double a, double b) {
 
 }  // namespace
 
-TEST_CASE("a printed number stands for all that round to it", "[surroundings]") {
+TEST_CASE("a printed number represents all values that round to it", "[surroundings]") {
     const PrintedNumber number = parse_printed("43.6", {});
     CHECK(number.text == "43.6");
     CHECK(number.value == 43.6);
@@ -293,7 +293,7 @@ std::string column_text(const std::string& key, const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("a column of one task stands in its own unit, with the spread that the paper prints", "[surroundings]") {
+TEST_CASE("a column of one task keeps its own unit, with the spread that the paper prints", "[surroundings]") {
     std::vector<TrialRow> trials;
     for (const double accuracy : {0.5, 0.6, 0.9}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
@@ -380,7 +380,7 @@ TEST_CASE("nothing is measured against a baseline that does not count", "[surrou
     CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "-");
 }
 
-TEST_CASE("a column of a resource stands beside it", "[surroundings]") {
+TEST_CASE("a published resource is printed beside the measured one", "[surroundings]") {
     TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;
     const Table table =
@@ -457,7 +457,7 @@ TEST_CASE("rounding to significant digits goes by the exact binary value", "[sur
     CHECK(round_significant(12345, 3) == 12300);
     CHECK(round_significant(2.5, 1) == 2);  // a tie of the exact value goes to the even digit
     CHECK(std::isnan(round_significant(NAN, 3)));
-    // Those are Python's: round(43.25, 1), round(43.35, 1), round(0.12345, 3), round(9.996, 2), round(1234.5, -1).
+    // Python gives these: round(43.25, 1), round(43.35, 1), round(0.12345, 3), round(9.996, 2), round(1234.5, -1).
     CHECK(round_significant(43.25, 3) == 43.2);
     CHECK(round_significant(43.35, 3) == 43.4);
     CHECK(round_significant(0.12345, 3) == 0.123);

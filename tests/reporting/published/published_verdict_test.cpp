@@ -29,7 +29,8 @@ std::vector<double> around(double mean) {
 
 }  // namespace
 
-// By hand: sqrt(1/3 + 1/1) = 1.1547 times t(97.5%, 2) = 4.3027 are 4.968, and half of the last digit 0.05 more: 5.018.
+// Computed by hand: sqrt(1/3 + 1/1) = 1.1547 times t(97.5%, 2) = 4.3027 are 4.968, and half of the last digit 0.05
+// more: 5.018.
 TEST_CASE("a printed number agrees within its rounding and what seeds differ by") {
     CHECK(verdict(around(45.01), printed("40.0")) == "agrees");
     CHECK(verdict(around(45.03), printed("40.0")) == "better");
@@ -41,7 +42,7 @@ TEST_CASE("a printed number agrees within its rounding and what seeds differ by"
     CHECK(verdict(around(45.5), printed("40")) == "better");
 }
 
-// Three seeds behind it: sqrt(2/3) = 0.8165 times 4.3027 are 3.513; a printed spread of 3 over three: sqrt(1/3 + 9/3) =
+// Three published seeds: sqrt(2/3) = 0.8165 times 4.3027 are 3.513; a printed spread of 3 over three: sqrt(1/3 + 9/3) =
 // 1.8257, 7.855; both 0.05 more.
 TEST_CASE("the printed number's own seeds and spread count where they are printed") {
     CHECK(verdict(around(43.56), printed("40.0"), 3) == "agrees");

@@ -12,8 +12,8 @@ TEST_CASE("late loss of a constant curve is the constant, whatever its points") 
     CHECK(*late_loss({{1, 3}, {41, 3}, {42, 3}, {100, 3}}, 80) == Approx(3));
 }
 
-// By hand: loss = log2(tokens) is linear in the logarithm, so interpolation is exact, and the mean over [64, 128] is
-// (x ln x - x) / ln 2 between them, over 64: (128 * 7 - 64 * 6) / 64 - 1 / ln 2 = 8 - 1.442695 = 6.557305.
+// Computed by hand: loss = log2(tokens) is linear in the logarithm, so interpolation is exact, and the mean over [64,
+// 128] is (x ln x - x) / ln 2 between them, over 64: (128 * 7 - 64 * 6) / 64 - 1 / ln 2 = 8 - 1.442695 = 6.557305.
 TEST_CASE("late loss interpolates in the logarithm of the tokens, over the last half") {
     LossCurve curve;
     for (double tokens = 16; tokens <= 256; tokens *= 2) curve.push_back({tokens, std::log2(tokens)});
@@ -38,7 +38,7 @@ TEST_CASE("curves are compared as far as all of them go") {
     CHECK(common_tokens({}) == 0);
 }
 
-TEST_CASE("what is read off a clock is no measure of a recipe") {
+TEST_CASE("a value read off a clock does not measure a recipe") {
     results_db::ScoreRow score;
     score.task = "timed";
     score.better = "lower";

@@ -53,8 +53,8 @@ Outcome outcome_of(const MeasuredRow& base, const MeasuredRow& head, const Quali
 
 }  // namespace
 
-// By hand: base 3.00, 3.01, 3.02 and head 3.10, 3.11, 3.12 of other seeds: each variance 1e-4, so the pooled one is
-// too, with 4 degrees; error sqrt(2e-4 / 3) = 0.00816497; t = 2.131847 at 90%: half = 0.0174065. The limit is 1%
+// Computed by hand: base 3.00, 3.01, 3.02 and head 3.10, 3.11, 3.12 of other seeds: each variance 1e-4, so the pooled
+// one is too, with 4 degrees; error sqrt(2e-4 / 3) = 0.00816497; t = 2.131847 at 90%: half = 0.0174065. The limit is 1%
 // of 3.01. t = (0.1 - 0.0301) / 0.00816497 = 8.561: one-sided p at 4 degrees 0.000509.
 TEST_CASE("a loss beyond the limit is worse, by hand") {
     const auto findings = check(with_loss(1, {3.00, 3.01, 3.02}), with_loss(4, {3.10, 3.11, 3.12}));
@@ -94,14 +94,14 @@ TEST_CASE("between the two it is unclear, with the seeds that would settle it") 
     CHECK(exit_code_of(report, true) == kExitUnclear);
 }
 
-TEST_CASE("below three seeds there is no verdict, however large the difference") {
+TEST_CASE("fewer than three seeds give no verdict, however large the difference") {
     const auto findings = check(with_loss(1, {3.0, 3.1}), with_loss(4, {9, 9.1, 9.2}));
     CHECK(findings[0].judged.finding.outcome == Outcome::unclear);
     CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("no verdict below 3 seeds on either side: 1 more"));
 }
 
-// By hand, with the spread above: 0.0513 - 0.0301 is 2.596 standard errors, one-sided p 0.030 at 4 degrees. Alone that
-// is below 0.05 and beyond the limit with its whole interval; among four measures the adjusted p is 0.12.
+// Computed by hand, with the spread above: 0.0513 - 0.0301 is 2.596 standard errors, one-sided p 0.030 at 4 degrees.
+// Alone that is below 0.05 and beyond the limit with its whole interval; among four measures the adjusted p is 0.12.
 TEST_CASE("what would count alone may be chance among four measures, for worse and for better") {
     const std::vector<double> plain = {3.00, 3.01, 3.02}, harmed = {3.0513, 3.0613, 3.0713};
     const std::vector<double> helped = {2.9487, 2.9587, 2.9687};
@@ -144,7 +144,7 @@ TEST_CASE("the same seeds are compared one by one") {
     CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("every seed has the same value"));
 }
 
-TEST_CASE("what was pinned is no second measurement") {
+TEST_CASE("the pinned trials do not count as a second measurement") {
     const MeasuredRow pinned = with_loss(1, {3.0, 3.1, 3.2});
     const auto nothing = check(pinned, pinned);
     CHECK(nothing[0].judged.finding.outcome == Outcome::missing);
@@ -177,7 +177,7 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     waiting.unfinished = {"4", "5", "6"};
     CHECK(outcome_of(base, waiting) == Outcome::missing);
 
-    // What is not stale is compared beside it.
+    // Measures that are not stale are still compared.
     MeasuredRow stale = with_loss(4, {3.0, 3.1, 3.2});
     stale.stale = {"seed 7: code: result epoch 3, now 4"};
     const auto beside = check(base, stale);
@@ -199,14 +199,14 @@ TEST_CASE("rows that only one side has are missing") {
     CHECK(check_quality(base, head, "main", {}, false).size() == 1);
 }
 
-TEST_CASE("another configuration under the same name is told") {
+TEST_CASE("another configuration under the same name is reported") {
     MeasuredRow head = with_loss(4, {3.0, 3.1, 3.2});
     head.variant_hash = "v2";
     CHECK_THAT(check(with_loss(1, {3.0, 3.1, 3.2}), head)[0].judged.finding.text,
                ContainsSubstring("its configuration is not the baseline's"));
 }
 
-TEST_CASE("a task that was asked in another way is told") {
+TEST_CASE("a task that was asked in another way is reported") {
     const auto asked = [](std::int64_t seed, const char* key) {
         MeasuredRow one = with_loss(seed, {3.0, 3.1, 3.2});
         for (auto& [measure, seeds] : one.values)
@@ -221,7 +221,7 @@ TEST_CASE("a task that was asked in another way is told") {
         CHECK(text(key, "200 documents").find("asked in another way") == std::string::npos);
 }
 
-// The head stopped at 100 tokens, where the baseline's curves stand at the same loss; their ends lie far below.
+// The head stopped at 100 tokens, where the baseline's curves have the same loss; their ends lie far below.
 TEST_CASE("loss curves are compared at the tokens that all seeds consumed") {
     const auto curves = [](std::int64_t first_seed, double end) {
         std::vector<SeedValue> seeds;
@@ -325,7 +325,7 @@ TEST_CASE("only finished and finite trials are pinned") {
                       ContainsSubstring("nothing measured"));
 }
 
-TEST_CASE("cases are gathered from a sweep, and crashes told from stops") {
+TEST_CASE("rows are gathered from a sweep, and crashes distinguished from stops") {
     results_db::SweepResults sweep =
         a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
                     a_finished_trial("plain", "{}", 3, 3.2)});
@@ -345,7 +345,7 @@ TEST_CASE("cases are gathered from a sweep, and crashes told from stops") {
     CHECK_THROWS_WITH(selected(sweep, std::vector<std::string>{"plian"}), ContainsSubstring("plain"));
 }
 
-TEST_CASE("what is stale is no value of its case") {
+TEST_CASE("a stale value does not count for its row") {
     results_db::SweepResults sweep =
         a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
                     a_finished_trial("plain", "{}", 3, 3.2)});
@@ -430,11 +430,11 @@ TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and 
     REQUIRE(nested.lower);
     CHECK(*nested.lower == Approx(*plain.lower));
     CHECK(*nested.upper == Approx(*plain.upper));
-    // One seed of the first stage is no verdict, however many of the second follow it.
+    // One seed of the first stage gives no verdict, however many of the second follow it.
     const auto few = check_quality(base, sweep_of("c", {3.0, 3.1}), "main", {});
     CHECK(few[0].judged.finding.outcome == Outcome::unclear);
     CHECK(few[0].head_seeds == 1);
-    // What is pinned counts by the same seeds.
+    // Pinned values count by the same seeds.
     const auto rows = baseline_rows(base, "quick", {"main", "me", "why", 1});
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].seeds == 3);

@@ -142,7 +142,7 @@ TEST_CASE("Markdown is text alone: no image, link, mention, reference or HTML") 
     CHECK(cell("&#64;user") == "&amp;#<!-- -->64;user");
     CHECK(cell("<b>*x* `y` ~z~ _e_") == "&lt;b>\\*x\\* \\`y\\` \\~z\\~ \\_e\\_");
     CHECK(cell("a|b\\c") == "a\\|b\\\\c");
-    // What the program prints itself is read as it is.
+    // Text of the program itself is read as it is.
     for (const char* plain : {"cl[budget_fraction=0.5]/1", "3.457 ± 0.012", "1.20M 0.50x", "seqtru_voc", "$0.0021"})
         CHECK(cell(plain) == plain);
     CHECK(render_markdown({"@all", {}, {}, {"[n](x)"}, 1}) == "**@<!-- -->all**\n\n- [n\\](x)\n");

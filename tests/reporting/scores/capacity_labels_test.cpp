@@ -1,4 +1,4 @@
-// Scores that were made under training's capacity say so in every format, and stand in no column with others.
+// Scores that were made under training's capacity say so in every format, and share no column with others.
 
 #include "base/json.h"
 #include "base/score_key.h"
@@ -75,5 +75,5 @@ TEST_CASE("what was read off a clock is named under the table") {
     CHECK(scoring_notes(rows_of(a_sweep_of({trial}))) ==
           std::vector<std::string>{
               "Read off a clock: generation_time. It compares where all rows were scored on one kind of "
-              "slot that nothing else used."});
+              "worker that nothing else used."});
 }

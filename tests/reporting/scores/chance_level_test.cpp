@@ -19,7 +19,7 @@ Quantity quantity(const char* text) {
     return parse_quantity(text, Place{});
 }
 
-// Of 400 documents, half of which a guess would answer.
+// A score over 400 documents; a guess would answer half of them.
 results_db::ScoreRow an_accuracy(double value) {
     results_db::ScoreRow row;
     row.task = "piqa";
@@ -46,15 +46,15 @@ results_db::SweepResults a_sweep_with_accuracies(const std::vector<double>& base
 
 }  // namespace
 
-// By hand: without a spread over seeds the test set's error alone counts, 0.025 of 400 documents: 1.645 of it are
-// 0.0411.
+// Computed by hand: without a spread over seeds the test set's error alone counts, 0.025 of 400 documents: 1.645 of it
+// are 0.0411.
 TEST_CASE("a score is above chance where seeds and documents together say so") {
     using Scores = std::vector<GuessedScore>;
     CHECK(is_at_chance(Scores{{0.54, 0.5, 0.025}}));
     CHECK(!is_at_chance(Scores{{0.542, 0.5, 0.025}}));
-    // Of three equal seeds no more is known: they answer the same documents.
+    // Three equal seeds add nothing: they answer the same documents.
     CHECK(is_at_chance(Scores{{0.54, 0.5, 0.025}, {0.54, 0.5, 0.025}, {0.54, 0.5, 0.025}}));
-    // Of known documents the seeds' spread alone: t(95%, 2) = 2.92 times 0.01 / sqrt(3) are 0.01686.
+    // With known documents the seeds' spread counts alone: t(95%, 2) = 2.92 times 0.01 / sqrt(3) are 0.01686.
     CHECK(is_at_chance(Scores{{0.506, 0.5, 0}, {0.516, 0.5, 0}, {0.526, 0.5, 0}}));
     CHECK(!is_at_chance(Scores{{0.507, 0.5, 0}, {0.517, 0.5, 0}, {0.527, 0.5, 0}}));
     CHECK(is_at_chance(Scores{{0, 0, 0}}));
@@ -63,8 +63,8 @@ TEST_CASE("a score is above chance where seeds and documents together say so") {
     CHECK(!is_at_chance(Scores{}));
 }
 
-// By hand: squared errors 0.01^2 / 3 of the seeds and 0.02^2 of the documents have 2 (0.0333 + 0.4)^2 / 0.0333^2 = 338
-// degrees, t = 1.649, times 0.02082 are 0.03434.
+// Computed by hand: squared errors 0.01^2 / 3 of the seeds and 0.02^2 of the documents have 2 (0.0333 + 0.4)^2 /
+// 0.0333^2 = 338 degrees, t = 1.649, times 0.02082 are 0.03434.
 TEST_CASE("the errors of seeds and documents add as their squares") {
     const auto scores = [](double mean) {
         return std::vector<GuessedScore>{{mean - 0.01, 0.5, 0.02}, {mean, 0.5, 0.02}, {mean + 0.01, 0.5, 0.02}};
@@ -162,7 +162,7 @@ TEST_CASE("a row that does not count is neither the best nor compared with") {
     CHECK(!table.rows[1][accuracy].is_best);
 }
 
-TEST_CASE("a row of which a seed diverged is not the best of what its others came to") {
+TEST_CASE("a row with a diverged seed is never the best, whatever its other seeds reach") {
     auto sweep = a_sweep_with_accuracies({0.71, 0.7, 0.72}, {0.81, 0.8, 0.82});
     sweep.trials.push_back(sweep.trials.back());
     sweep.trials.back().seed = 4;

@@ -61,7 +61,7 @@ TEST_CASE("which way a quantity is better") {
         CHECK(better_of(parsed(text)) == "higher");
 }
 
-TEST_CASE("what is no quantity is refused at its place, with the nearest word") {
+TEST_CASE("an unknown quantity is refused at its place, with the nearest word") {
     CHECK_THAT(wrong("train hour"),
                ContainsSubstring("'train hour'") && ContainsSubstring("did you mean train hours?"));
     CHECK_THAT(wrong("fun"), ContainsSubstring("known: train hours") && ContainsSubstring("task:NAME METRIC"));

@@ -18,9 +18,9 @@ std::vector<double> around(double mean) {
 
 }  // namespace
 
-// By hand: every row has a variance of 1, so the pooled one is 1 with 6 degrees; a difference of two means has the
-// standard error sqrt(2 / 3) = 0.8165. Two others share 5%: t(1 - 0.025, 6) = 2.4469, so that rows within 1.998 of the
-// best stay.
+// Computed by hand: every row has a variance of 1, so the pooled one is 1 with 6 degrees; a difference of two means has
+// the standard error sqrt(2 / 3) = 0.8165. Two others share 5%: t(1 - 0.025, 6) = 2.4469, so that rows within 1.998 of
+// the best stay.
 TEST_CASE("rows that the best mean is not surely better than may be the best") {
     CHECK(best_rows(Rows{around(10), around(8.01), around(7.99)}, Improves::upwards) ==
           std::vector<bool>{true, true, false});
@@ -42,7 +42,7 @@ TEST_CASE("without any spread only equals of the best may be it") {
     CHECK(best_rows(Rows{{2, 2, 2}, {2, 2, 2}, {1, 1, 1}}, Improves::upwards) == std::vector<bool>{true, true, false});
 }
 
-TEST_CASE("where all values are one there is no best") {
+TEST_CASE("equal values have no best") {
     const std::vector<std::vector<double>> none(3, std::vector<double>(3, 0.0));
     CHECK(best_rows(none, Improves::upwards) == std::vector<bool>{false, false, false});
     std::vector<std::vector<double>> some = none;
@@ -73,7 +73,7 @@ TEST_CASE("the truly best row is marked in 95% of tables or more, and rows far f
     }
     CAPTURE(world, best_marked, far_marked);
     CHECK(best_marked > 0.95 * kTables);
-    // Where equal variances are rejected, in 2.4% of these tables, three seeds of a row tell next to nothing apart.
+    // Where equal variances are rejected, in 2.4% of these tables, three seeds of a row distinguish almost nothing.
     CHECK(far_marked < 0.04 * kTables);
 }
 

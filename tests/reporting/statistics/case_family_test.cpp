@@ -6,8 +6,8 @@
 using namespace deft;
 using namespace deft::reporting;
 
-// By hand: the logarithms are a = ln 1.1 = 0.0953102, -a and 0; their mean is 0, their standard deviation a, and
-// t = 4.302653 at 95% and 2 degrees: the half width is 4.302653 * a / sqrt(3) = 0.236764.
+// Computed by hand: the logarithms are a = ln 1.1 = 0.0953102, -a and 0; their mean is 0, their standard deviation a,
+// and t = 4.302653 at 95% and 2 degrees: the half width is 4.302653 * a / sqrt(3) = 0.236764.
 TEST_CASE("the geometric mean over cases") {
     const FamilySummary family = family_summary(std::vector<double>{1.1, 1 / 1.1, 1});
     CHECK(family.cases == 3);
@@ -22,7 +22,7 @@ TEST_CASE("the geometric mean over cases") {
 }
 
 // One case at p = 0.009 among ten has the adjusted p 0.09 where the others say nothing.
-TEST_CASE("a verdict must stand up to the number of cases") {
+TEST_CASE("a verdict is corrected for the number of cases") {
     const auto decision = [](Verdict verdict, double p) {
         PairedEvidence evidence;
         evidence.p_value = p;
@@ -47,7 +47,7 @@ TEST_CASE("a verdict must stand up to the number of cases") {
     CHECK(outcomes.front().verdict == Verdict::better);
 }
 
-// By hand: sorted 0.005 * 4/1, 0.01 * 4/2, 0.03 * 4/3, 0.04 * 4/4, then the smallest from the right.
+// Computed by hand: sorted 0.005 * 4/1, 0.01 * 4/2, 0.03 * 4/3, 0.04 * 4/4, then the smallest from the right.
 TEST_CASE("adjusted p-values of four tests") {
     const auto adjusted = benjamini_hochberg(std::vector<double>{0.01, 0.04, 0.03, 0.005});
     REQUIRE(adjusted.size() == 4);
@@ -64,7 +64,7 @@ TEST_CASE("one test keeps its p, many ones keep one, equal ones stay equal") {
     for (double p : benjamini_hochberg(std::vector<double>(5, 0.2))) CHECK(p == Approx(0.2));
 }
 
-TEST_CASE("what is no p-value is refused") {
+TEST_CASE("a number that is not a p-value is refused") {
     CHECK_THROWS_AS(benjamini_hochberg(std::vector<double>{0.1, 1.1}), Error);
     CHECK_THROWS_AS(benjamini_hochberg(std::vector<double>{-0.1}), Error);
 }

@@ -77,7 +77,7 @@ TEST_CASE("one clean step is found where it is") {
     CHECK(is_news(changes[0], series.size()));
 }
 
-TEST_CASE("series without a spread are compared as they stand") {
+TEST_CASE("series without a spread are compared as they are") {
     CHECK(change_points(Sessions(40, 7.0)).empty());
     Sessions stepped(40, 7.0);
     std::fill(stepped.begin() + 25, stepped.end(), 7.5);
@@ -105,7 +105,7 @@ TEST_CASE("short series have no changes, senseless ones are refused") {
     CHECK_THROWS_AS(change_points(Sessions{1, 1}, rule), Error);
 }
 
-TEST_CASE("a change is news while it is recent and has three sessions behind it") {
+TEST_CASE("a change is news while it is recent and three sessions confirm it") {
     const ChangePoint change{50, 1, 2, 0};
     CHECK_FALSE(is_news(change, 52));
     CHECK(is_news(change, 53));
@@ -113,7 +113,7 @@ TEST_CASE("a change is news while it is recent and has three sessions behind it"
     CHECK_FALSE(is_news(change, 61));
 }
 
-TEST_CASE("a single spike is no change") {
+TEST_CASE("a single spike is not a change") {
     std::mt19937_64 random(printed_seed("spike"));
     for (int i = 0; i < 100; ++i) {
         Sessions series = history(60, flat, random, {0.005, 0, 0});
@@ -161,8 +161,8 @@ TEST_CASE("steps up, down and two in a row are found within two sessions of wher
     CHECK(two > 0.75 * histories);
 }
 
-// A drift has no levels. Below the smallest change it is seldom told; well above it, as steps, all in its direction.
-TEST_CASE("a slow drift is told as steps, once it is larger than the smallest change") {
+// A drift has no levels. Below the smallest change it is seldom found; well above it, as steps, all in its direction.
+TEST_CASE("a slow drift is found as steps, once it is larger than the smallest change") {
     std::mt19937_64 random(printed_seed("drift"));
     int small = 0, large = 0, against = 0;
     for (int i = 0; i < 200; ++i) {
@@ -174,7 +174,7 @@ TEST_CASE("a slow drift is told as steps, once it is larger than the smallest ch
         large += !changes.empty();
         for (const ChangePoint& change : changes) against += change.ratio() < 1;
     }
-    std::printf("of 200: drift of 2%% told %d times, of 10%% %d times, against it %d steps\n", small, large, against);
+    std::printf("of 200: drift of 2%% found %d times, of 10%% %d times, against it %d steps\n", small, large, against);
     CHECK(small <= 8);
     CHECK(large > 180);
     CHECK(against <= 2);
@@ -192,11 +192,11 @@ TEST_CASE("noise alone raises few alerts") {
 
 // Measured over 500 histories of 20, 40, 60 and 100 sessions with an error of 1% and spikes: 28 to 36% three sessions
 // after the change, 71 to 80% after five, 71 to 84% after eight; without spikes 21 to 34, 83 to 93 and above 99%.
-TEST_CASE("a change of 5% is told within a few sessions") {
+TEST_CASE("a change of 5% is found within a few sessions") {
     std::mt19937_64 random(printed_seed("power"));
     const double three = alerts(400, 60, step(57, 1.05), random), eight = alerts(400, 60, step(52, 1.05), random);
     const double no_spikes = alerts(400, 60, step(52, 1.05), random, {0.01, 0, 0});
-    std::printf("a step of 5%% told after 3 sessions %.3f, after 8 %.3f, without spikes %.3f\n", three, eight,
+    std::printf("a step of 5%% found after 3 sessions %.3f, after 8 %.3f, without spikes %.3f\n", three, eight,
                 no_spikes);
     CHECK(three > 0.2);
     CHECK(eight > 0.7);

@@ -41,9 +41,9 @@ struct World {
 
 }  // namespace
 
-// By hand: variances 1 and 4, pooled 2.5 with 4 degrees; drawn towards it 2.125 and 2.875; the squared standard error
-// is their sum over 3, 5/3. Of the 10 degrees that the prior would give, 4 are there. t = 2 / sqrt(5/3) = 1.549193, and
-// P(T > t) = 1/2 - 3/8 sqrt(1.5) (1 - 1.5/12) = 0.098131. t(95%, 4) = 2.131847.
+// Computed by hand: variances 1 and 4, pooled 2.5 with 4 degrees; drawn towards it 2.125 and 2.875; the squared
+// standard error is their sum over 3, 5/3. Of the 10 degrees that the prior would give, 4 are there. t = 2 / sqrt(5/3)
+// = 1.549193, and P(T > t) = 1/2 - 3/8 sqrt(1.5) (1 - 1.5/12) = 0.098131. t(95%, 4) = 2.131847.
 TEST_CASE("variances are drawn towards the table's, whose degrees of freedom are the most that there are") {
     const std::vector<double> base = {1, 2, 3}, head = {2, 4, 6};
     const Contrast found = contrast(difference(base, head), pooled_rule({base, head}));

@@ -15,8 +15,9 @@ using Values = std::vector<double>;
 
 }  // namespace
 
-// By hand: {1, 2, 3} has the mean 2 and the variance 1, {2, 4, 6, 8} the mean 5 and the variance 20/3. The squared
-// standard errors are 1/3 and 5/3, together 2; degrees 2^2 / ((1/3)^2 / 2 + (5/3)^2 / 3) = 4 / (53/54) = 216/53.
+// Computed by hand: {1, 2, 3} has the mean 2 and the variance 1, {2, 4, 6, 8} the mean 5 and the variance 20/3. The
+// squared standard errors are 1/3 and 5/3, together 2; degrees 2^2 / ((1/3)^2 / 2 + (5/3)^2 / 3) = 4 / (53/54) =
+// 216/53.
 TEST_CASE("Welch's test by hand") {
     const WelchTest test = welch(Values{1, 2, 3}, Values{2, 4, 6, 8});
     CHECK(test.difference == Approx(3));
@@ -52,7 +53,7 @@ TEST_CASE("quantiles of Student's t") {
     CHECK(normal_tail(0) == 0.5);
 }
 
-// By hand: t = 3.249836 at 99% and 9 degrees, times sqrt(1.1): 3.408453 either way of 10.
+// Computed by hand: t = 3.249836 at 99% and 9 degrees, times sqrt(1.1): 3.408453 either way of 10.
 TEST_CASE("the prediction interval by hand") {
     const auto interval = prediction_interval(ten_sessions());
     REQUIRE(interval);

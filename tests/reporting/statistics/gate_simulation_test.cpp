@@ -80,7 +80,7 @@ TEST_CASE("the gate on a noisy machine is right about equal code, and sees 3%") 
     CHECK(gate_rates(1 / 1.03, gates, seed).of(Verdict::better) > 0.97);
 }
 
-TEST_CASE("on a machine too noisy to tell, the gate says so instead of guessing") {
+TEST_CASE("on a machine with too much noise the gate says so instead of guessing") {
     NoiseModel noise;
     noise.white = 0.15;
     const GateRates equal = gate_rates(1, 300, std::random_device{}() % 1000, noise);

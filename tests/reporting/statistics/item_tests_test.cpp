@@ -25,7 +25,7 @@ ItemTest of_counts(std::size_t both, std::size_t first, std::size_t second, std:
 
 }  // namespace
 
-// By hand: of 10 discordant documents the second has 9: 2 (1 + 10) / 1024.
+// Computed by hand: of 10 discordant documents the second has 9: 2 (1 + 10) / 1024.
 TEST_CASE("documents that only one model has right decide") {
     const ItemTest test = of_counts(30, 1, 9, 60);
     CHECK(test.documents == 100);
@@ -44,14 +44,15 @@ TEST_CASE("documents that only one model has right decide") {
     CHECK_THROWS_AS(of_counts(0, 0, 0, 0), Error);
 }
 
-// By hand: differences 1, 2, 3, mean 2, error 1 / sqrt(3), t = 3.4641 of 2 degrees: p = 0.07418; t(97.5%, 2) = 4.3027.
+// Computed by hand: differences 1, 2, 3, mean 2, error 1 / sqrt(3), t = 3.4641 of 2 degrees: p = 0.07418; t(97.5%, 2)
+// = 4.3027.
 TEST_CASE("numbers of the same documents are compared by their differences") {
     const ItemTest test = paired_items(std::vector<double>{1, 1, 1}, std::vector<double>{2, 3, 4});
     CHECK(test.difference == Approx(2));
     CHECK(test.p_value == Approx(0.07418).epsilon(1e-3));
     CHECK(test.interval->low == Approx(2 - 4.302653 / std::sqrt(3)));
     CHECK(test.interval->high == Approx(2 + 4.302653 / std::sqrt(3)));
-    // Two that moved alike tell of no spread.
+    // Two that moved alike show no spread.
     for (const std::vector<double>& b : {std::vector<double>{2, 3}, std::vector<double>{1, 2}}) {
         const ItemTest alike = paired_items(std::vector<double>{1, 2}, b);
         CHECK(alike.difference == b[0] - 1);

@@ -85,8 +85,8 @@ TEST_CASE("the first look that decides holds, whatever was measured after it") {
     CHECK(decision.evidence->pairs == 24);
 }
 
-// Of 300 averages the 210 among the twenty quiet pairs are equal; at 24 pairs and a third of 1% the interval leaves out
-// 50 at either end, and no more than 47 are lower: the two spikes' own 3 and their 44 with the others.
+// Among the 300 averages, the 210 of the twenty quiet pairs are equal; at 24 pairs and a third of 1% the interval
+// leaves out 50 at either end, and no more than 47 are lower: the two spikes' own 3 and their 44 with the others.
 TEST_CASE("spikes in either arm do not turn a verdict") {
     Pairs pairs = pairs_of(20, 1.05);
     for (double spike : {0.7, 0.75, 1.4, 1.3}) pairs.push_back({0.003, 0.003 * spike});

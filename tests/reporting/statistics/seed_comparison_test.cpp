@@ -29,9 +29,9 @@ SeedRule rule_of(double margin, Improves improves = Improves::upwards) {
 
 }  // namespace
 
-// By hand: the differences 0.01, 0 and 0.02 have the mean 0.01 and the standard deviation 0.01; t = 2.919986 at 90% and
-// 2 degrees: half = 2.919986 * 0.01 / sqrt(3) = 0.0168585. With k seeds it is t(k-1) * 0.01 / sqrt(k): 0.01177 for 4,
-// 0.00518 for 12, 0.00494 for 13.
+// Computed by hand: the differences 0.01, 0 and 0.02 have the mean 0.01 and the standard deviation 0.01; t = 2.919986
+// at 90% and 2 degrees: half = 2.919986 * 0.01 / sqrt(3) = 0.0168585. With k seeds it is t(k-1) * 0.01 / sqrt(k):
+// 0.01177 for 4, 0.00518 for 12, 0.00494 for 13.
 TEST_CASE("recipes with the same seeds are compared seed by seed") {
     const Scores base = scores(1, {0.50, 0.52, 0.54}), head = {{3, 0.56}, {1, 0.51}, {2, 0.52}};
     const SeedComparison good = compare_seeds(base, head, rule_of(0.01));
@@ -65,7 +65,7 @@ TEST_CASE("recipes with other seeds are compared by Welch's interval") {
     CHECK(other.verdict == SeedVerdict::not_worse);
 }
 
-// By hand: (2 * 1 + 3 * 20/3) / 5 = 4.4 with 5 degrees. Drawn together: (6 * 4.4 + 2 * 1) / 8 = 3.55 and
+// Computed by hand: (2 * 1 + 3 * 20/3) / 5 = 4.4 with 5 degrees. Drawn together: (6 * 4.4 + 2 * 1) / 8 = 3.55 and
 // (26.4 + 20) / 9 = 5.155556; squared error 3.55/3 + 5.155556/4 = 2.472222; t = 2.015048 at min(6 + 5, 5) degrees.
 TEST_CASE("a table's pooled variance steadies that of few seeds") {
     const std::vector<std::vector<double>> recipes = {{1, 2, 3}, {2, 4, 6, 8}, {9}};

@@ -11,7 +11,7 @@
 using namespace deft::reporting;
 using namespace deft;
 
-// By hand: the eight subsets of {1, 2, 3} have the sums 0, 1, 2, 3, 3, 4, 5, 6.
+// Computed by hand: the eight subsets of {1, 2, 3} have the sums 0, 1, 2, 3, 3, 4, 5, 6.
 TEST_CASE("the signed-rank distribution of three pairs") {
     const SignedRank three(3);
     const double eighths[] = {1, 2, 3, 5, 6, 7, 8};
@@ -80,7 +80,7 @@ using Values = std::vector<double>;
 
 }  // namespace
 
-// By hand: the averages of {1, 2, 6} are 1, 1.5, 2, 3.5, 4, 6; none is at most 0, so p = 2 P(W <= 0) = 2/8.
+// Computed by hand: the averages of {1, 2, 6} are 1, 1.5, 2, 3.5, 4, 6; none is at most 0, so p = 2 P(W <= 0) = 2/8.
 TEST_CASE("the centre of three differences") {
     const HodgesLehmann centre = hodges_lehmann(Values{1, 2, 6}, 0.01);
     CHECK(centre.estimate == Approx(2.75));

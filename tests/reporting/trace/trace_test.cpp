@@ -119,7 +119,7 @@ TEST_CASE("a traced cell's command repeats its row in a root of its own, and say
     CHECK(text.find("uncommitted") == std::string::npos);
 }
 
-TEST_CASE("a row that does not count, or is stale, is traced all the same, and its command stands") {
+TEST_CASE("a row that does not count, or is stale, is traced all the same, with its command") {
     SweepResults sweep = a_sweep();
     for (TrialRow& trial : sweep.trials)
         if (trial.recipe == "CL") {
@@ -204,7 +204,7 @@ TEST_CASE("an empty cell says what it waits for") {
     for (TrialRow& trial : sweep.trials) trial.asked.clear();
     trace = trace_cell(sweep, about(), question("baseline", "lambada acc"));
     CHECK_THAT(trace.waits_for.front(), ContainsSubstring("does not ask it for lambada"));
-    // A failed trial's validation on the way is no value.
+    // A failed trial's validation on the way does not count.
     sweep.trials[3].state = "failed";
     CHECK_FALSE(trace_cell(sweep, about(), question("CL at 50%", "validation loss")).value);
 }

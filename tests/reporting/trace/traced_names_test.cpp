@@ -68,7 +68,7 @@ TEST_CASE("a row that is none, or one of several, is refused with what there is"
     refused("baselin", "did you mean baseline?");
     refused("cl at 50%", "CL");
     refused("something else", "its rows: 'baseline[budget_fraction=1.0]', 'CL[budget_fraction=1.0]'");
-    refused("CL[budget_fraction=0.5]/1", "no row");  // a trial is no row
+    refused("CL[budget_fraction=0.5]/1", "no row");  // a trial is not a row
     refused("", "no row");
     refused("%", "no row");
     refused("50%", "no row");
@@ -118,7 +118,7 @@ TEST_CASE("a column is found by its title, its key, or words that only it has") 
     refused(" ()", "no column");
 }
 
-TEST_CASE("columns of one task that splits, shots or capacity tell apart each have a name of their own") {
+TEST_CASE("columns of one task that differ in split, shots or capacity each have a name of their own") {
     SweepResults sweep = a_sweep_of({a_finished_trial("baseline", "{}", 1, 3.0)});
     TrialRow& trial = sweep.trials.front();
     trial.scores.push_back(a_score("glue_mnli", "acc", 0.5));

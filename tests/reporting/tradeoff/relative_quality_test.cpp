@@ -29,7 +29,7 @@ TEST_CASE("a share is what a row gained over nothing, of what the baseline gaine
     CHECK_FALSE(accuracy->interval);
 }
 
-TEST_CASE("where the value of a model without skill is unknown, there is no share") {
+TEST_CASE("the share is missing where the value of a model without skill is unknown") {
     CHECK_FALSE(relative_quality(kRow, {Improves::downwards, std::nullopt, kBaseline}));
     CHECK_FALSE(relative_quality(kRow, {Improves::upwards, std::nullopt, kBaseline}));
 }

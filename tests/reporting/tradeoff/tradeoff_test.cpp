@@ -134,7 +134,7 @@ TEST_CASE("the sentence names the cheapest row that is shown to keep enough, and
                    ContainsSubstring("CL+random-LTD at 8% keeps 95% of the baseline's quality at 1/12.5 of its data"));
 }
 
-TEST_CASE("where no row is shown to keep enough, the sentence tells the means and the cheapest row") {
+TEST_CASE("where no row is shown to keep enough, the sentence gives the means and the cheapest row") {
     const auto tradeoff = tradeoff_of(with_seeds(six_rows(), "baseline", ":1}", 2), {});
     REQUIRE(tradeoff);
     const std::string sentence = tradeoff_sentences(*tradeoff).at(0);
@@ -148,7 +148,7 @@ TEST_CASE("where no row is shown to keep enough, the sentence tells the means an
             ContainsSubstring("(no interval below three seeds). Its cheapest row: both at 10% keeps 82.8% of the "
                               "baseline's gain over a unigram model at 1/10 of its tokens") &&
             ContainsSubstring("1/12.5 of its training time"));
-    // The baseline at 100% stands for 100% by definition.
+    // The baseline at 100% has 100% by definition.
     auto only_all = six_rows();
     for (TrialRow& row : only_all.trials)
         if (row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos)
@@ -174,7 +174,7 @@ TEST_CASE("a row is not shown to keep enough by its mean where its interval reac
     CHECK(cheapest_by_mean(both) == &both.points[1]);
 }
 
-TEST_CASE("a row short of seeds has an open marker and no bar, and is told") {
+TEST_CASE("a row short of seeds has an open marker and no bar, and is noted") {
     const auto whole = tradeoff_of(six_rows(), {});
     const auto tradeoff = tradeoff_of(with_seeds(six_rows(), "both", "0.5", 2), {});
     REQUIRE(tradeoff);
@@ -200,7 +200,7 @@ TEST_CASE("a row short of seeds has an open marker and no bar, and is told") {
     CHECK(table.columns.size() == 8);
 }
 
-TEST_CASE("the published point stands at its share and part of the cost, where the paper tells of that cost") {
+TEST_CASE("the published point is drawn at its share and part of the cost, where the paper gives that cost") {
     const auto tradeoff = tradeoff_of(six_rows(), low_budget());
     REQUIRE(tradeoff);
     REQUIRE(tradeoff->published);
@@ -286,7 +286,7 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
           "steps, fewer than 200 (seeds 1, 2, 3).");
 }
 
-TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps nothing") {
+TEST_CASE("a row with a diverged seed, or a stale row, keeps nothing") {
     const auto with = [](const char* recipe, const char* budget, const auto& change) {
         SweepResults sweep = six_rows();
         for (TrialRow& row : sweep.trials)
@@ -315,7 +315,7 @@ TEST_CASE("a row of which a seed failed for it diverged, or that is stale, keeps
     }
 }
 
-TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no time in it") {
+TEST_CASE("a row of another slot, or under other CPU contention than the baseline, has no time in it") {
     const auto with = [](const char* processor, double computed) {
         SweepResults sweep = six_rows();
         for (TrialRow& row : sweep.trials) {
@@ -341,9 +341,10 @@ TEST_CASE("a row of another slot, or held up otherwise than the baseline, has no
         CHECK_THAT(tradeoff_sentences(*other)[0], ContainsSubstring("both at 50% keeps") &&
                                                       !ContainsSubstring("training time") &&
                                                       !ContainsSubstring("dollars"));
-        CHECK(other->notes.front() ==
-              "No time and no dollars, for slots of another shape than the baseline's or for trials that were trained "
-              "under different CPU contention: both at 50%.");
+        CHECK(
+            other->notes.front() ==
+            "No time and no dollars, for workers of another shape than the baseline's or for trials that were trained "
+            "under different CPU contention: both at 50%.");
     }
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("launches of the same code within half an hour are one session, by the
     CHECK(series[0].where == "node1 0a1b2c3d, GNU 12.2.0");
 }
 
-TEST_CASE("case, machine and compiler tell series apart") {
+TEST_CASE("case, machine and compiler distinguish series") {
     for (const auto& change :
          {+[](BenchHistoryRow& row) { row.params_json = R"({"case":"64x64","caches":"cold"})"; },
           +[](BenchHistoryRow& row) { row.host_fingerprint = "ffff"; },

@@ -48,7 +48,7 @@ TEST_CASE("a clean step is worse up and better down") {
     CHECK(found_in(down).judged.finding.outcome == Outcome::better);
 }
 
-TEST_CASE("a change that is older than ten sessions is no news any more") {
+TEST_CASE("a change that is older than ten sessions is no longer news") {
     std::vector<double> values(20, 100.0);
     values.insert(values.end(), 11, 110.0);
     const TrendFinding finding = found_in(values);
@@ -58,8 +58,9 @@ TEST_CASE("a change that is older than ten sessions is no news any more") {
     CHECK(found_in(values).judged.finding.outcome == Outcome::worse);
 }
 
-// By hand: 16 and 16.2 lie beyond 13.408, which ten sessions predict; t = 6.1 / sqrt(1/10 + 1/2) = 7.875 at 9 degrees.
-TEST_CASE("two sessions in a row beyond the prediction are told before a change point can be") {
+// Computed by hand: 16 and 16.2 lie beyond 13.408, which ten sessions predict; t = 6.1 / sqrt(1/10 + 1/2) = 7.875 at 9
+// degrees.
+TEST_CASE("two sessions in a row beyond the prediction are reported before a change point can be") {
     std::vector<double> values = ten_sessions();
     values.insert(values.end(), {16, 16.2});
     const TrendFinding finding = found_in(values);
@@ -89,7 +90,7 @@ TEST_CASE("too few sessions are missing, senseless times broken") {
     CHECK(exit_code_of(trend_report(check_trend({})), false) == kExitNothing);
 }
 
-TEST_CASE("a series that has ended tells no news") {
+TEST_CASE("a series that has ended gives no news") {
     std::vector<BenchSeries> series = {a_series({100, 100, 100, 110, 110, 110}), a_series({1, 1, 1, 1, 1, 1}, "max")};
     CHECK(check_trend(series).size() == 2);
     for (SessionPoint& point : series[1].points) point.started_ms += 40 * kDayMs;
@@ -169,11 +170,11 @@ LookRates look_rates(int looks, double white, double ratio, int ago, unsigned se
 
 }  // namespace
 
-// Measured over 60 looks, with spikes: at a noise of 1% a session, steps of 5% were told in 35, 39, 67 and 76% of the
+// Measured over 60 looks, with spikes: at a noise of 1% a session, steps of 5% were found in 35, 39, 67 and 76% of the
 // series after 2, 3, 5 and 8 sessions, steps of 10% in 91 to 93%. With the Welch's p that finds the places instead, 38%
 // of the looks at 3% raised an alarm.
-TEST_CASE("over a hundred series false alarms are rare and changes are told", "[long]") {
-    // The note of each report says how often chance tells something: here with three standard errors.
+TEST_CASE("over a hundred series false alarms are rare and changes are found", "[long]") {
+    // The note of each report says how often chance alone raises an alarm: here with three standard errors.
     const int enough = 200;
     const double most = kMostChanceNews + 3 * std::sqrt(kMostChanceNews / enough);
     const double at_its_worst = look_rates(enough, 0.05, 1, 0, 13).looks_with_alarm;
@@ -191,14 +192,14 @@ TEST_CASE("over a hundred series false alarms are rare and changes are told", "[
         CHECK(none.looks_with_alarm <= 0.2);
         CHECK(none.alarms_a_series <= 0.002);
     }
-    const auto told = [&](double ratio, int ago) {
+    const auto found = [&](double ratio, int ago) {
         const LookRates rates = look_rates(looks, 0.01, ratio, ago, 12);
-        std::printf("noise 1%%, step %.0f%%: after %d sessions %.3f told; alarms a series %.5f\n", 100 * (ratio - 1),
+        std::printf("noise 1%%, step %.0f%%: after %d sessions %.3f found; alarms a series %.5f\n", 100 * (ratio - 1),
                     ago, rates.detected, rates.alarms_a_series);
         CHECK(rates.alarms_a_series <= 0.002);
         return rates.detected;
     };
-    CHECK(told(1.05, 8) > 0.6);
-    CHECK(told(1.1, 2) > 0.75);
-    CHECK(told(1.1, 5) > 0.8);
+    CHECK(found(1.05, 8) > 0.6);
+    CHECK(found(1.1, 2) > 0.75);
+    CHECK(found(1.1, 5) > 0.8);
 }

@@ -50,6 +50,6 @@ TEST_CASE("a command without its own command says which there are") {
     CHECK(none.exit_code == kExitUsage);
     CHECK_THAT(none.err, ContainsSubstring("deft baseline needs a command") && ContainsSubstring("pin, list, retire"));
     CHECK_THAT(sweep.deft("baseline", {"lst"}).err, ContainsSubstring("did you mean list?"));
-    // What is wrong with an option is still said.
+    // A mistake in an option is still reported.
     CHECK_THAT(sweep.deft("db", {"upgrade", "--rot", "x"}).err, ContainsSubstring("--rot"));
 }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Cells stand two spaces apart at least, and have single ones inside.
+// Cells are at least two spaces apart, and have single ones inside.
 std::vector<std::string> cells_of(const std::string& line) {
     const std::regex cell("[^ ]+( [^ ]+)*");
     std::vector<std::string> cells;

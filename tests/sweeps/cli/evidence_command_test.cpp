@@ -34,7 +34,7 @@ void copy_seed(const fs::path& root, const fs::path& to, std::int64_t seed) {
     results_db::Statement(copy, "UPDATE sweep SET spec_sha256 = ?1").bind(sha256(std::to_string(seed))).run();
 }
 
-// What a report is, of a root or of files.
+// The report of a root or of files.
 std::string report(const TinySweep& sweep, const std::string& option, const std::vector<std::string>& values,
                    const std::string& format) {
     std::vector<std::string> words = {"tiny", "--full", "--format", format};
@@ -85,7 +85,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     CHECK_THAT(again.out,
                ContainsSubstring("nothing new for tiny@") && ContainsSubstring("4 attempts are there already"));
 
-    // What was run elsewhere is done, and is told from what was run here.
+    // Trials of other machines count as done, and are distinguished from those run here.
     test::Process status({DEFT_PROGRAM, "status", "--root", merged.string()}, sweep.out(), sweep.err());
     CHECK(status.wait() == kExitOk);
     CHECK_THAT(read_file(sweep.out()), ContainsSubstring("4 of them were run elsewhere and merged"));
@@ -192,7 +192,7 @@ TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and repor
     const TinySweep sweep(test::kPlain);
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
         INFO(entry.path().string());
-        if (entry.path().extension() == ".svg") continue;  // a picture of what stands beside it
+        if (entry.path().extension() == ".svg") continue;  // a picture of the text file beside it
         if (entry.path().filename() == "fill_tables") continue;
         if (entry.is_directory()) {  // what tests/gpu/run measured on a machine
             for (const auto& stage : fs::directory_iterator(entry.path())) {

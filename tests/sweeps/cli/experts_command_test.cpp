@@ -14,9 +14,8 @@ const std::vector<std::string> kTinyLayers = {"experts", "--rows",    "37", "--w
 
 }  // namespace
 
-TEST_CASE(
-    "deft bench experts tells what a layer of experts costs beside the dense one, and refuses sizes that are none",
-    "[surroundings]") {
+TEST_CASE("deft bench experts compares a layer of experts with the dense one, and refuses invalid sizes",
+          "[surroundings]") {
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyLayers);
     CHECK(ran.exit_code == kExitOk);

@@ -99,7 +99,7 @@ TEST_CASE("deft generate draws the same texts from the same seed, and others fro
     CHECK_THAT(unseeded.err, ContainsSubstring("seed ") && !ContainsSubstring("seed 0"));
 }
 
-TEST_CASE("deft generate refuses what it cannot continue, with what to mend") {
+TEST_CASE("deft generate refuses input that it cannot continue, with a hint") {
     const Trained sweep;
     const auto refused = [&](const std::vector<std::string>& options, int exit_code, const std::string& what = kName) {
         const Ran ran = sweep.generate(options, what);

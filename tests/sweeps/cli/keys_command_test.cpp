@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = DEFT_SOURCE_DIR;
 
-// Whether the validator finds every one of `files` right; skips the test where there is no validator.
+// Whether the validator finds every one of `files` right; skips the test without a validator.
 Ran validate(const std::string& schema, const std::vector<fs::path>& files) {
     const char* script =
         "import sys, json\n"

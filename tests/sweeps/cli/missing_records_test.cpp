@@ -57,7 +57,7 @@ random_ltd = { min = 16, duration = 0.7 }
     CHECK(said("run", {"--dry-run"}) == run);
     CHECK(said("tune", {file, "ltd"}) == run);
     CHECK(!std::filesystem::exists(sweep.root));
-    // What is asked of results alone needs no data: here there are none.
+    // Commands that read only results need no data: this root has none.
     const Ran status = sweep.deft("status", {}, without_data);
     CHECK(status.exit_code == kExitNothing);
     CHECK_THAT(status.err, ContainsSubstring("there are no results"));

@@ -5,7 +5,7 @@
 using namespace deft;
 using namespace deft::test;
 
-TEST_CASE("deft bench moe-inference tells what a token of each model reads, and refuses sizes that are none") {
+TEST_CASE("deft bench moe-inference prints what a token of each model reads, and refuses invalid sizes") {
     const TinySweep sweep(kPlain);
     // clang-format off
     const std::vector<std::string> tiny = {"moe-inference", "--layers", "2",         "--width",    "16", "--heads",

@@ -31,7 +31,7 @@ TEST_CASE("every picture in reporting/measured is what deft report makes of the 
     CHECK(pictures > 0);
 }
 
-TEST_CASE("a sweep without a picture is told so") {
+TEST_CASE("a sweep without a picture says so") {
     const TinySweep sweep(test::kPlain, "[1]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const Ran ran = sweep.deft("report", {"--root", sweep.root.string(), "--format", "svg"});

@@ -17,7 +17,7 @@ std::string with_both() {
 
 }  // namespace
 
-TEST_CASE("A sweep is trained once, and tells where its numbers come from", "[surroundings]") {
+TEST_CASE("A sweep is trained once, and shows where its numbers come from", "[surroundings]") {
     const TinySweep sweep(with_both(), "[1, 2]");
     const Ran first = sweep.run();
     REQUIRE(first.exit_code == kExitOk);
@@ -55,7 +55,7 @@ TEST_CASE("A copied results.db alone gives the same report", "[surroundings]") {
     CHECK(sweep.value("SELECT baseline || ' ' || paper FROM sweep") == "plain data_efficiency_gpt_combined");
 }
 
-TEST_CASE("Runs that --set tells apart keep their reports, and are named with their hashes", "[surroundings]") {
+TEST_CASE("Runs that differ by --set keep their reports, and are named with their hashes", "[surroundings]") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string page = read_file(sweep.root / "reports/tiny.html");
@@ -141,7 +141,7 @@ TEST_CASE("A sweep leaves a page, and reports again in every format", "[surround
         CHECK_THAT(text, ContainsSubstring("both"));
         if (std::string(format) == "html") CHECK(text == html);
     }
-    // A page that cannot be written is no failure of the run.
+    // A page that cannot be written does not fail the run.
     std::filesystem::remove_all(sweep.root / "reports");
     write_file_atomically(sweep.root / "reports", "in the way");
     const Ran again = sweep.run();

@@ -29,8 +29,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::vec
 
 }  // namespace
 
-TEST_CASE("deft bench ranks tells what ranks are worth beside threads, and what sums of gradients take",
-          "[surroundings]") {
+TEST_CASE("deft bench ranks compares ranks with threads, and times sums of gradients", "[surroundings]") {
     if (!missing_mpirun().empty()) DEFT_SKIP("no mpirun, or a build without MPI");
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyRanks);

@@ -58,7 +58,7 @@ TEST_CASE("A recipe that is not there is refused by name") {
     CHECK_THAT(said, ContainsSubstring("did you mean plain?"));
 }
 
-TEST_CASE("A misspelt key is refused where it stands") {
+TEST_CASE("A misspelt key is refused at its place") {
     const TinySweep sweep(kPlain + "[case.train]\n  learning_rat = 1e-3\n");
     const std::string text = read_file(sweep.file);
     const auto line =
@@ -83,7 +83,7 @@ TEST_CASE("A corpus that is missing or empty is refused by name") {
     CHECK_THAT(refusal_of(sweep, kExitUsage), ContainsSubstring("nowhere.txt is empty"));
 }
 
-TEST_CASE("A budget of less than a step is refused where it stands") {
+TEST_CASE("A budget of less than a step is refused at its place") {
     const TinySweep sweep(kPlain + "[case.train]\nbudget_tokens = 63\n");
     const std::string said = refusal_of(sweep, kExitUsage);
     CHECK_THAT(said, ContainsSubstring("budget of 63 tokens, less than one step"));

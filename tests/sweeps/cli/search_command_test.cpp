@@ -12,7 +12,7 @@ namespace {
 const std::string kSearched = "[search]\nlearning_rate = [1e-3, 3e-3]\nseeds = [7]\n" + test::kPlain +
                               "[[case]]\nname = \"ltd\"\nrandom_ltd = { min = 8, step = 4, duration = 0.8 }\n";
 
-// What deft report --missing lists, by name.
+// The runs that deft report --missing lists, by name.
 std::vector<std::string> missing_names(const TinySweep& sweep) {
     const Ran ran = sweep.deft("report", {"--missing", "--root", sweep.root.string(), "--format", "json"});
     REQUIRE(ran.exit_code == kExitOk);
@@ -65,7 +65,7 @@ TEST_CASE("a search is trained before its table, whose trials have the best rate
     CHECK_THAT(ran.out, ContainsSubstring("search of the learning rate, bits/byte ↓ of the validation at each") &&
                             ContainsSubstring("with the seed 7 of the search alone"));
 
-    // By hand: of each recipe the rate of the smaller validation, which its table's trials were trained at.
+    // Computed by hand: each recipe's rate of the smaller validation, at which its table's trials were trained.
     const std::string validation =
         "SELECT json_extract(m.axes_json, '$.\"train.learning_rate\"') FROM sweep_member m"
         " JOIN attempt a ON a.experiment_id = m.experiment_id JOIN evaluation v ON v.attempt_id = a.id"

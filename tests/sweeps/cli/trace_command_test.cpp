@@ -23,10 +23,10 @@ Json traced(const TinySweep& sweep, const std::string& root, const std::string& 
     return parse_json(ran.out);
 }
 
-// Runs the command that a trace prints to train its row again, as it stands.
+// Runs the command that a trace prints to train its row again, unchanged.
 void repeat(const TinySweep& sweep, const Json& trace) {
     std::vector<std::string> argv;
-    for (const Json& command : trace.at("repeat"))  // before it may stand the one that takes out the commit
+    for (const Json& command : trace.at("repeat"))  // the command that checks out the commit may come before it
         if (command.at("argv").at(1) == "run") argv = command.at("argv").get<std::vector<std::string>>();
     REQUIRE(argv.size() > 2);
     argv.front() = DEFT_PROGRAM;
@@ -50,7 +50,7 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     REQUIRE(sweep.run({"--set", "train.learning_rate=0.01", "--set", "train.budget_tokens=40960"}).exit_code ==
             kExitOk);
     const std::string root = sweep.root.string();
-    // What its table's claims were when it ran is kept with it.
+    // The claims of its table at the time of the run are kept with it.
     CHECK_THAT(results_db::Reader(sweep.root / "results.db").sweep("tiny").claims_json,
                ContainsSubstring(R"("amount":0.51,"claim":"half_of_the_time")"));
     const Json first = traced(sweep, root, "both at 50%", "validation loss");
@@ -221,7 +221,7 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     changed.replace(changed.find("layers = 3"), 10, "layers = 4");
     sweep.folder.write("tiny.toml", changed);
     refused({"--for-table", "tiny"}, kExitNothing, "line 9 was 'layers = 3' and is 'layers = 4'");
-    // Without its file there is no plan, and the missing runs are named all the same.
+    // Without its file nothing can be planned, but the missing runs are still named.
     std::filesystem::remove(sweep.file);
     refused({"--for-table", "tiny"}, kExitNothing, "is not there");
     const Ran report = sweep.deft("report", {"--missing", "--root", sweep.root.string()});
@@ -236,7 +236,7 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     CHECK_FALSE(std::filesystem::exists(sweep.root));
     std::filesystem::rename(sweep.folder.path / "moved", sweep.root);
     CHECK(sweep.count("ok") == "2");
-    // A title is no part of what is trained.
+    // A title does not change the training.
     sweep.folder.write("tiny.toml", "title = \"of another title\"\n" + text);
     CHECK(for_table({"--for-table", "tiny"}).exit_code == kExitOk);
 }

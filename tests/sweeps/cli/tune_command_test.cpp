@@ -124,7 +124,7 @@ TEST_CASE("deft tune stopped by Ctrl-C prints what it has") {
                                            "--slots",
                                            "cpu:1"};
     test::Process process(argv, sweep.out(), sweep.err());
-    // Its corpus is prepared behind the trial from where signals are watched.
+    // Its corpus is prepared once signals are watched.
     REQUIRE(test::wait_until([&] {
         std::error_code ignored;
         return std::filesystem::exists(sweep.root / "data", ignored);

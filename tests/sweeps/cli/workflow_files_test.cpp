@@ -30,7 +30,7 @@ std::string joined_lines(std::string text) {
     return text;
 }
 
-// Of a shell, with quotes and without what follows the command.
+// The command as a shell reads it, with quotes and without trailing text.
 std::vector<std::string> words_of(const std::string& command) {
     std::vector<std::string> words;
     std::string word;

@@ -1,4 +1,4 @@
-// What results rest on now is looked for where their own machine has it, and nowhere that somebody else names.
+// The current inputs of results are read only from the paths that their own machine names, never from others.
 
 #include "sweeps/driver/current_inputs.h"
 

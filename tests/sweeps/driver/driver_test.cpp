@@ -54,7 +54,7 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     REQUIRE(attempt.price);
     CHECK(attempt.price->sku == "test-cpu");
     CHECK(attempt.shape.devices == 2);
-    // What bits may differ between.
+    // Libraries whose versions may change bits.
     for (const char* library : {"oneDNN", "libc", "OpenMP", "compiler", "SQLite"})
         CHECK(!Json::parse(attempt.libraries_json).at(library).get<std::string>().empty());
     CHECK_THAT(reporting::render_trial(row), ContainsSubstring("OpenMP libgomp"));
@@ -105,7 +105,7 @@ TEST_CASE("A crash is tried once more", "[surroundings]") {
     CHECK(sweep.row(3).last_point->step == 2);
 }
 
-TEST_CASE("A torn last line costs nothing of what stands before it", "[surroundings]") {
+TEST_CASE("A torn last line loses nothing of the lines before it", "[surroundings]") {
     FakeSweep sweep({"torn"});
     CHECK(sweep.run().exit_code == kExitOk);
     CHECK(sweep.row(0).last_point->step == 2);
@@ -440,7 +440,7 @@ TEST_CASE("A folder of another configuration is not taken in, and one whose jour
     CHECK(sweep.row(1).attempts == 1);
 }
 
-TEST_CASE("A process is told from a later one of the same number", "[surroundings]") {
+TEST_CASE("A process is distinguished from a later one of the same number", "[surroundings]") {
     results_db::ProcessIdentity self = identify(::getpid());
     CHECK(is_running(self));
     --self.start_ticks;

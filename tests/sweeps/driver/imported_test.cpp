@@ -62,7 +62,7 @@ sweeps::Trial first_trial_of(const std::string& recipes, const sweeps::SpecOptio
 
 }  // namespace
 
-TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint that it was exported from",
+TEST_CASE("An imported row is printed beside trained ones, scored as the checkpoint that it was exported from",
           "[surroundings]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_recipe("", kStated) + kPlain + kBothTechniques, "[1, 2]");
@@ -90,7 +90,7 @@ TEST_CASE("An imported row stands beside trained ones, scored as the checkpoint 
                ContainsSubstring("Pinned baseline main: 2 rows"));
     const Ran checked = sweep.deft("check", {"quality", "tiny", "--baseline", "main", "--full", "--root", root});
     CHECK_THAT(checked.out, ContainsSubstring("plain: validation loss") && !ContainsSubstring("gpt"));
-    // Everything is there already, and what is stated may be stated anew.
+    // Everything is there already, and stated values may be restated.
     std::string text = read_file(sweep.file);
     text.replace(text.find("44_000"), 6, "45_000");
     write_file_atomically(sweep.file, text);

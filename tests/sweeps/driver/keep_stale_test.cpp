@@ -1,4 +1,4 @@
-// Which stale results a run makes anew, and which it leaves standing.
+// The stale results that a run measures again, and those that it keeps.
 
 #include "sweeps/driver/keep_stale.h"
 
@@ -90,7 +90,7 @@ TEST_CASE("What --rerun-if takes: kinds in any order, or never") {
                ContainsSubstring("'date' is none of code, data, eval"));
 }
 
-TEST_CASE("What is as it was measured is planned as ever, whatever is to be made anew") {
+TEST_CASE("Unchanged results are planned as before, whatever --rerun-if names") {
     const Measured measured;
     for (const char* rerun_if : {"never", "code,data,eval"}) {
         const PlannedReruns planned = measured.planned(rerun_if);
@@ -144,7 +144,7 @@ TEST_CASE("A score whose task has changed is asked again, or keeps its key; othe
         CHECK(measured.planned(rerun_if).trials[0].score_keys() == before);
         CHECK_THAT(measured.planned(rerun_if).said.at(0), ContainsSubstring("the score of mine.toml is kept"));
     }
-    // A score that was never measured is no stale one.
+    // A score that was never measured is not stale.
     Measured unscored;
     unscored.results.trials[0].asked[1].is_scored = false;
     unscored.edit_task();
@@ -193,7 +193,7 @@ TEST_CASE("Recipes that the run leaves out get no note, and are planned as the o
     CHECK(measured.planned("never").trials[0].config_hash == measured.results.trials[0].config_hash);
 }
 
-TEST_CASE("What was never trained to its end is no result to keep") {
+TEST_CASE("A trial that never finished training has no result to keep") {
     Measured measured;
     measured.write_corpus("b");
     for (const char* state : {"failed", "pending", "running"}) {
@@ -207,17 +207,17 @@ TEST_CASE("What was never trained to its end is no result to keep") {
     CHECK(measured.planned("never").trials[0].config_hash == measured.trials()[0].config_hash);
 }
 
-TEST_CASE("A trial that starts from another is kept and made anew with it") {
+TEST_CASE("A trial that starts from another is kept or retrained together with it") {
     const std::string staged = kSweep +
                                "[stage.first]\n[stage.second]\nfrom = \"first\"\n"
                                "[stage.second.train]\nbudget_tokens = 2048\n";
     Measured measured(staged);
     REQUIRE(measured.results.trials.size() == 2);
     measured.write_corpus("b");
-    const PlannedReruns kept = measured.planned("eval"), anew = measured.planned("data");
+    const PlannedReruns kept = measured.planned("eval"), fresh = measured.planned("data");
     for (const std::size_t i : {0, 1}) {
         CHECK(kept.trials[i].config_hash == measured.results.trials[i].config_hash);
-        CHECK(anew.trials[i].config_hash == measured.trials()[i].config_hash);
+        CHECK(fresh.trials[i].config_hash == measured.trials()[i].config_hash);
     }
     CHECK(kept.trials[1].config.start->trial == kept.trials[0].config_hash);
     CHECK(kept.trials[1].config.start->variant == kept.trials[0].variant_hash);

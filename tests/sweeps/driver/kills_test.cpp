@@ -66,7 +66,8 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", 
     int kills = 0;
     while (kills < 30) {
         Process driver = sweep.start({"--slots", "cpu:2"});
-        // Of a run, some trials, then the driver; a trial that is killed twice ends as failed, and the run goes on.
+        // Kills some trials of a run, then the driver; a trial that is killed twice ends as failed, and the run goes
+        // on.
         for (int i = 0; i < 3 && kills < 30; ++i) {
             ::usleep(static_cast<useconds_t>(20'000 + random() % 180'000));
             // However slow the machine: now and then late enough that there is something to go on from.
@@ -159,7 +160,7 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
     CHECK(row.unmeasured_waits == 0);
 }
 
-TEST_CASE("What a killed trial had computed behind its last checkpoint is lost, and its time is told apart") {
+TEST_CASE("Steps of a killed trial after its last checkpoint are lost, and their time is listed separately") {
     const TinySweep sweep(kKilledRecipes);
     Process driver = sweep.start(kLong);
     REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));
@@ -185,7 +186,7 @@ TEST_CASE("What a killed trial had computed behind its last checkpoint is lost, 
     }
 }
 
-TEST_CASE("An attempt whose driver was killed costs what its journal tells, up to its last line") {
+TEST_CASE("An attempt whose driver was killed costs what its journal records, up to its last line") {
     const TinySweep sweep(kKilledRecipes);
     Process driver = sweep.start(kLong);
     REQUIRE(wait_until([&] { return has_checkpoint(sweep); }));

@@ -1,4 +1,4 @@
-// What a sweep would take of each rank: rows, seconds at stated links, refusals, and what the program prints.
+// The needs of a sweep on each rank: rows, seconds at stated links, refusals, and printed output.
 
 #include "sweeps/driver/plan_ranks.h"
 
@@ -105,7 +105,7 @@ TEST_CASE("deft plan --ranks prints memory and bytes of a rank, and with one ran
     write_file_atomically(of_two.file, text);
     CHECK_THAT(of_two.deft("plan").out, ContainsSubstring("Memory of one of 2 ranks"));
 
-    // What the option names holds of the machine's limits too.
+    // The option's ranks apply to the machine's limits too.
     const std::vector<std::string> by_recipe = {"--ranks", "4", "--set", "train.expert_ranks=3"};
     CHECK(sweep.deft("plan", by_recipe).exit_code == kExitUsage);
     std::vector<std::string> by_option = by_recipe;

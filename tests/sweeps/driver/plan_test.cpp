@@ -1,4 +1,4 @@
-// What a sweep costs before it runs: the published setting against counts and hours made by hand.
+// The planned cost of a sweep: the published setting against counts and hours computed by hand.
 
 #include "sweeps/driver/plan.h"
 #include "base/files.h"
@@ -58,7 +58,7 @@ TEST_CASE("A plan names the recipes whose micro-batches do not divide their batc
                !ContainsSubstring("micro-batch"));
 }
 
-TEST_CASE("A plan tells its baseline's regime beside the published one, and warns far below it", "[surroundings]") {
+TEST_CASE("A plan prints its baseline's regime beside the published one, and warns far below it", "[surroundings]") {
     const test::Folder folder;
     const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
         SpecOptions options;
@@ -217,7 +217,7 @@ TEST_CASE("A sweep that names no device is planned as ever", "[surroundings]") {
     CHECK(to_json(plan).at("device").is_null());
 }
 
-TEST_CASE("Data that is not here is told, and plans need none", "[surroundings]") {
+TEST_CASE("Missing data is reported, and plans need none", "[surroundings]") {
     const test::Folder folder;
     std::string text = kPlannedSpec;
     const std::string data = "embedded_bytes = 5000\n";
@@ -229,7 +229,7 @@ TEST_CASE("Data that is not here is told, and plans need none", "[surroundings]"
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
 }
 
-TEST_CASE("Devices that make no sense are refused where they stand", "[surroundings]") {
+TEST_CASE("Devices that make no sense are refused at their place", "[surroundings]") {
     CHECK_THAT(wrong_slots("device = \"V10\"\nutilisation = 0.3\n"),
                ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));

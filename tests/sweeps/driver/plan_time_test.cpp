@@ -83,7 +83,7 @@ void check_no_hours(const Spec& spec, const std::string& why) {
 
 TEST_CASE("GPT's published hours are predicted within the rounding of what is printed, or nearly", "[surroundings]") {
     const Plan plan = plan_of(paper_spec("gpt_combined"));
-    // Of 131 printed hours, half a unit is 0.4%.
+    // Half a unit of the 131 printed hours is 0.4%.
     check_errors(errors_of(plan),
                  {{"baseline 50% hours", 0.0},
                   {"CL 100% hours", -0.09},
@@ -228,7 +228,7 @@ TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
     spec.device->utilisation = 0;
     spec.device->devices = 128;
     check_no_hours(spec, "the published ones of baseline, which were measured on 64 V100, not on 128 V100");
-    spec.device->utilisation = 0.3;  // which stands in
+    spec.device->utilisation = 0.3;  // which replaces it
     CHECK(plan_of(spec).hours);
     CHECK_FALSE(plan_of(spec).fitted_row());
     CHECK_THAT(notes_of(plan_of(spec)),

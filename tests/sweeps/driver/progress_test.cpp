@@ -24,7 +24,7 @@ ProgressView busy() {
     return view;
 }
 
-// What was written through a Progress into a plain file.
+// The text that a Progress wrote into a plain file.
 std::string written(ProgressMode mode, const std::function<void(Progress&)>& action) {
     const test::Folder folder;
     std::FILE* file = std::fopen((folder.path / "out").c_str(), "w");

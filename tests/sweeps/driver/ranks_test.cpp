@@ -1,4 +1,4 @@
-// Trials on several ranks: trained and scored together, stopped, killed, and told apart.
+// Trials on several ranks: trained and scored together, stopped, killed, and distinguished.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -30,12 +30,12 @@ const std::vector<std::string> kTwoRanks = {"--ranks", "2"};
 const std::vector<std::string> kLongOnRanks = {"--ranks", "2", "--set",
                                                fmt::format("train.budget_tokens={}", test::long_tokens(60'000))};
 
-// Of the trial whose rank 0 that is.
+// The ranks of the trial whose rank 0 that is.
 std::vector<pid_t> ranks_beside(pid_t rank) {
     return sweeps::children_of(sweeps::parent_of(rank));
 }
 
-// Of that sweep; -1 where there is none.
+// The other rank of that sweep; -1 without one.
 pid_t other_rank(const TinySweep& sweep, pid_t first) {
     for (const pid_t rank : ranks_beside(first))
         if (rank != first && sweep.is_of_sweep(rank)) return rank;
@@ -177,10 +177,10 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
         driver.signal(SIGTERM);
         CHECK(driver.wait() == kExitWorkLeft);
         CHECK(sweep.count("preempted") + sweep.count("cancelled") == "01");
-        // A good end to mpirun too, which would end other ranks where one's exit code told of a failure.
+        // A good end to mpirun too, which would end other ranks where one's exit code reported a failure.
         CHECK_THAT(read_file(sweep.journals().front().parent_path() / "log.txt"), !ContainsSubstring("mpirun"));
     }
-    {  // The driver is killed: nobody is left behind.
+    {  // The driver is killed: no process survives.
         Process driver = sweep.start(kLongOnRanks);
         const pid_t first = sweep.freeze_trial();
         REQUIRE(first > 0);
@@ -201,7 +201,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
-TEST_CASE("Why a rank above 0 failed stands in its own journal, and is why the trial did", "[surroundings]") {
+TEST_CASE("A rank above 0 records its failure in its own journal, and the trial reports it", "[surroundings]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);

@@ -1,4 +1,4 @@
-// What looks like a key or token never reaches the database.
+// Text that looks like a key or token never reaches the database.
 
 #include "sweeps/driver/redact.h"
 

@@ -133,7 +133,7 @@ TEST_CASE("A trained model whose checkpoint is gone is trained again when asked 
     CHECK(std::includes(after.begin(), after.end(), before.begin(), before.end()));
 }
 
-TEST_CASE("Scores that deft eval stores stand beside those of the sweep") {
+TEST_CASE("Scores that deft eval stores are shown beside those of the sweep") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string root = sweep.root.string();
@@ -208,7 +208,7 @@ TEST_CASE("deft eval --store refuses what is half trained, and puts in order wha
     CHECK_THAT(stored.err,
                ContainsSubstring("left by a driver that was killed") && ContainsSubstring("Scores: 1 stored"));
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
-    // A folder is no trial, and what is printed is the trial.
+    // A folder is not a trial, and the output names the trial.
     CHECK(sweep.deft("eval", {root, "--root", root, "--store"}).exit_code == kExitUsage);
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("a slot of several ranks on GPUs has a card for each, and pays for all
     CHECK(reversed.memory_bytes == slots("gpu:1")[0].memory_bytes);
 }
 
-TEST_CASE("cards that slots of several ranks leave over are told, and unused") {
+TEST_CASE("cards that slots of several ranks leave over are reported, and unused") {
     const auto slots_of = [](const std::string& text, int ranks, int visible) {
         return of_ranks(text, ranks, 1, equal_gpus(visible)).size();
     };

@@ -23,7 +23,7 @@ embedded_seed = 7
 learning_rate = 2e-4
 )toml" + kPlain;
 
-// Of those that train.
+// Attempts that train.
 std::vector<std::string> trainings_of(const TinySweep& sweep, const std::string& stage) {
     return sweep.query(
         "SELECT a.state, a.uid, a.ended_ms FROM attempt a JOIN sweep_member m ON"
@@ -62,7 +62,7 @@ TEST_CASE("Nothing starts from a checkpoint that is about to be trained again", 
     const TinySweep calm(kTwoStages);
     const std::vector<std::string> more = {"--set", "finetune.train.learning_rate=3e-4", "--set", "eval.documents=30"};
     REQUIRE(calm.run(more).exit_code == kExitOk);
-    // Damaged, it is still there for who would not wait; of a folder that is gone there is no path to give.
+    // Damaged, it is still there for who would not wait; a folder that is gone has no path to give.
     for (const bool is_gone : {false, true}) {
         const TinySweep sweep(kTwoStages);
         REQUIRE(sweep.run().exit_code == kExitOk);
@@ -111,7 +111,7 @@ TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what
     CHECK(sweep.row(5).state == "ok");
 }
 
-TEST_CASE("A disk that is full between two stages keeps the first, says what to mend, and the next run goes on",
+TEST_CASE("A disk that is full between two stages keeps the first, prints a hint, and the next run goes on",
           "[surroundings]") {
     const std::string long_first =
         kTwoStages + "[case.pretrain.train]\nbudget_tokens = " + std::to_string(long_tokens(40'000)) + "\n";

@@ -51,7 +51,7 @@ duration = 0.8
 }  // namespace
 
 TEST_CASE("A trial waits for the one that it starts from, while others run") {
-    FakeSweep sweep({"wait", "ok-behind", "ok-free"});
+    FakeSweep sweep({"wait", "ok-after", "ok-free"});
     sweep.trials[1].parent = 0;
     sweep.options.slots = {{}, {}};
     const pid_t driver = sweep.run_apart();
@@ -94,7 +94,7 @@ TEST_CASE("A training that two recipes share and that fails is not tried for eac
     CHECK(sweep.row(0).attempts == 1);
 }
 
-TEST_CASE("A crash that is mended by another try blocks nothing") {
+TEST_CASE("A crash that another try overcomes blocks nothing") {
     FakeSweep sweep({"once", "ok-child"});
     sweep.trials[1].parent = 0;
     const sweeps::RunSummary summary = sweep.run();
@@ -212,7 +212,7 @@ TEST_CASE("deft tune does not take a sweep with stages for one without") {
     CHECK_THAT(ran.err, ContainsSubstring("has stages") && ContainsSubstring("[start]"));
 }
 
-TEST_CASE("Stages whose models or tokens differ end with what to mend, and what was trained stays") {
+TEST_CASE("Stages whose models or tokens differ end with a hint, and finished training stays") {
     const auto refused = [](const std::string& table) {
         const TinySweep sweep("[stage.a]\n[stage.b]\nfrom = \"a\"\n" + table + kPlain);
         const Ran ran = sweep.run();

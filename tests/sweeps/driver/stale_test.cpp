@@ -1,5 +1,5 @@
-// What has changed since a sweep was measured, through the whole program: cells are marked in every format, and a run
-// makes anew what it is asked to.
+// Changes since a sweep was measured, through the whole program: every format marks its cells, and a run measures
+// again as asked.
 
 #include <algorithm>
 #include <map>

@@ -92,7 +92,8 @@ TEST_CASE("A model that is cut or changed between the plan and the training is r
     REQUIRE(trained.run().exit_code == kExitOk);
     const fs::path model = exported_model(trained, "model");
     const TinySweep sweep(start_from(model) + kPlain);
-    // Trains for a moment, is stopped before its first checkpoint, and its model is exchanged: the next run plans anew.
+    // Trains for a moment, is stopped before its first checkpoint, and its model is exchanged: the next run plans
+    // again.
     const sweeps::Trial before = trial_of(sweep);
     const fs::path weights = model / "model.safetensors";
     std::string bytes = read_file(weights);

@@ -109,7 +109,7 @@ TEST_CASE("A baseline may lie in other results, which a check only reads") {
                ContainsSubstring("Pinned baseline other"));
 }
 
-TEST_CASE("The gates on stored results refuse what is no results database") {
+TEST_CASE("The gates on stored results refuse a file that is not a results database") {
     const TinySweep sweep(kPlain);
     const auto all = [&](int code, const std::string& text) {
         for (const std::vector<std::string>& words :

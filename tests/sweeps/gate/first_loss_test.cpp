@@ -1,4 +1,4 @@
-// Whether what is timed trains the model that it should, told by its first loss.
+// The first loss shows whether the timed step trains the intended model.
 
 #include "sweeps/gate/first_loss.h"
 

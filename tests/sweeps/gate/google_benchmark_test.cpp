@@ -127,7 +127,7 @@ TEST_CASE("what is wrong with one benchmark leaves that one out, with the reason
     CHECK(why("fortnights") == "its time unit is 'fortnight'");
 }
 
-TEST_CASE("a file that is no benchmark's JSON is refused with its place") {
+TEST_CASE("a file without benchmark JSON is refused with its place") {
     const std::string good = R"({"context": {}, "benchmarks": [
  {"name": "a", "real_time": 1, "time_unit": "ns"}]})";
     CHECK(parse(good).benchmarks.size() == 1);

@@ -153,7 +153,7 @@ TEST_CASE("steps of presets are compared where they are named", "[paired_bench]"
     CHECK_THAT(unknown.err, ContainsSubstring("did you mean llama_mini?"));
 }
 
-TEST_CASE("what stays unclear, or is not confirmed, is no regression unless that is strict", "[paired_bench]") {
+TEST_CASE("an unclear or unconfirmed difference is not a regression, unless --strict asks for it", "[paired_bench]") {
     const TinySweep sweep("");
     Script restless;  // as much faster as slower, by far more than 96 pairs can average out
     restless.before_run =
@@ -248,7 +248,7 @@ TEST_CASE("programs that are compared end by themselves, and can take their file
     CHECK(std::filesystem::exists(sweep.folder.path / "ended"));
 }
 
-TEST_CASE("a case of one program alone is told and not compared", "[paired_bench]") {
+TEST_CASE("a case of one program alone is reported and not compared", "[paired_bench]") {
     const TinySweep sweep("");
     Script more;
     more.cases = R"("tiny/1","new/2")";
@@ -373,11 +373,11 @@ TEST_CASE("a commit that does not build is a finding, written wherever findings 
         const Ran both = repository.check("broken", "empty");
         CHECK(both.exit_code == kExitFailed);
         CHECK_THAT(both.out, ContainsSubstring("1 broken, 1 not evaluated") && ContainsSubstring("CMakeLists.txt"));
-        CHECK(repository.check("broken", "empty").exit_code == kExitFailed);  // what is half done is no obstacle
+        CHECK(repository.check("broken", "empty").exit_code == kExitFailed);  // a half-finished build does not block it
     }
 }
 
-TEST_CASE("a checkout that was interrupted is no broken commit", "[paired_bench][long]") {
+TEST_CASE("an interrupted checkout does not mark its commit as broken", "[paired_bench][long]") {
     const Repository repository;
     REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
     for (const auto& commit : std::filesystem::directory_iterator(repository.cache() / "deft" / "builds")) {

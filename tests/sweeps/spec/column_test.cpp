@@ -38,7 +38,7 @@ std::int64_t training_samples(const TinySweep& sweep) {
     return experiments::load_dataset(data, 16, "", sweep.folder.path / "counted").source.samples;
 }
 
-// By name, each trial's hash of its column and of its configuration.
+// Each trial's hash of its column and of its configuration, by name.
 std::map<std::string, std::pair<std::string, std::string>> hashes(const TinySweep& sweep, const std::string& seeds) {
     sweeps::SpecOptions options;
     options.overrides = {"log_every=2"};
@@ -85,6 +85,6 @@ TEST_CASE("A column of another length is refused by plan and run, before a trial
                                 ContainsSubstring(fmt::format("{} samples", training_samples(sweep))));
     }
     CHECK(sweep.attempts().empty());
-    // What a baseline needs is planned all the same.
+    // The baseline is planned all the same.
     CHECK(sweep.deft("plan", {"--root", sweep.root.string(), "--only", "plain"}).exit_code == kExitOk);
 }

@@ -89,7 +89,7 @@ TEST_CASE("Two points that would train the same thing are refused, both named") 
                ContainsSubstring("would train and score the same thing"));
 }
 
-TEST_CASE("An axis that a trial does not know is refused where its value stands") {
+TEST_CASE("An axis that a trial does not know is refused at its value") {
     const std::string message =
         wrong_trials(kSweepHead + kTwoRecipes + "[axes.grid]\n\"train.budget_fractoin\" = [0.5]\n");
     CHECK_THAT(message, ContainsSubstring("s.toml:22:28: unknown key train.budget_fractoin"));
@@ -155,12 +155,12 @@ TEST_CASE("A place that switches a technique on has the technique's other keys t
     };
     CHECK(names_of("[[axes.zip]]\n\"random_ltd.min\" = [8, 8, 16]\n\"random_ltd.enabled\" = [false, true, true]\n") ==
           std::vector<std::string>{"LTD[enabled=false]/1", "LTD[enabled=true,min=8]/1", "LTD[enabled=true,min=16]/1"});
-    // Of two places without the technique, that differ in a key of it, one is left.
+    // One of two places without the technique, which differ in a key of it, is left.
     CHECK(names_of("[[axes.list]]\nrandom_ltd = { min = 8, enabled = false }\n"
                    "[[axes.list]]\nrandom_ltd = { min = 16, enabled = false }\n"
                    "[[axes.list]]\nrandom_ltd = { min = 16, enabled = true }\n") ==
           std::vector<std::string>{"LTD[enabled=false]/1", "LTD[enabled=true,min=16]/1"});
-    // Axes of a grid, the switch before or behind what it switches.
+    // Axes of a grid, the switch before or after its keys.
     CHECK(names_of("[axes.grid]\n\"random_ltd.enabled\" = [true, false]\n\"random_ltd.min\" = [8, 16]\n") ==
           std::vector<std::string>{"LTD[enabled=true,min=8]/1", "LTD[enabled=true,min=16]/1", "LTD[enabled=false]/1"});
 }
@@ -233,7 +233,7 @@ TEST_CASE("Axes that cannot go together are refused with their place") {
     CHECK_THAT(wrong("[axes.gird]\ntrain.beta2 = [0.99]\n"), ContainsSubstring("did you mean grid?"));
 }
 
-TEST_CASE("A scale's zip and list stand in place of the file's, and empty ones are none") {
+TEST_CASE("A scale's zip and list replace the file's, and empty ones remove them") {
     const std::string text = kSweepHead + kTwoRecipes +
                              "[[axes.zip]]\ntrain.beta1 = [0.8, 0.9]\ntrain.beta2 = [0.98, 0.99]\n"
                              "[scale.other.axes]\nlist = []\n"
@@ -353,7 +353,7 @@ TEST_CASE("Trials run in blocks of a seed, shuffled by the sweep alone") {
     CHECK(!std::is_sorted(order.begin(), order.begin() + 10));
 }
 
-TEST_CASE("a preset stands for the whole model below it, whatever laid it there") {
+TEST_CASE("a preset replaces the whole model below it, whatever set that model") {
     const std::string preset = "[[case]]\nname = \"preset\"\nmodel = { preset = \"gpt_mini\", heads = 4 }\n";
     const auto model_of = [](const Loaded& loaded, std::size_t trial) { return loaded.trials.at(trial).config.model; };
     const Loaded by_recipe(kSweepHead + "[[case]]\nname = \"baseline\"\n" + preset);

@@ -1,4 +1,4 @@
-// What the repository's sweeps train and score, beside the tables of the papers that they name.
+// The repository's sweeps beside the tables of the papers that they name.
 
 #include <algorithm>
 #include <set>

@@ -71,7 +71,7 @@ TEST_CASE("The table's trials have the rate that their row's search found, and t
     for (const Trial& trial : trials) {
         const bool is_half = trial.axes.at("train.budget_fraction") == 0.5;
         CHECK(trial.config.train.learning_rate == (is_half ? 2e-3 : trial.recipe == "plain" ? 1e-3 : 4e-3));
-        CHECK(trial.axes.size() == 1);  // the rate is no axis of the table
+        CHECK(trial.axes.size() == 1);  // the rate is not an axis of the table
         CHECK((trial.seed == 1 || trial.seed == 2));
     }
     // The search itself is the same, with the rates or without.

@@ -14,7 +14,7 @@ namespace {
 
 const std::string kSmallSpec = "name = \"small\"\nseeds = [1, 2]\n[[case]]\nname = \"baseline\"\n";
 
-// What is wrong with that text, without the folder's name.
+// The error for that text, without the folder's name.
 std::string wrong_spec(const std::string& text, const SpecOptions& options = {}) {
     const test::Folder folder;
     const std::filesystem::path file = folder.write("s.toml", text);
@@ -272,7 +272,7 @@ TEST_CASE("What --set changed is known, also of an axis that it pins") {
     CHECK(spec.overrides[0].path == "train.learning_rate");
 }
 
-TEST_CASE("A sweep names the published table to stand beside its results") {
+TEST_CASE("A sweep names the published table to print beside its results") {
     const Spec with = load(kSmallSpec + "[report]\npaper = \"data_efficiency_gpt_combined\"\n");
     CHECK(with.paper == "data_efficiency_gpt_combined");
     CHECK(load(kSmallSpec).paper.empty());

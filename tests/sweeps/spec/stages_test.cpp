@@ -34,7 +34,7 @@ struct Staged {
     const Trial& find(const std::string& name) const {
         for (const Trial& trial : trials)
             if (trial.name() == name) return trial;
-        FAIL("there is no point " << name);
+        FAIL("no trial is named " << name);
         return trials.front();
     }
 };
@@ -45,7 +45,7 @@ std::string wrong_stages(const std::string& text, const SpecOptions& options = {
 
 }  // namespace
 
-TEST_CASE("Every case passes through every stage, and a trial stands behind the one that it starts from") {
+TEST_CASE("Every recipe passes through every stage, and a trial follows the one that it starts from") {
     const Staged staged(kStagedHead + kChain + kCases);
     REQUIRE(staged.trials.size() == 12);
     std::vector<std::string> names;
@@ -116,7 +116,7 @@ TEST_CASE("Axes and seeds of a stage nest in those of the stage that it starts f
     std::set<std::string> hashes;
     for (const Trial& each : staged.trials) hashes.insert(each.config_hash);
     CHECK(hashes.size() == staged.trials.size());
-    // Seeds stand together, those of one variant.
+    // The seeds of one row follow each other.
     for (std::size_t i = 4; i < 10; ++i) CHECK(staged.trials[i].variant_hash == staged.trials[4].variant_hash);
     CHECK(staged.trials[10].variant_hash != staged.trials[4].variant_hash);
 }
@@ -168,7 +168,7 @@ TEST_CASE("All seeds of one pretraining seed run before the next, whatever their
     const std::vector<std::size_t> order = execution_order(staged.trials, staged.spec.sha256);
     REQUIRE(order.size() == 12);
     for (std::size_t i = 0; i < 12; ++i) CHECK(staged.trials[order[i]].seeds.front() == (i < 6 ? 1 : 2));
-    // A stage's own seeds, other ones than the first stage's, stand with the seed that they nest in.
+    // A stage's own seeds, other than the first stage's, follow the seed that they nest in.
     const Staged nested(kStagedHead +
                         "[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [2, 1]\n[[case]]\nname = \"plain\"\n");
     const std::vector<std::size_t> blocks = execution_order(nested.trials, nested.spec.sha256);
@@ -211,7 +211,7 @@ TEST_CASE("A stage that is not enabled has no trials, and what started from it s
     CHECK(load_spec(folder.write("s.toml", tables + off + start)).stages.size() == 2);
 }
 
-TEST_CASE("Stages that make no sense are refused where they stand") {
+TEST_CASE("Stages that make no sense are refused at their place") {
     const std::string plain = "[[case]]\nname = \"plain\"\n";
     const auto refused = [&](const std::string& tables, const std::string& recipes) {
         return wrong_stages(kStagedHead + tables + recipes);

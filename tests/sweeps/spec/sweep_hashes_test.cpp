@@ -14,7 +14,7 @@ using namespace deft::sweeps;
 
 namespace {
 
-// Those of the files that it extends among them.
+// Includes those of the files that it extends.
 std::vector<std::string> scales_of(const std::filesystem::path& file) {
     std::vector<std::string> names = {kDefaultScale};
     const ConfigNode root = read_with_parents(file).root;
