@@ -198,7 +198,7 @@ struct StartConfig {
     std::string from;         // a file or folder that engine::open_model() takes; not hashed
     std::string sha256;       // of it, filled by resolve_data()
     std::string trial;        // in place of both: config_hash() of the trial, which decides this one's weights
-    std::string variant;      // and its variant_hash(), which decides this one's variant
+    std::string variant;      // and its variant_hash(), which enters this one's variant_hash()
     std::string format = {};  // of the files, for people, filled by resolve_data(); not hashed
     StatedTraining stated = {};
 

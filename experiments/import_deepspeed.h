@@ -1,5 +1,5 @@
 #pragma once
-// DeepSpeed's data_efficiency configuration as techniques of a case of ours. The schema is that of DeepSpeed's
+// DeepSpeed's data_efficiency configuration as techniques of a recipe. The schema is that of DeepSpeed's
 // runtime/data_pipeline/config.py at edaa7221, and of the older top-level curriculum_learning section.
 
 #include <string>

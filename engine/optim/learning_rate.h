@@ -1,6 +1,6 @@
 #pragma once
 // Learning rate as a function of what was trained on: warm-up over layer-averaged tokens or over steps, then decay over
-// layer-averaged tokens. With token dropping or truncation every case thereby decays over the same budget (arXiv
+// layer-averaged tokens. With token dropping or truncation every recipe thereby decays over the same budget (arXiv
 // 2212.03597, section 3: token-based decay).
 
 #include <algorithm>

@@ -191,7 +191,7 @@ class Tuner {
     const TuneSettings& settings_;
     const TuneWatch& watch_;
     Tuning tuning_;
-    std::map<std::string, std::size_t> probed_;  // by variant
+    std::map<std::string, std::size_t> probed_;  // by configuration without the seed
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct EditedRecipe {
     Place by, of;
 };
 
-// What the files of an `extends` chain do to each other's lists.
+// Effects of the files of an `extends` chain on each other's lists.
 struct ListChanges {
     std::vector<ReplacedList> replaced;
     std::vector<EditedRecipe> edited;

@@ -173,7 +173,8 @@ namespace {
 std::string one_of(const ConfigNode& value, const std::string& key, const std::vector<std::string>& names) {
     if (value.kind != Kind::text) refuse_place(value.place, fmt::format("exclude.{} must be a {}'s name", key, key));
     if (std::find(names.begin(), names.end(), value.text) == names.end())
-        refuse_place(value.place, fmt::format("no {} is named {}", key, value.text), suggestion(value.text, names));
+        refuse_place(value.place, fmt::format("no {} is named {}", key == "case" ? "recipe" : key, value.text),
+                     suggestion(value.text, names));
     return value.text;
 }
 

@@ -42,7 +42,7 @@ struct WorkingFolder {
 
 }  // namespace
 
-TEST_CASE("deft init writes a sweep for a text that trains unchanged") {
+TEST_CASE("deft init writes a sweep for a text that trains unchanged", "[surroundings]") {
     const WorkingFolder here;
     write_file_atomically(here.folder() / "notes.txt", lines(150));
     const Ran wrote = here.deft("init", {"notes.txt"});
@@ -50,10 +50,10 @@ TEST_CASE("deft init writes a sweep for a text that trains unchanged") {
     CHECK_THAT(wrote.out, ContainsSubstring("1 file and 1 document") && ContainsSubstring("deft run notes.toml"));
     const Ran ran = here.deft("run", {"notes.toml", "--seeds", "1", "--only", "baseline at 50%"});
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("1 of 1 trial done"));
+    CHECK_THAT(ran.out, ContainsSubstring("1 of 8 trials done"));
 }
 
-TEST_CASE("deft init names files so that the sweep finds them from its own folder") {
+TEST_CASE("deft init names files so that the sweep finds them from its own folder", "[surroundings]") {
     const WorkingFolder here;
     fs::create_directories(here.folder() / "books/deep");
     fs::create_directories(here.folder() / "sweeps");
@@ -68,7 +68,7 @@ TEST_CASE("deft init names files so that the sweep finds them from its own folde
     CHECK(here.deft("plan", {"mine.toml"}).exit_code == kExitOk);
 }
 
-TEST_CASE("deft init validates on the file that is named so, and leaves out test files beside it") {
+TEST_CASE("deft init validates on the file that is named so, and leaves out test files beside it", "[surroundings]") {
     const WorkingFolder here;
     fs::create_directories(here.folder() / "corpus");
     for (const char* name : {"train.txt", "valid.txt", "test.txt"})
@@ -81,7 +81,7 @@ TEST_CASE("deft init validates on the file that is named so, and leaves out test
                          ContainsSubstring("# Left out: \"corpus/test.txt\"") && !ContainsSubstring("split ="));
 }
 
-TEST_CASE("deft init refuses what is not text or too little, and leaves files as they were") {
+TEST_CASE("deft init refuses what is not text or too little, and leaves files as they were", "[surroundings]") {
     const WorkingFolder here;
     std::string binary;
     for (int i = 0; i < 9000; ++i) binary += static_cast<char>(i * 37 % 251 + 1);

@@ -177,7 +177,7 @@ TEST_CASE("Commands that need a step take a recipe that trains", "[surroundings]
     const Ran planned = only.deft("plan", {"--draws", "--memory", "--root", only.root.string(), "--figures",
                                            (only.folder.path / "f.html").string()});
     CHECK(planned.exit_code == kExitOk);
-    CHECK_THAT(planned.out, ContainsSubstring("Scoring") && !ContainsSubstring("Training\n"));
+    CHECK_THAT(planned.out, ContainsSubstring("Evaluation") && !ContainsSubstring("Training\n"));
     const TinySweep both(elsewhere.imported_recipe() + kPlain);
     CHECK_THAT(both.deft("debug-state", {"--root", both.root.string(), "--out", (both.folder.path / "s").string()}).out,
                ContainsSubstring("plain/1"));

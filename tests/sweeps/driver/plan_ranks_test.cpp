@@ -81,7 +81,7 @@ TEST_CASE("Ranks that a recipe cannot have are refused by the name of the recipe
     CHECK_THAT(refused(1, 2), ContainsSubstring("train.expert_ranks = 2 does not divide 1 ranks"));
     CHECK_THAT(refused(4, 4, "[[case]]\nname = \"few\"\nmodel.experts = { count = 2, layers = [1] }\n"),
                ContainsSubstring("recipe few: 2 experts of a layer cannot be divided among 4 ranks"));
-    CHECK_THAT(refused(2, 2, "[[case]]\nname = \"dense\"\n"), ContainsSubstring("no case has any"));
+    CHECK_THAT(refused(2, 2, "[[case]]\nname = \"dense\"\n"), ContainsSubstring("no recipe has any"));
 }
 
 TEST_CASE("deft plan --ranks prints memory and bytes of a rank, and with one rank what it always did") {

@@ -191,7 +191,7 @@ TEST_CASE("of several ranks each has to fit its card") {
     ++two[0].memory_bytes;
     CHECK(!fits(plain, two[0]));
     CHECK(fits(plain, two[0], results_db::Work::score));
-    CHECK_THROWS_WITH(require_fit(plain, two), ContainsSubstring("GiB on a rank, and the largest slot has"));
+    CHECK_THROWS_WITH(require_fit(plain, two), ContainsSubstring("GiB on a rank, and the largest worker has"));
     Slot on_cpu;
     on_cpu.ranks = 3;
     CHECK(planned_in(on_cpu, plain).all == 3 * experiments::planned_bytes(plain.config, engine::Device::cpu).all);

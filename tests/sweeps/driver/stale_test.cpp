@@ -66,7 +66,7 @@ struct StaleSweep : TinySweep {
     void age() const {
         results_db::Connection connection(root / "results.db", results_db::Connection::Mode::write);
         connection.execute("DROP TRIGGER experiment_ro");
-        std::map<std::int64_t, Json> configs;  // by experiment
+        std::map<std::int64_t, Json> configs;  // by trial
         results_db::Statement query(connection, "SELECT id, config_json FROM experiment");
         while (query.step()) configs[query.integer(0)] = parse_json(query.text(1));
         for (auto& [id, config] : configs) {

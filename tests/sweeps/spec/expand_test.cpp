@@ -76,7 +76,7 @@ TEST_CASE("Excludes drop what matches all of them") {
         CHECK_FALSE((trial.recipe == "baseline" && trial.config.train.budget_fraction == 0.5));
     CHECK_THAT(
         wrong_trials(kSweepHead + kTwoRecipes + "[[exclude]]\ncase = \"baseline\"\n[[exclude]]\ncase = \"cl\"\n"),
-        ContainsSubstring("leave no point"));
+        ContainsSubstring("leave no trial"));
 }
 
 TEST_CASE("Two points that would train the same thing are refused, both named") {
@@ -186,7 +186,7 @@ TEST_CASE("An axis without effect on any recipe is refused") {
     CHECK_THAT(wrong_trials(kSweepHead + kTwoRecipes +
                             "[[axes.zip]]\n\"train.batch_size\" = [4, 8]\n"
                             "\"curriculum.voc.duration\" = [0.5, 0.25]\n"),
-               ContainsSubstring("axis curriculum.voc.duration means nothing"));
+               ContainsSubstring("axis curriculum.voc.duration has no effect"));
 }
 
 TEST_CASE("An override of one of several axes that go together keeps its places, and must be one of their values") {
@@ -249,13 +249,13 @@ TEST_CASE("A scale's zip and list replace the file's, and empty ones remove them
     CHECK(grid.trials[0].config.train.beta1 == 0.7);
 }
 
-TEST_CASE("A sweep of a billion points is refused before any is made") {
+TEST_CASE("A sweep of a billion trials is refused before any is made") {
     std::string axes = "[axes.grid]\n";
     for (const char* path : {"train.learning_rate", "train.beta1", "train.beta2", "train.eps", "train.weight_decay",
                              "train.max_grad_norm", "train.min_learning_rate", "model.init_std"})
         axes += fmt::format("\"{}\" = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]\n", path);
     const std::string said = wrong_trials(kSweepHead + kTwoRecipes + axes);
-    CHECK_THAT(said, ContainsSubstring("4e+08 points") && ContainsSubstring("the most is 100000") &&
+    CHECK_THAT(said, ContainsSubstring("4e+08 trials") && ContainsSubstring("the most is 100000") &&
                          ContainsSubstring("s.toml:22:"));
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> chosen(const std::vector<Trial>& trials, const std::vec
 
 }  // namespace
 
-TEST_CASE("--only takes recipes, rows and trials, and those that they start from") {
+TEST_CASE("The option --only takes recipes, rows and trials, and those that they start from") {
     const test::Folder folder;
     const Spec spec = staged_spec(folder);
     const std::vector<Trial> trials = expand(spec);
@@ -72,12 +72,12 @@ TEST_CASE("What is named by --only: it refuses what means none of the trials") {
     }
 }
 
-TEST_CASE("--only takes rows in the grammar of deft trace") {
+TEST_CASE("The option --only takes rows in the grammar of deft trace") {
     const test::Folder folder;
-    const Spec spec =
-        load_spec(folder.write("s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults +
-                                             "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.667]\n"
-                                             "[[case]]\nname = \"CL\"\n[[case]]\nname = \"base\"\n"));
+    const Spec spec = load_spec(folder.write(
+        "s.toml", std::string("name = \"s\"\nseeds = [1, 2]\n") + test::kTinyDefaults +
+                      "[axes.grid]\n\"train.budget_fraction\" = [1.0, 0.667]\n"
+                      "[[case]]\nname = \"CL\"\n[[case]]\nname = \"base\"\n[case.train]\nlearning_rate = 2e-3\n"));
     const std::vector<Trial> trials = expand(spec);
     REQUIRE(trials.size() == 8);
     const std::vector<std::string> at_two_thirds = {"CL[budget_fraction=0.667]/1", "CL[budget_fraction=0.667]/2"};
@@ -91,7 +91,7 @@ TEST_CASE("--only takes rows in the grammar of deft trace") {
     CHECK(chosen(trials, {"CL/2 at 100%"}) == std::vector<std::string>{"CL[budget_fraction=1.0]/2"});
     CHECK(chosen(trials, {"base/1"}).size() == 2);
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selected(spec, trials, {"CL at 50%"}); }),
-               ContainsSubstring("no case, row or trial CL at 50%"));
+               ContainsSubstring("no recipe, row or trial CL at 50%"));
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { require_selectable(spec, {"CK at 50%"}); }),
                ContainsSubstring("did you mean CL?"));
 }

@@ -73,7 +73,7 @@ TEST_CASE("What a sweep must have") {
                ContainsSubstring("case.name is missing"));
 }
 
-TEST_CASE("Cases have names of their own, and what refers to them must exist") {
+TEST_CASE("Recipes have names of their own, and references to them must exist") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[[case]]\nname = \"baseline\"\n"),
                ContainsSubstring("s.toml:6:8: recipe baseline is there twice, first at s.toml:3:1"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec),
@@ -104,7 +104,7 @@ TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
                ContainsSubstring("did you mean train.batch_size?"));
     CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n\"train.batch_size\" = 5\n"),
                ContainsSubstring("never has the value 5"));
-    CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n"), ContainsSubstring("drop every point"));
+    CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n"), ContainsSubstring("drop every trial"));
 }
 
 TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {

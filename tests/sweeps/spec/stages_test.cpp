@@ -79,7 +79,7 @@ TEST_CASE("Recipes that share a stage train it once, and stages from different w
     CHECK(staged.find("plain:pretrain/1").config_hash == staged.find("late:pretrain/1").config_hash);
     CHECK(staged.find("plain:pretrain/1").config_hash != staged.find("ltd:pretrain/1").config_hash);
     CHECK(staged.find("plain:finetune/1").config_hash != staged.find("ltd:finetune/1").config_hash);
-    // A seed is in no variant, neither a trial's own nor that of what it starts from.
+    // A seed is in no variant_hash, neither a trial's own nor that of what it starts from.
     CHECK(staged.find("ltd:finetune/1").variant_hash == staged.find("ltd:finetune/2").variant_hash);
     CHECK(staged.find("ltd:finetune/1").config_hash != staged.find("ltd:finetune/2").config_hash);
     // Another pretraining is another fine-tuning.
