@@ -15,7 +15,8 @@ namespace {
 std::string compose(const Place& place, const std::string& what, const std::string& fix, const std::string& unchanged) {
     std::string message = place.file.empty() ? what : place.text() + ": " + what;
     if (!fix.empty()) message += "\n  help: " + fix;
-    if (!unchanged.empty()) message += "\n  note: unchanged: " + unchanged;
+    const bool is_sentence = unchanged.starts_with("nothing was ") || unchanged.starts_with("no ");
+    if (!unchanged.empty()) message += (is_sentence ? "\n  note: " : "\n  note: unchanged: ") + unchanged;
     return message;
 }
 

@@ -30,7 +30,8 @@ enum class ErrorKind {
 
 class Error : public std::runtime_error {
  public:
-    // what: the failure. fix: how to fix it. unchanged: the data left as they were. Empty parts are left out.
+    // what: the failure. fix: how to fix it. unchanged: the data left as they were, as in "the database" or "nothing
+    // was written". Empty parts are left out.
     Error(ErrorKind kind, const std::string& what, const std::string& fix = {}, const std::string& unchanged = {});
     Error(ErrorKind kind, const Place& place, const std::string& what, const std::string& fix = {},
           const std::string& unchanged = {});
