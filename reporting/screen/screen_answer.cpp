@@ -45,6 +45,13 @@ bool has_verdict(const ScreenRows& rows) {
                        [](const ScreenRow& row) { return row.verdict != RowVerdict::none; });
 }
 
+// Whether no recipe with a difference counts as measured.
+bool is_unmeasured(const ScreenRows& rows) {
+    return std::none_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) {
+        return row.difference && row.is_measured && row.verdict != RowVerdict::not_measured;
+    });
+}
+
 std::string named(const ScreenRow& row) {
     return row.measured->axes.has_budget ? row.label + " at " + row.measured->axes.budget_text() : row.label;
 }
@@ -89,6 +96,8 @@ std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenP
     const bool has_difference = std::any_of(rows.rows.begin(), rows.rows.end(),
                                             [](const ScreenRow& row) { return row.difference.has_value(); });
     if (!has_difference) return "none: no recipe has a score beside the baseline's yet.";
+    if (is_unmeasured(rows))
+        return "none: no row is above the validity thresholds. Train longer; deft report --full has the reasons.";
     if (!has_verdict(rows))
         return fmt::format("inconclusive: {} per recipe, a test needs {}.", counted(fewest_seeds(rows), "seed"),
                            kFewestSeeds) +
@@ -96,7 +105,8 @@ std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenP
     std::vector<std::string> parts;
     for (const auto& [verdict, words] :
          {std::pair{RowVerdict::better, "better than the baseline: "}, std::pair{RowVerdict::worse, "worse: "},
-          std::pair{RowVerdict::inconclusive, "inconclusive: "}, std::pair{RowVerdict::none, "too few seeds: "}})
+          std::pair{RowVerdict::inconclusive, "inconclusive: "}, std::pair{RowVerdict::none, "too few seeds: "},
+          std::pair{RowVerdict::not_measured, "not measured: "}})
         if (const std::string names = listed(rows, verdict); !names.empty()) parts.push_back(words + names);
     if (parts.empty()) return "none: no recipe at the largest budget has a baseline to compare with.";
     const bool are_equal = std::all_of(rows.rows.begin(), rows.rows.end(), [](const ScreenRow& row) {
@@ -105,13 +115,16 @@ std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenP
     return fmt::format("{}{}.", are_equal ? "at equal tokens, " : "", fmt::join(parts, "; "));
 }
 
-// The largest gain at the largest budget, whatever its seeds.
+// The largest gain at the largest budget, whatever its seeds; empty where no recipe has a measured difference there.
 std::string leader(const ScreenRows& rows) {
     const ScreenRow* best = nullptr;
-    for (const ScreenRow& row : rows.rows)
-        if (row.is_full && row.has_equal_tokens && rows.gain_of(row) > 0 &&
-            (best == nullptr || rows.gain_of(row) > rows.gain_of(*best)))
-            best = &row;
+    bool has_rival = false;
+    for (const ScreenRow& row : rows.rows) {
+        if (!row.is_full || !row.has_equal_tokens || !row.difference || !row.is_measured) continue;
+        has_rival = true;
+        if (rows.gain_of(row) > 0 && (best == nullptr || rows.gain_of(row) > rows.gain_of(*best))) best = &row;
+    }
+    if (!has_rival) return {};
     const char* superlative = rows.measure->improves == Improves::downwards ? "lowest" : "highest";
     if (best == nullptr) return fmt::format("{} {} at equal tokens: the baseline.", superlative, rows.measure->title);
     return fmt::format("{} {} at equal tokens: {}.", superlative, rows.measure->title, best->label);
@@ -121,14 +134,14 @@ std::string leader(const ScreenRows& rows) {
 std::string on_fewer_tokens(const ScreenRows& rows) {
     const ScreenRow* baseline = nullptr;
     for (const ScreenRow& row : rows.rows)
-        if (row.is_baseline && row.is_full && row.quality) baseline = &row;
+        if (row.is_baseline && row.is_full && row.quality && row.is_measured) baseline = &row;
     if (baseline == nullptr) return {};
     const bool down = rows.measure->improves == Improves::downwards;
     const ScreenRow* cheapest = nullptr;
     bool has_fewer = false;
     for (const ScreenRow& row : rows.rows) {
         if (row.measured->axes.budget_fraction >= baseline->measured->axes.budget_fraction || row.is_baseline ||
-            !row.quality)
+            !row.quality || !row.is_measured)
             continue;
         has_fewer = true;
         const bool reaches = down ? *row.quality <= *baseline->quality : *row.quality >= *baseline->quality;
@@ -139,6 +152,10 @@ std::string on_fewer_tokens(const ScreenRows& rows) {
     if (!has_fewer) return {};
     if (cheapest == nullptr) return " On fewer tokens no recipe reaches the baseline on all of them.";
     return fmt::format(" {} reaches the baseline on all tokens, by its mean.", named(*cheapest));
+}
+
+std::string without_indent(const std::string& text) {
+    return text.starts_with(' ') ? text.substr(1) : text;
 }
 
 // Which share of the baseline's gain the cheapest row is shown to keep.
@@ -238,7 +255,7 @@ std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows
     add("Answer", answer(data, rows, places, occupancy(intervals).most_at_once));
     if (rows.measure) {
         if (!has_verdict(rows))
-            add("So far", leader(rows) + on_fewer_tokens(rows));
+            add("So far", without_indent(leader(rows) + on_fewer_tokens(rows)));
         else
             add("Saving", saving(tradeoff_of(stage, about)));
     }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "reporting/columns.h"
 #include "reporting/imported.h"
+#include "reporting/measured.h"
 #include "reporting/numbers.h"
 #include "reporting/scores/quantity_value.h"
 #include "reporting/statistics/contrast.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int kGap = 2;
 constexpr int kLabelWidth = 28;
+constexpr int kTokensLeave = 4;  // as ScreenColumn::leaves of the consumed tokens
 
 // The sign of an improvement in the measure's own direction.
 double direction(Improves improves) {
@@ -69,6 +71,15 @@ std::string difference_text(const QualityDifference& difference) {
     if (!difference.interval) return fmt::format("{:+.3f}", difference.value);
     return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", difference.value, difference.interval->low,
                        difference.interval->high);
+}
+
+// "CL at 50%", where the rows have several budgets.
+std::string label_with_budget(const ScreenRow& row, const ScreenRows& rows) {
+    const Axes& axes = row.measured->axes;
+    const bool is_only = std::all_of(rows.rows.begin(), rows.rows.end(), [&](const ScreenRow& other) {
+        return other.measured->axes.budget_fraction == axes.budget_fraction;
+    });
+    return axes.has_budget && !is_only ? row.label + " at " + axes.budget_text() : row.label;
 }
 
 // A column with its cells, and how early it leaves a table that is too wide.
@@ -157,7 +168,11 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
         for (const ScreenRow* row : shown) one.cells.push_back(cell_of(*row));
         columns.push_back(std::move(one));
     };
-    add(Column{"recipe", Align::left}, 0, [](const ScreenRow& row) { return Cell(row.label); });
+    // A row without a ratio of tokens, as before it or the baseline is trained, has its budget in its label.
+    const Field tokens = resource_field(*resource("layer tokens"), rows.measured, rows.base_recipe);
+    add(Column{"recipe", Align::left}, 0, [&](const ScreenRow& row) {
+        return Cell(tokens.cell(*row.measured).aside.empty() ? label_with_budget(row, rows) : row.label);
+    });
     const auto add_resource = [&](std::string_view quantity, const char* title, int leaves, bool as_ratio) {
         const Resource* found = resource(quantity);
         if (found == nullptr) return;
@@ -170,7 +185,7 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
     const bool is_trained =
         std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return !is_imported(*row->measured); });
     if (is_trained) {
-        add_resource("layer tokens", "consumed\ntokens", 4, true);
+        add_resource("layer tokens", "consumed\ntokens", kTokensLeave, true);
         add_resource("train flops", "\nFLOPs", 6, true);
         add_resource("train hours", "train\ntime", 5, false);
     }
@@ -179,8 +194,9 @@ std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<c
     if (rows.measure) {
         add(Column{quality_title(*rows.measure)}, 0, [&](const ScreenRow& row) {
             if (!row.quality) return Cell("-");
-            return Cell(tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.measured)),
-                        *row.quality);
+            const std::string text =
+                tested ? score(*row.quality) : mean_and_spread(quality_values(*rows.measure, *row.measured));
+            return Cell(row.is_measured ? text : "(" + text + ")", *row.quality);
         });
         if (std::any_of(shown.begin(), shown.end(), [](const ScreenRow* row) { return row->difference.has_value(); }))
             add(Column{tested ? "difference\nto baseline, 95%" : "difference\nto baseline"}, 0,
@@ -224,6 +240,8 @@ const char* name(RowVerdict verdict) {
             return "worse";
         case RowVerdict::inconclusive:
             return "inconclusive";
+        case RowVerdict::not_measured:
+            return "not measured";
         case RowVerdict::none:
             break;
     }
@@ -254,11 +272,15 @@ ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& 
         if (found.measure) {
             const std::vector<double> values = quality_values(*found.measure, row);
             line.seeds = values.size();
+            line.is_measured = not_measured(row).empty();
             if (!values.empty() && all_finite(values)) line.quality = mean(values);
             if (line.quality && !line.is_baseline) {
                 const Row& baseline = counterpart(found.measured, found.base_recipe, row);
                 line.difference = quality_difference(values, quality_values(*found.measure, baseline));
-                if (line.difference) line.verdict = verdict_of(*line.difference, found.measure->improves);
+                if (line.difference)
+                    line.verdict = line.is_measured && not_measured(baseline).empty()
+                                       ? verdict_of(*line.difference, found.measure->improves)
+                                       : RowVerdict::not_measured;
                 line.has_equal_tokens = has_equal_tokens(row, baseline);
             }
         }
@@ -278,6 +300,9 @@ Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep
             std::max_element(columns.begin(), columns.end(),
                              [](const ScreenColumn& a, const ScreenColumn& b) { return a.leaves < b.leaves; });
         if (least->leaves == 0) break;
+        if (least->leaves == kTokensLeave)
+            for (std::size_t row = 0; row < shown.size(); ++row)
+                columns.front().cells[row] = Cell(label_with_budget(*shown[row], rows));
         columns.erase(least);
     }
     for (std::size_t row = 0; row < shown.size(); ++row) table.rows.emplace_back();

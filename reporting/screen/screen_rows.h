@@ -15,7 +15,9 @@
 
 namespace deft::reporting {
 
-enum class RowVerdict { none, better, worse, inconclusive };  // none: the baseline, or below three seeds
+// none: the baseline, or below three seeds. not_measured: the row or its baseline is below the validity thresholds
+// (reporting/measured.h).
+enum class RowVerdict { none, better, worse, inconclusive, not_measured };
 
 const char* name(RowVerdict verdict);  // "" for none
 
@@ -29,6 +31,7 @@ struct ScreenRow {
     std::optional<QualityDifference> difference;  // to the baseline on the same axes; nothing for the baseline itself
     bool has_equal_tokens = false;                // that baseline consumed as many
     RowVerdict verdict = RowVerdict::none;        // by the 95% interval of the difference
+    bool is_measured = true;                      // else the row counts in no verdict
 };
 
 struct ScreenRows {

@@ -113,6 +113,45 @@ TEST_CASE("the first screen names rows at fewer tokens, and what reaches the bas
     CHECK_THAT(screen_text(data_of(a_sweep_of(other))), ContainsSubstring("Answer   worse: both at 50% (+0.200).\n"));
 }
 
+TEST_CASE("a row has its budget in its label where the table has no tokens for it") {
+    std::vector<TrialRow> trials;
+    add_row(trials, "baseline", kFullBudget, 1.00, 3, 1000);
+    add_row(trials, "both", kFullBudget, 0.90, 3, 1000);
+    add_row(trials, "both", kHalfBudget, 0.95, 3, 500);
+    SweepResults sweep = a_sweep_of(trials);
+    CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("\nboth ") && !ContainsSubstring("both at 50%  "));
+    CHECK_THAT(screen_text(data_of(sweep), 50),
+               ContainsSubstring("\nboth at 100%  ") && ContainsSubstring("\nboth at 50%  "));
+    for (TrialRow& trial : sweep.trials)
+        if (trial.recipe == "both" && trial.axes_json == kHalfBudget) {
+            trial.state = "pending";
+            trial.last_point.reset();
+        }
+    CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("\nboth at 50%  ") && !ContainsSubstring("both at 100%"));
+}
+
+TEST_CASE("a row below the validity thresholds has no verdict on the first screen") {
+    SweepResults sweep = four_recipes(3);
+    const auto cut_short = [&](const std::string& recipe) {
+        for (TrialRow& trial : sweep.trials)
+            if (trial.recipe == recipe) trial.last_point->step = 150;
+    };
+    cut_short("lower");
+    const std::string text = screen_text(data_of(sweep));
+    INFO(text);
+    CHECK_THAT(text, ContainsSubstring("(0.900)") && ContainsSubstring("not measured\n") &&
+                         ContainsSubstring("worse: higher (+0.100); inconclusive: equal (+0.010); "
+                                           "not measured: lower (-0.100).\n"));
+    // A baseline that is too short takes the verdicts of all rows with it.
+    cut_short("baseline");
+    CHECK_THAT(screen_text(data_of(sweep)),
+               ContainsSubstring("Answer   none: no row is above the validity thresholds"));
+    // Two seeds of such rows lead nothing.
+    SweepResults two = four_recipes(2);
+    for (TrialRow& trial : two.trials) trial.last_point->step = 150;
+    CHECK_THAT(screen_text(data_of(two)), !ContainsSubstring("So far"));
+}
+
 TEST_CASE("failed trials and trials that have not run are on the first screen with the command that continues") {
     SweepResults sweep = four_recipes(3);
     sweep.trials[3].state = "failed";
