@@ -33,7 +33,7 @@ struct InitArguments {
     bool force = false;
 };
 
-// A sweep's name from the first text's: letters, digits, - and _.
+// A sweep's name from a path: letters, digits, - and _.
 std::string name_of(const std::string& text) {
     const fs::path path = fs::absolute(text).lexically_normal();
     std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
@@ -58,7 +58,8 @@ void write_checked(const fs::path& file, const std::string& toml) {
 }
 
 int run_init(const InitArguments& arguments) {
-    const std::string name = arguments.name.empty() ? name_of(arguments.texts.front()) : arguments.name;
+    const std::string named_by = arguments.out.empty() ? arguments.texts.front() : arguments.out;
+    const std::string name = arguments.name.empty() ? name_of(named_by) : arguments.name;
     const fs::path file = arguments.out.empty() ? name + ".toml" : arguments.out;
     require_folder_of(file);
     require_free({file}, arguments.force);
@@ -67,11 +68,12 @@ int run_init(const InitArguments& arguments) {
     const std::string toml = sweeps::own_text_sweep(name, file.string(), text);
     write_checked(file, toml);
 
-    print(fmt::format("Wrote {}: a baseline, two techniques and both, on {}{} in {} and {}.", file.string(),
-                      text.is_more ? "at least " : "", reporting::si(static_cast<double>(text.bytes), "B"),
-                      counted(text.files, "file"), counted(text.documents, "document")));
-    if (!text.valid_files.empty()) print(fmt::format("Validation text: {}", first_of(text.valid_files, 3)));
-    if (!text.left_out.empty()) print(fmt::format("Left out as test text: {}", first_of(text.left_out, 3)));
+    print(fmt::format("Wrote {}: a baseline, two techniques and both.", file.string()));
+    print(fmt::format("Text     {}{} in {} and {}", text.is_more ? "at least " : "",
+                      reporting::si(static_cast<double>(text.bytes), "B"), counted(text.files, "file"),
+                      counted(text.documents, "document")));
+    if (!text.valid_files.empty()) print(fmt::format("Validated on {}", first_of(text.valid_files, 3)));
+    if (!text.left_out.empty()) print(fmt::format("Left out {}", first_of(text.left_out, 3)));
     const std::string word = reporting::shell_word(file.string());
     print(fmt::format("Next     deft plan {0}\n         deft run {0}", word));
     return kExitOk;
@@ -85,7 +87,7 @@ void add_init(CLI::App& app, Context& context) {
     command->add_option("text", arguments->texts, "Files (.txt, .jsonl, also .gz or .zst), folders or patterns")
         ->required();
     command->add_option("--out", arguments->out, "The sweep file (default: NAME.toml in this folder)");
-    command->add_option("--name", arguments->name, "The sweep's name (default: that of the first text)");
+    command->add_option("--name", arguments->name, "The sweep's name (default: that of the file)");
     command->add_flag("--force", arguments->force, "Overwrite an existing file");
     command->callback([arguments, &context] { context.exit_code = run_init(*arguments); });
 }
