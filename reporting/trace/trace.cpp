@@ -125,12 +125,20 @@ std::string root_option(const std::string& root) {
     return " --root " + shell_word(root);
 }
 
+// " --root DIR", or " --from FILE..." where the results are files.
+std::string results_option(const TraceQuestion& question) {
+    if (question.from.empty()) return root_option(question.root);
+    std::string option = " --from";
+    for (const std::string& file : question.from) option += " " + shell_word(file);
+    return option;
+}
+
 void add_commands(const TraceQuestion& question, const std::string& selector, Trace& trace) {
     for (const TracedTrial& one : trace.trials) {
         trace.commands.push_back(
             {"everything about " + one.name,
-             "./deft show " + shell_word(short_hash(one.trial.config_hash)) + root_option(question.root)});
-        if (!one.trial.workdir.empty())
+             "./deft show " + shell_word(short_hash(one.trial.config_hash)) + results_option(question)});
+        if (!one.trial.workdir.empty() && question.from.empty())
             trace.commands.push_back(
                 {"what it printed",
                  "./deft logs " + shell_word(short_hash(one.trial.config_hash)) + root_option(question.root)});

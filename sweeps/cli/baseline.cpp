@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "reporting/quality/pinned.h"
@@ -54,6 +55,7 @@ int pin(const BaselineArguments& arguments) {
         rows =
             reporting::baseline_rows(measured, sweep_name, {arguments.name, user_name(), arguments.reason, now_ms()});
     }
+    make_folder(arguments.root);  // a baseline may be the first of its results
     results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
     print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(row_count, "row"),
                       counted(rows.size(), "measure"), sweep_name));

@@ -61,6 +61,7 @@ void add_trace(CLI::App& app, Context& context) {
         ->capture_default_str();
     add_json_flag(*command, arguments->format);
     command->callback([arguments, &context] {
+        arguments->question.from = arguments->from;
         const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
         const reporting::ReportData data =
             report_data(reader, checked(find_table(reader, arguments->table), arguments->question.root), false);

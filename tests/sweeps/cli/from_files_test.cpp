@@ -60,6 +60,16 @@ TEST_CASE("Every command that reads results takes several files after one --from
     CHECK_THAT(sweep.deft("report", joined(files, {"x.3of2.jsonl"})).err,
                ContainsSubstring("x.3of2.jsonl does not exist"));
 
+    // The commands that trace prints read the same files.
+    const Ran traced =
+        sweep.deft("trace", joined({"tiny", "plain", "validation loss", "--json"}, {files[0], files[1], files[2]}));
+    REQUIRE(traced.exit_code == kExitOk);
+    const std::string show = Json::parse(traced.out).dump();
+    CHECK_THAT(show, ContainsSubstring(" --from " + files[1] + " " + files[2]) && !ContainsSubstring("deft logs"));
+    // A baseline may be pinned in a root that does not exist yet.
+    const std::string other = (sweep.folder.path / "other").string();
+    CHECK(sweep.deft("baseline", joined({"pin", "main", "--root", other}, files)).exit_code == kExitOk);
+
     const Ran status = sweep.deft("status", joined({"tiny"}, files));
     CHECK(status.exit_code == kExitOk);
     CHECK_THAT(status.out, ContainsSubstring("tiny"));
