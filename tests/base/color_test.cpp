@@ -17,6 +17,7 @@ TEST_CASE("a first screen has names of answers in bold and verdicts in colour") 
     CHECK(colored_screen("Answer   at equal tokens\n") == "\x1b[1mAnswer\x1b[0m   at equal tokens\n");
     CHECK(colored_screen("CL  0.50x  better\nLTD  worse\nLTD  inconclusive") ==
           "CL  0.50x  \x1b[32mbetter\x1b[0m\nLTD  \x1b[31mworse\x1b[0m\nLTD  inconclusive");
+    CHECK(colored_screen("CL  better at half of the tokens") == "CL  better at half of the tokens");
     CHECK(colored_screen("Answers\nPaper cut\nworse") == "Answers\nPaper cut\nworse");
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("a sweep on two GPUs gives each rank of its trials one of them", "[sur
     const test::Ended ended = sweep.run("2");
     INFO(ended.printed);
     CHECK(ended.exit_code == 0);
-    CHECK_THAT(ended.printed, ContainsSubstring("1 slot of 2 ranks on emulated"));
+    CHECK_THAT(ended.printed, ContainsSubstring("1 worker of 2 ranks on emulated"));
     const results_db::Reader reader((sweep.folder / "root" / "results.db").string());
     const results_db::SweepResults results = reader.sweep("pair");
     REQUIRE(results.trials.size() == 1);

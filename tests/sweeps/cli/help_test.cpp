@@ -126,6 +126,27 @@ TEST_CASE("completion names the commands and options, and the manual every comma
     CHECK(nothing.deft("completion", {"zsh"}).out.starts_with("#compdef deft\n"));
     CHECK(nothing.deft("completion", {"fish"}).out.find("-a tokenize\n") != std::string::npos);
     CHECK(nothing.deft("completion", {"tcsh"}).exit_code == kExitUsage);
+    // zsh and fish, where they are installed.
+    const auto output = [](const std::vector<std::string>& argv) { return run_process(argv).out; };
+    const auto has = [&](const std::string& shell) { return !output({"sh", "-c", "command -v " + shell}).empty(); };
+    if (has("fish")) {
+        const auto fish = folder.write("deft.fish", nothing.deft("completion", {"fish"}).out);
+        const auto words = [&](const std::string& line) {
+            return output({"fish", "-c", "source " + fish.string() + "; complete -C '" + line + "'"});
+        };
+        CHECK(words("deft comp") == "compare\ncompletion\n");
+        CHECK(words("deft data tok") == "tokenize\n");
+        CHECK(words("deft data get --fr") == "--from\n");
+    }
+    if (has("zsh")) {
+        const auto zsh = folder.write("_deft", nothing.deft("completion", {"zsh"}).out);
+        const std::string set_up =
+            "autoload -Uz compinit; compinit -u -D; source " + zsh.string() + "; emulate -R sh -c ";
+        // compadd of zsh filters these by what is typed.
+        CHECK_THAT(
+            output({"zsh", "-fc", set_up + "'COMP_WORDS=(deft data tok); COMP_CWORD=2; _deft; echo ${COMPREPLY[*]}'"}),
+            ContainsSubstring("tokenize") && !ContainsSubstring("compare"));
+    }
 
     const std::string manual = nothing.deft("man").out;
     const Commands commands;
