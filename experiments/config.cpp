@@ -124,7 +124,7 @@ void take_own_tokens(TrialConfig& config, std::optional<std::int64_t> vocab) {
     if (*vocab < config.data.vocab || (is_trained_here && *vocab != config.data.vocab))
         throw Error(
             ErrorKind::config,
-            fmt::format("{} has a vocabulary of {} tokens, and data.tokenizer = \"{}\" has {}",
+            fmt::format("{} has a vocabulary of {} tokens, but data.tokenizer = \"{}\" has {}",
                         start_path(config).string(), *vocab, config.data.tokenizer, config.data.vocab),
             "set the recipe's data.tokenizer to the model's own, as in \"gpt2\" or a folder with its vocab.json and "
             "merges.txt",

@@ -47,8 +47,8 @@ void require_corpus(const TableReader& table, const DataConfig& data) {
 // The task whose records are trained on.
 void require_labelled_task(const TableReader& table, const DataConfig& data, const std::string& base_folder) {
     if (data.corpus == DataConfig{}.corpus)
-        table.refuse("corpus", "names no task, whose records data.samples = \"labelled\" trains on",
-                     "name one with [train] records, as corpus = \"glue_rte\"");
+        table.refuse("corpus", "must name a task with data.samples = \"labelled\"",
+                     "name a task with [train] records, as in corpus = \"glue_rte\"");
     try {
         labelled_task(data, base_folder);
     } catch (const Error& error) {
@@ -91,12 +91,13 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
     if (!shares) table.refuse("split", "must be three shares of the documents, as in [949, 50, 1]");
     if (data.tokenizer == "bpe") {
         if (data.corpus == "indexed")
-            table.refuse("tokenizer", "cannot be trained: an indexed dataset has tokens already",
+            table.refuse("tokenizer", "cannot be trained: an indexed dataset is already tokenized",
                          "name the tokenizer that the dataset was made with");
         table.require_at_least("vocab", data.vocab, 258);
         table.require_at_most("vocab", data.vocab, kMostVocab);
     } else if (data.vocab != 0) {
-        table.refuse("vocab", fmt::format("is for tokenizer = \"bpe\"; {} has its own", data.tokenizer),
+        table.refuse("vocab",
+                     fmt::format("has no effect with tokenizer = \"{}\", which has its own vocabulary", data.tokenizer),
                      "drop the key");
     }
 }
@@ -105,7 +106,8 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
 void require_used(TableReader& table, const TrainConfig& train) {
     for (const TrainKeyUse& unused : unused_train_keys(train))
         if (table.optional_node(unused.key) != nullptr)
-            table.refuse(unused.key, fmt::format("is of train.{} = \"{}\" alone", unused.chooser, unused.value),
+            table.refuse(unused.key,
+                         fmt::format("has no effect without train.{} = \"{}\"", unused.chooser, unused.value),
                          fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser, unused.value));
     if (train.decay == "step" && train.min_learning_rate > 0)
         table.refuse("min_learning_rate", "has no effect with train.decay = \"step\", which ends with its last stage",
@@ -115,7 +117,7 @@ void require_used(TableReader& table, const TrainConfig& train) {
 void require_padding(TableReader& table, const DataConfig& data) {
     const bool has_padding = sample_kind(data) == SampleKind::bert || sample_kind(data) == SampleKind::labelled;
     if (!has_padding && table.optional_node("rows") != nullptr)
-        table.refuse("rows", "is of samples that have padding, and packed text has none, nor have images",
+        table.refuse("rows", "has an effect only on padded samples; packed text and images have no padding",
                      "drop the key, or set data.samples = \"bert\"");
 }
 
@@ -125,7 +127,7 @@ void require_one_warmup(const TableReader& table, const TrainConfig& train) {
     if (train.warmup_steps > 0) set.push_back("warmup_steps");
     if (train.warmup_share > 0) set.push_back("warmup_share");
     if (set.size() > 1)
-        table.refuse(set[1], fmt::format("and {} are two warm-ups of one learning rate", set[0]),
+        table.refuse(set[1], fmt::format("cannot be combined with train.{}", set[0]),
                      "keep one of them, and drop the other or set it to 0");
 }
 
@@ -140,9 +142,8 @@ std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const 
     if (sample_kind(data) != SampleKind::labelled)
         table.refuse(
             "epochs",
-            "counts passes over images or labelled texts, and how many samples a corpus has is known once it is "
-            "tokenised",
-            "give train.budget_tokens");
+            "requires images or labelled texts: the number of samples of a corpus is unknown before tokenization",
+            "set train.budget_tokens");
     try {
         return whole_batches_of(training_records(data, base_folder), data.labelled);
     } catch (const Error& error) {
@@ -156,8 +157,8 @@ void require_batches_of_a_step(const TableReader& table, const DataConfig& data,
     if (data.labelled.whole_batches == 0 || data.labelled.whole_batches == train.batch_size) return;
     table.refuse(
         "batch_size",
-        fmt::format("is {}, and data.labelled.whole_batches {}", train.batch_size, data.labelled.whole_batches),
-        "make them equal, or drop data.labelled.whole_batches: then the last step of an epoch takes what is left");
+        fmt::format("is {}, but data.labelled.whole_batches is {}", train.batch_size, data.labelled.whole_batches),
+        "make them equal, or drop data.labelled.whole_batches to allow a smaller last step");
 }
 
 // From budget_tokens or epochs.
@@ -169,13 +170,13 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
     if (table.optional_node("epochs") == nullptr) {
         if (!has_tokens)
             table.refuse("budget_tokens", "is missing",
-                         "give the tokens to train on, or epochs of images or labelled texts");
+                         "set train.budget_tokens, or train.epochs for images or labelled texts");
         return;
     }
     if (epochs <= 0)
         table.refuse("epochs", fmt::format("is {:g}, and must be above 0", epochs),
-                     "to take a model as it is, set start.from and budget_tokens = 0");
-    if (has_tokens) table.refuse("epochs", "and budget_tokens are two budgets", "keep one of them");
+                     "to import a model without training it, set start.from and budget_tokens = 0");
+    if (has_tokens) table.refuse("epochs", "cannot be combined with train.budget_tokens", "keep one of them");
     const std::optional<std::int64_t> of_epoch = samples_to_train_on(table, data, base_folder);
     if (!of_epoch) train.unknown_epochs = epochs;
     const double samples =
@@ -188,8 +189,8 @@ void parse_budget(TableReader& table, const ModelConfig& model, const DataConfig
 
 void require_model_to_import(const TableReader& table, const TrainConfig& train, bool has_start) {
     if (train.budget_tokens != 0 || has_start) return;
-    table.refuse("budget_tokens", "is 0, and no model to import is named",
-                 "name one, as in start.from = \"my-gpt2\", or give the tokens to train on");
+    table.refuse("budget_tokens", "is 0, but start.from names no model to import",
+                 "name one, as in start.from = \"my-gpt2\", or set train.budget_tokens above 0");
 }
 
 void parse_train(TableReader table, const ModelConfig& model, const DataConfig& data, const std::string& base_folder,
@@ -213,8 +214,8 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
                      "raise train.budget_tokens or lower train.batch_size");
     if (budget / step_tokens > kMostSteps)
         table.refuse("budget_tokens",
-                     fmt::format("takes {} steps of {} tokens, and the most is {}", budget / step_tokens, step_tokens,
-                                 kMostSteps),
+                     fmt::format("takes {} steps of {} tokens; the maximum is {} steps", budget / step_tokens,
+                                 step_tokens, kMostSteps),
                      "lower train.budget_tokens or raise train.batch_size");
 }
 
@@ -222,16 +223,16 @@ void parse_train(TableReader table, const ModelConfig& model, const DataConfig& 
 void require_questions_of_labels(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                  const EvalConfig& eval) {
     if (!eval.tasks.empty())
-        table.refuse(
-            "tasks",
-            fmt::format("ask a model to continue text, and one of labelled texts is scored by {} itself", data.corpus),
-            "drop the key");
+        table.refuse("tasks",
+                     fmt::format("has no effect with labelled texts: the model is evaluated on {}", data.corpus),
+                     "drop the key");
     const Task task = labelled_task(data, base_folder);
     std::vector<std::string> metrics = task.metrics;
     metrics.insert(metrics.begin(), "loss");
     table.require_one_of("metric", eval.metric, metrics);
     if (eval.validation_tokens != EvalConfig{}.validation_tokens)
-        table.refuse("validation_tokens", "is of a corpus: the records of each split are all scored", "drop the key");
+        table.refuse("validation_tokens", "has no effect with labelled texts: every record of a split is evaluated",
+                     "drop the key");
 }
 
 // A masked language model or an image classifier cannot continue text, and its loss is not that of all bytes.
@@ -239,30 +240,32 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
                                const EvalConfig& eval) {
     if (sample_kind(data) == SampleKind::packed) {
         if (eval.metric == "acc")
-            table.refuse("metric", "is an accuracy of classification, and packed samples train a language model",
+            table.refuse("metric", "= \"acc\" requires a classifier, but packed samples train a language model",
                          "set eval.metric = \"loss\"");
         if (eval.metric != "loss" && eval.metric != "bits_per_byte")
-            table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric),
+            table.refuse("metric", fmt::format("= \"{}\" requires data.samples = \"labelled\"", eval.metric),
                          "set eval.metric = \"loss\"");
         return;
     }
     if (sample_kind(data) == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
     const bool is_images = sample_kind(data) == SampleKind::images;
     if (eval.metric != "loss" && eval.metric != "bits_per_byte" && eval.metric != "acc")
-        table.refuse("metric", fmt::format("= \"{}\" is of labelled texts", eval.metric),
+        table.refuse("metric", fmt::format("= \"{}\" requires data.samples = \"labelled\"", eval.metric),
                      "set eval.metric = \"loss\" or \"acc\"");
     if (!eval.tasks.empty())
         table.refuse("tasks",
-                     is_images ? "ask a model to continue text, and an image model predicts classes"
-                               : "ask a model to continue text, and one that trains on BERT samples fills gaps in it",
+                     is_images
+                         ? "requires a model that continues text, but an image model predicts classes"
+                         : "requires a model that continues text, but a model of BERT samples predicts masked tokens",
                      "drop the key, or set data.samples = \"packed\"");
     if (eval.metric == "bits_per_byte")
         table.refuse("metric",
-                     is_images ? "counts the bytes of text, and images have none"
-                               : "counts the bytes of all tokens, and a model of BERT samples predicts the masked ones",
+                     is_images
+                         ? "= \"bits_per_byte\" requires text, but the data is images"
+                         : "= \"bits_per_byte\" requires all tokens, but a model of BERT samples predicts masked ones",
                      "set eval.metric = \"loss\" or \"acc\"");
     if (is_images && eval.validation_tokens != EvalConfig{}.validation_tokens)
-        table.refuse("validation_tokens", "is of text: images for testing are all scored", "drop the key");
+        table.refuse("validation_tokens", "has no effect with images: every test image is evaluated", "drop the key");
 }
 
 void require_capacity(const TableReader& table, const ExpertLayersConfig& experts, const EvalConfig& eval) {
@@ -271,8 +274,7 @@ void require_capacity(const TableReader& table, const ExpertLayersConfig& expert
         table.refuse("capacity", "= \"reference\" is of experts, and the model has none",
                      "drop the key, or give the model experts in [model.experts]");
     if (experts.capacity_factor == 0)
-        table.refuse("capacity",
-                     "= \"reference\" is training's capacity, and model.experts.capacity_factor = 0 has none",
+        table.refuse("capacity", "= \"reference\" requires a training capacity, but model.experts.capacity_factor is 0",
                      "drop the key, or set model.experts.capacity_factor");
 }
 
@@ -287,14 +289,15 @@ void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersCon
         table.refuse("every", error.what());
     }
     if (eval.select == "best" && eval.every.empty())
-        table.refuse("select", "is \"best\" of validations that never happen", "set eval.every, as in \"20 times\"");
+        table.refuse("select", "= \"best\" requires validations during training", "set eval.every, as in \"20 times\"");
     if (eval.select == "last" && eval.metric != EvalConfig{}.metric)
         table.refuse("metric", "has no effect with eval.select = \"last\"",
                      "set eval.select = \"best\" or drop the key");
     for (std::size_t i = 0; i < eval.shots.size(); ++i)
         if (eval.shots[i] < 0 || std::find(eval.shots.begin(), eval.shots.begin() + static_cast<std::ptrdiff_t>(i),
                                            eval.shots[i]) != eval.shots.begin() + static_cast<std::ptrdiff_t>(i))
-            table.refuse("shots", fmt::format("holds {}", eval.shots[i]), "write each number from 0 on once");
+            table.refuse("shots", fmt::format("contains {}, which is negative or repeated", eval.shots[i]),
+                         "list each number of few-shot examples once, from 0");
     for (const std::string& task : eval.tasks) {
         try {
             require_prompts(load_task(task, base_folder));
@@ -325,8 +328,8 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     for (const auto& growing : {&trainer.techniques.seqtru, &trainer.techniques.seqres, &trainer.techniques.batch_ramp})
         if (*growing && (*growing)->duration > kMostSteps)
             root.refuse("train",
-                        fmt::format("has a technique that grows over {} steps, and the most is {}",
-                                    (*growing)->duration, kMostSteps),
+                        fmt::format("has a technique that grows over {} steps; the maximum is {}", (*growing)->duration,
+                                    kMostSteps),
                         "shorten its duration or steps");
     const ModelConfig& model = config.model;
     const auto tokens = static_cast<double>(config.train.micro_batch_size) * static_cast<double>(model.seqlen);
@@ -343,28 +346,28 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const double bytes = 4 * layers * (tokens * saved + copies * weights);
     if (bytes > kMostBufferBytes)
         root.refuse("model",
-                    fmt::format("and train.micro_batch_size plan buffers of {:.1e} bytes, and the most is {:.0e}",
-                                bytes, kMostBufferBytes),
+                    fmt::format("and train.micro_batch_size need buffers of {:.1e} bytes; the maximum is {:.0e}", bytes,
+                                kMostBufferBytes),
                     "lower model.width, model.layers, model.seqlen or train.micro_batch_size, or set train.recompute");
 }
 
 // An epoch shows each labelled text once, whole.
 void require_plain_epochs(const TableReader& root, const TrialConfig& config) {
     const auto refuse = [&](const char* key, const char* why) {
-        root.refuse(key, why, "drop the table; random_ltd goes with labelled texts");
+        root.refuse(key, why, "drop the table; random_ltd supports labelled texts");
     };
     if (config.curriculum)
-        refuse("curriculum", "chooses among samples, and an epoch of labelled texts shows each of them once, whole");
-    if (config.batch_ramp)
-        refuse("batch_ramp", "changes the samples of a step, and those of labelled texts follow their epochs");
+        refuse("curriculum", "does not support labelled texts: each epoch trains on every text once, in full");
+    if (config.batch_ramp) refuse("batch_ramp", "does not support labelled texts, whose batch size is constant");
     if (config.variable_batch)
-        refuse("variable_batch", "changes the samples of a step, and those of labelled texts follow their epochs");
+        refuse("variable_batch", "does not support labelled texts, whose batch size is constant");
 }
 
 StartConfig parse_start(TableReader table) {
     StartConfig start;
     read_table(table, start);
-    if (start.from.empty()) table.refuse("from", "is empty", "name a model, or drop [start] to draw its weights");
+    if (start.from.empty())
+        table.refuse("from", "is empty", "name a model, or drop [start] to start from random initialization");
     return start;
 }
 
@@ -372,7 +375,7 @@ StartConfig parse_start(TableReader table) {
 void refuse_stated(TableReader table) {
     for (const char* key : {"tokens", "flops", "hours", "usd", "source"})
         if (table.optional_node(key) != nullptr)
-            table.refuse(key, "is of a model that is not trained, and this trial trains it",
+            table.refuse(key, "applies only to a model that is imported without training",
                          "drop the key, or set train.budget_tokens = 0");
 }
 
@@ -414,11 +417,11 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
     if (const ConfigNode* node = reader.optional_node("variable_batch"))
         config.variable_batch = parse_variable_batch(TableReader(*node, "variable_batch"), config.model, config.train);
     if (config.variable_batch && sample_kind(config.data) == SampleKind::images)
-        reader.refuse("variable_batch", "follows the length of a step's samples, and images are all as long",
-                      "set train.batch_size, or batch_ramp to let it grow");
+        reader.refuse("variable_batch", "has no effect with images, which all have the same length",
+                      "set train.batch_size, or use batch_ramp");
     if (sample_kind(config.data) == SampleKind::labelled) require_plain_epochs(reader, config);
     if (config.batch_ramp && config.variable_batch)
-        reader.refuse("batch_ramp", "and variable_batch both set the samples of a step",
+        reader.refuse("batch_ramp", "and variable_batch both set the batch size",
                       "keep one of them, and set enabled = false for the other");
     if (config.variable_batch && config.curriculum && config.curriculum->find("seqres"))
         reader.refuse("variable_batch", "and curriculum.seqres both keep the tokens of a step constant",

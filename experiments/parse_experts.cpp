@@ -40,7 +40,8 @@ void read_layers(TableReader& table, std::int64_t layers_of_model, std::vector<s
     } else if (const auto interval = interval_of(node->text)) {
         layers = every(*interval, layers_of_model);
         if (layers.empty())
-            table.refuse("layers", fmt::format("= \"{}\" names none of model.layers = {}", node->text, layers_of_model),
+            table.refuse("layers",
+                         fmt::format("= \"{}\" selects no layer of model.layers = {}", node->text, layers_of_model),
                          "lower the number, or list the layers");
     } else {
         layers = parse_layer_range(table, node->text);
@@ -61,7 +62,7 @@ void read_count(TableReader& table, std::vector<std::int64_t>& count, bool& is_o
     } else {
         table.optional("count", count);
     }
-    if (count.empty()) table.refuse("count", "is empty", "give the number of experts, or one of each expert layer");
+    if (count.empty()) table.refuse("count", "is empty", "set the number of experts, or one number per expert layer");
     for (const std::int64_t experts : count) {
         table.require_at_least("count", experts, std::int64_t{1});
         table.require_at_most("count", experts, kMostExperts);
@@ -77,13 +78,13 @@ void read_one(TableReader& table, std::int64_t layers_of_model, ExpertLayersConf
 // Repeats a single number for each expert layer.
 void spread_count(const TableReader& table, bool count_is_of_all, ExpertLayersConfig& experts) {
     if (experts.count.empty())
-        table.refuse("count", "is missing", "give the number of experts, or one of each expert layer");
+        table.refuse("count", "is missing", "set the number of experts, or one number per expert layer");
     if (count_is_of_all) experts.count.resize(experts.layers.size(), experts.count.front());
     if (experts.count.size() != experts.layers.size())
-        table.refuse(
-            "count",
-            fmt::format("lists {}, and there are {} expert layers", experts.count.size(), experts.layers.size()),
-            "give one number for all, or one of each");
+        table.refuse("count",
+                     fmt::format("has length {}, but the model has {} expert layers", experts.count.size(),
+                                 experts.layers.size()),
+                     "set one number for all expert layers, or one per layer");
 }
 
 }  // namespace
@@ -103,16 +104,17 @@ ExpertLayersConfig parse_experts(const ExpertTables& tables, const std::string& 
     read_one(own, layers_of_model, experts, count_is_of_all);
     if (!enabled) return {};
     if (experts.layers.empty())
-        own.refuse("layers", "is missing, and every second layer of one is none", "name it: layers = [0]");
+        own.refuse("layers", "is missing, and the default, every second layer, selects none of one layer",
+                   "set layers = [0]");
     spread_count(own, count_is_of_all, experts);
     const std::int64_t fewest = *std::min_element(experts.count.begin(), experts.count.end());
     if (experts.top > fewest)
-        own.refuse("top", fmt::format("is {}, and a layer has {} experts", experts.top, fewest),
+        own.refuse("top", fmt::format("is {}, but a layer has {} experts", experts.top, fewest),
                    "lower it, or raise model.experts.count");
     if (experts.top > 2 && experts.capacity_factor > 0)
         own.refuse("capacity_factor",
-                   fmt::format("is of one or two experts a row, and model.experts.top is {}", experts.top),
-                   "set it to 0: nothing is dropped");
+                   fmt::format("requires top-1 or top-2 routing, but model.experts.top is {}", experts.top),
+                   "set it to 0 to drop no tokens");
     return experts;
 }
 

@@ -29,16 +29,15 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
     if (model.heads % model.kv_heads != 0)
         table.refuse("kv_heads", fmt::format("is {} and must divide model.heads = {}", model.kv_heads, model.heads));
     if (model.positions == "rope" && model.width / model.heads % 2 != 0)
-        table.refuse("positions",
-                     fmt::format("is \"rope\", which turns pairs of values, and heads of {} have one over",
-                                 model.width / model.heads),
-                     "choose model.width and model.heads so that width / heads is even");
+        table.refuse(
+            "positions",
+            fmt::format("= \"rope\" requires an even head size, but width / heads is {}", model.width / model.heads),
+            "choose model.width and model.heads so that width / heads is even");
     using Dropout = kernels::AttentionDropout;
     if (model.attention_dropout > 0 && (model.heads > Dropout::kMostHeads || model.seqlen > Dropout::kMostKeys))
-        table.refuse(
-            "attention_dropout",
-            fmt::format("is drawn for at most {} heads and {} tokens", Dropout::kMostHeads, Dropout::kMostKeys),
-            "set it to 0, or lower model.heads or model.seqlen");
+        table.refuse("attention_dropout",
+                     fmt::format("supports at most {} heads and {} tokens", Dropout::kMostHeads, Dropout::kMostKeys),
+                     "set it to 0, or lower model.heads or model.seqlen");
 }
 
 // Masked tokens are predicted from both sides, and packed ones from the preceding tokens.
@@ -48,19 +47,18 @@ void require_samples(const TableReader& table, const ModelConfig& model, const D
         table.require_at_least("seqlen", model.seqlen, shortest);
         if (model.causal)
             table.refuse("causal",
-                         "is true, and the masked tokens of data.samples = \"bert\" are guessed from both sides",
+                         "is true, but the masked tokens of data.samples = \"bert\" are predicted from both sides",
                          "set model.kind = \"bert\", or model.causal = false");
         if (model.segments == 1)
-            table.refuse("segments", "is 1, and BERT's samples have two", "set it to 2, or to 0 for none");
+            table.refuse("segments", "is 1, but BERT samples have two segments", "set it to 2, or to 0 for none");
         return;
     }
     if (!model.causal)
-        table.refuse(
-            "causal",
-            "is false, and packed samples ask for the next token, which a model that attends to it need not guess",
-            "set model.causal = true, or data.samples = \"bert\"");
+        table.refuse("causal",
+                     "is false, but packed samples train next-token prediction, which requires causal attention",
+                     "set model.causal = true, or data.samples = \"bert\"");
     if (model.segments > 0)
-        table.refuse("segments", fmt::format("is {}, and packed samples have none", model.segments),
+        table.refuse("segments", fmt::format("is {}, but packed samples have no segments", model.segments),
                      "set it to 0, or data.samples = \"bert\"");
 }
 
@@ -70,14 +68,14 @@ void refuse_parts_of_tokens(const TableReader& table, const ModelConfig& model) 
     const auto refuse = [&](const char* key, bool is_set, const char* why) {
         if (is_set) table.refuse(key, why, "drop the key, or train on text");
     };
-    refuse("causal", model.causal, "is true, and the class of an image is predicted from all of its patches");
-    refuse("segments", model.segments != 0, "are parts of a text, and images have none");
-    refuse("input_norm", model.input_norm, "is of tokens: patches have none");
+    refuse("causal", model.causal, "is true, but an image's class is predicted from all of its patches");
+    refuse("segments", model.segments != 0, "has no effect with images");
+    refuse("input_norm", model.input_norm, "has no effect with images");
     refuse("order_head", model.order_head, "needs two segments of text");
-    refuse("head_transform", model.head_transform, "is of a head of tokens, and images have a head of classes");
-    refuse("head_bias", model.head_bias, "is of a head of tokens, and that of classes has one always");
+    refuse("head_transform", model.head_transform, "has no effect with images, whose model has a classification head");
+    refuse("head_bias", model.head_bias, "has no effect with images: a classification head always has a bias");
     refuse("tied_head", model.tied_head != plain.tied_head,
-           "is of a head of tokens, and images have a head of classes");
+           "has no effect with images, whose model has a classification head");
 }
 
 // Image sizes default to the data's; stated ones must equal the data's.
@@ -85,17 +83,17 @@ void take_images_of(const TableReader& table, const DataConfig& data, ModelConfi
     const std::optional<CatalogueEntry> entry = image_entry(data);
     const auto take = [&](const char* key, std::int64_t& own, std::int64_t of_data) {
         if (own == 0) own = of_data;
-        if (own == 0) table.refuse(key, "is missing", "give it, or name a set of images as data.corpus");
+        if (own == 0) table.refuse(key, "is missing", "set it, or name an image dataset in data.corpus");
         if (entry && own != of_data)
-            table.refuse(key, fmt::format("is {}, and the images of {} have {}", own, entry->name, of_data),
-                         "drop the key, or set it to 0 beside a preset: the data decides it");
+            table.refuse(key, fmt::format("is {}, but the images of {} have {}", own, entry->name, of_data),
+                         "drop the key, or set it to 0 with a preset, to take it from the data");
     };
     const std::int64_t resized = data.images.resize;
     if (entry && resized != 0 && resized < std::max(entry->height, entry->width))
         table.refuse("image_height",
-                     fmt::format("would be {} by data.images.resize, less than the {} x {} pixels of {}", resized,
+                     fmt::format("would be {} after data.images.resize, less than the {} x {} pixels of {}", resized,
                                  entry->height, entry->width, entry->name),
-                     "resize to as many pixels or more");
+                     "raise data.images.resize");
     take("image_height", model.image_height, resized != 0 ? resized : entry ? entry->height : 0);
     take("image_width", model.image_width, resized != 0 ? resized : entry ? entry->width : 0);
     take("image_channels", model.image_channels, entry ? entry->channels : 0);
@@ -105,8 +103,8 @@ void take_images_of(const TableReader& table, const DataConfig& data, ModelConfi
 // seqlen: as it was given, or 0.
 void fill_images(const TableReader& table, const DataConfig& data, std::int64_t seqlen, ModelConfig& model) {
     if (model.patch == 0)
-        table.refuse("patch", "is 0, which is a model of tokens, and data.samples = \"images\" has none",
-                     "give the side of a patch in pixels");
+        table.refuse("patch", "is 0, but data.samples = \"images\" requires patches",
+                     "set the side of a patch in pixels");
     take_images_of(table, data, model);
     if (model.image_height % model.patch != 0 || model.image_width % model.patch != 0)
         table.refuse("patch", fmt::format("is {}, and must divide both sides of images of {} x {} pixels", model.patch,
@@ -116,7 +114,7 @@ void fill_images(const TableReader& table, const DataConfig& data, std::int64_t 
     if (seqlen != 0 && seqlen != model.seqlen)
         table.refuse(
             "seqlen",
-            fmt::format("is {}, and follows from the patches: {} and the token of the class", seqlen, model.seqlen - 1),
+            fmt::format("is {}, but the image determines it: {} patches and the class token", seqlen, model.seqlen - 1),
             "drop the key");
     table.require_at_most("seqlen", model.seqlen, kMostSeqlen);
 }
@@ -125,7 +123,7 @@ void refuse_image_keys(const TableReader& table, const ModelConfig& model, bool 
     const ModelConfig plain;
     const auto refuse = [&](const char* key, bool is_set) {
         if (is_set)
-            table.refuse(key, "is of a model of images, and the data is text",
+            table.refuse(key, "applies only to image models, but the data is text",
                          "set data.samples = \"images\", or drop the key");
     };
     refuse("patch", model.patch != 0);
@@ -140,30 +138,28 @@ void refuse_image_keys(const TableReader& table, const ModelConfig& model, bool 
 void fill_labelled(TableReader& table, const DataConfig& data, const std::string& base_folder, bool has_head_dropout,
                    ModelConfig& model) {
     if (model.causal)
-        table.refuse(
-            "causal",
-            "is true, and labels are predicted from the first token, which must see all others, as in kind bert",
-            "set model.kind = \"bert\"");
+        table.refuse("causal",
+                     "is true, but labels are predicted from the first token, which must attend to all others",
+                     "set model.kind = \"bert\"");
     if (model.segments == 1)
-        table.refuse("segments", "is 1, and two texts have one each", "set it to 2, or to 0 for none");
+        table.refuse("segments", "is 1, but pairs of texts have two segments", "set it to 2, or to 0 for none");
     const Task task = labelled_task(data, base_folder);
     const std::int64_t classes = classes_of(task);
     if (model.classes != 0 && model.classes != classes)
-        table.refuse("classes", fmt::format("is {}, and the labels of {} are {}", model.classes, task.name, classes),
-                     "drop the key: the data decides it");
+        table.refuse("classes", fmt::format("is {}, but the labels of {} are {}", model.classes, task.name, classes),
+                     "drop the key: the task determines it");
     if (table.optional_node("value_head") != nullptr && model.value_head != (classes == 0))
         table.refuse("value_head",
-                     fmt::format("is {}, and the labels of {} are {}", model.value_head, task.name,
+                     fmt::format("is {}, but the labels of {} are {}", model.value_head, task.name,
                                  classes == 0 ? "numbers" : "classes"),
-                     "drop the key: the data decides it");
+                     "drop the key: the task determines it");
     model.classes = classes;
     model.value_head = classes == 0;
     if (!has_head_dropout) model.head_dropout = model.dropout;
     const ModelConfig plain;
     const auto drop_head_of_tokens = [&](const char* key, bool& part, bool none) {
         if (table.optional_node(key) != nullptr && part != none)
-            table.refuse(key, "is of a head of tokens or orders, and labelled texts have one of labels alone",
-                         "drop the key");
+            table.refuse(key, "has no effect with labelled texts, whose model has only a label head", "drop the key");
         part = none;
     };
     drop_head_of_tokens("tied_head", model.tied_head, plain.tied_head);
@@ -174,7 +170,8 @@ void fill_labelled(TableReader& table, const DataConfig& data, const std::string
 
 void refuse_label_keys(const TableReader& table, const ModelConfig& model) {
     const auto refuse = [&](const char* key, bool is_set) {
-        if (is_set) table.refuse(key, "is of labelled texts", "set data.samples = \"labelled\", or drop the key");
+        if (is_set)
+            table.refuse(key, "applies only to labelled texts", "set data.samples = \"labelled\", or drop the key");
     };
     refuse("value_head", model.value_head);
     refuse("head_dropout", model.head_dropout != 0);
@@ -238,10 +235,10 @@ ModelConfig parse_model(TableReader table, const DataConfig& data, const std::st
                      "set model.positions = \"rope\", or drop the key");
     if (sample_kind(data) != SampleKind::images && !is_labelled) require_samples(table, model, data);
     if (model.order_head && !has_pairs)
-        table.refuse("order_head", "needs samples of two segments, and these have one",
+        table.refuse("order_head", "requires samples of two segments, but these have one",
                      "set it to false, or data.samples = \"bert\" with data.bert.pairs = true");
     if (model.head_transform && model.activation == "swiglu")
-        table.refuse("head_transform", "has no gate, and model.activation = \"swiglu\" needs one",
+        table.refuse("head_transform", "cannot be combined with model.activation = \"swiglu\", which requires a gate",
                      "set it to false, or another model.activation");
     return model;
 }

@@ -15,10 +15,10 @@ SampleKind sample_kind(const DataConfig& data) {
 std::string tokenizer_problem(const DataConfig& data) {
     const bool bert = sample_kind(data) == SampleKind::bert, labelled = sample_kind(data) == SampleKind::labelled;
     if ((bert || labelled) && (data.tokenizer == "bytes" || data.tokenizer == "gpt2" || data.tokenizer == "bpe"))
-        return labelled ? "has none of the [CLS] and [SEP] that rows of labelled texts need"
-                        : "has none of the [CLS], [SEP] and [MASK] that BERT's samples need";
+        return labelled ? "lacks the tokens [CLS] and [SEP] that labelled texts need"
+                        : "lacks the tokens [CLS], [SEP] and [MASK] that BERT samples need";
     if (!bert && !labelled && data.tokenizer == kBertVocabulary)
-        return "has no end of a document, which packed samples need";
+        return "lacks the end-of-document token that packed samples need";
     return {};
 }
 
@@ -48,14 +48,14 @@ void refuse_text_keys(const TableReader& table, const DataConfig& data, const ch
 }
 
 void parse_images(const TableReader& table, const ConfigNode* images, DataConfig& data) {
-    refuse_text_keys(table, data, "is of text, and data.samples = \"images\" has none");
+    refuse_text_keys(table, data, "has no effect with data.samples = \"images\"");
     if (images == nullptr) return;
     TableReader reader(*images, table.name("images"));
     read_table(reader, data.images);
 }
 
 void parse_labelled(const TableReader& table, const ConfigNode* labelled, DataConfig& data) {
-    refuse_text_keys(table, data, "is of a corpus, and data.samples = \"labelled\" takes the records of a task");
+    refuse_text_keys(table, data, "has no effect with data.samples = \"labelled\", which reads the records of a task");
     if (labelled == nullptr) return;
     TableReader reader(*labelled, table.name("labelled"));
     read_table(reader, data.labelled);
@@ -70,15 +70,15 @@ void parse_samples(const TableReader& table, const SampleTables& tables, DataCon
     if (sample_kind(data) == SampleKind::images) return parse_images(table, tables.images, data);
     if (const std::string why = tokenizer_problem(data); !why.empty())
         table.refuse("tokenizer", fmt::format("= \"{}\" {}", data.tokenizer, why),
-                     fmt::format("of bert samples and labelled texts name {}, a folder with vocab.txt or a .txt file; "
-                                 "of packed ones bytes,"
+                     fmt::format("for BERT samples and labelled texts set {}, a folder with vocab.txt or a .txt file; "
+                                 "for packed samples bytes,"
                                  " gpt2, bpe, or a folder with vocab.json and merges.txt",
                                  kBertVocabulary));
     if (sample_kind(data) == SampleKind::labelled) return parse_labelled(table, tables.labelled, data);
     const bool of_bert = sample_kind(data) == SampleKind::bert;
     if (of_bert && data.corpus == "indexed")
-        table.refuse("corpus", "is \"indexed\", and BERT's samples are cut from sentences, which are found in text",
-                     "name the text: corpus = \"text\" with train_files");
+        table.refuse("corpus", "is \"indexed\", but BERT samples need sentences, which only text has",
+                     "set corpus = \"text\" and train_files");
     if (tables.bert == nullptr) return;
     TableReader reader(*tables.bert, table.name("bert"));
     read_table(reader, data.bert);

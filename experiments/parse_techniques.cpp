@@ -36,8 +36,8 @@ std::vector<std::string> known_metrics(const DataConfig& data) {
 void refuse_for_packed(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (name == "seqreo" || name == "seqlen" || name == "seqreo_voc")
-        curriculum.refuse(key, "orders samples by their real length, and packed samples are all full",
-                          "use seqtru or seqres, with voc beside it for the composition, or data.samples = \"bert\"");
+        curriculum.refuse(key, "orders samples by length, but packed samples all have the same length",
+                          "use seqtru or seqres, with voc to compose them, or data.samples = \"bert\"");
 }
 
 // The same for BERT's.
@@ -45,22 +45,19 @@ void refuse_for_bert(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (name == "seqres" || name == "seqres_voc")
         curriculum.refuse(
-            key,
-            "lays samples end to end and splits them again, and a BERT sample cannot be cut across its special"
-            " tokens",
+            key, "concatenates and splits samples, but a BERT sample cannot be split across its special tokens",
             "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
-    if (name == "seqlen")
-        curriculum.refuse(key, "is called seqreo where it orders samples", "write [curriculum.seqreo]");
+    if (name == "seqlen") curriculum.refuse(key, "is written as seqreo in a curriculum", "write [curriculum.seqreo]");
 }
 
 // For images, only a column can define difficulty.
 void refuse_for_images(const TableReader& curriculum, const char* key) {
     const std::string name = key;
     if (by_length(name) || name == "seqreo" || name == "seqreo_voc" || name == "seqlen")
-        curriculum.refuse(key, "is of samples of different lengths, and images are all as long and shown whole",
+        curriculum.refuse(key, "requires samples of different lengths, but images all have the same length",
                           "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
     if (name.starts_with("voc"))
-        curriculum.refuse(key, "is how rare words are, and images have none",
+        curriculum.refuse(key, "measures the rarity of words, but images have no words",
                           "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
 }
 
@@ -69,7 +66,7 @@ void refuse_foreign_metric(const TableReader& curriculum, const std::string& nam
     if (sample_kind(data) == SampleKind::images) return refuse_for_images(curriculum, key);
     (sample_kind(data) == SampleKind::bert ? refuse_for_bert : refuse_for_packed)(curriculum, key);
     if (name == "seqtru_voc" || name == "seqres_voc")
-        curriculum.refuse(key, "is a composition: its two parts are tables of their own",
+        curriculum.refuse(key, "is a composition of two metrics, each with its own table",
                           fmt::format("write [curriculum.{}] and [curriculum.voc]", name.substr(0, 6)));
 }
 
@@ -82,14 +79,12 @@ void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculu
         table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
     for (const char* order : {"seqreo", "seqreo_voc"})
         if (both(order, "seqtru"))
-            table.refuse(order, "and seqtru both begin with short samples, one by order and one by cutting",
+            table.refuse(order, "and seqtru both begin with short samples, one by order and one by truncation",
                          "keep one of them");
-    if (both("seqreo_voc", "seqreo"))
-        table.refuse("seqreo", "is the first part of seqreo_voc already", "keep one of them");
+    if (both("seqreo_voc", "seqreo")) table.refuse("seqreo", "is already part of seqreo_voc", "keep one of them");
     for (const char* rarity : {"voc", "voc_per_token"}) {
         if (both("seqreo_voc", rarity))
-            table.refuse(rarity, "orders by rarity, as seqreo_voc does already among samples of a length",
-                         "keep one of them");
+            table.refuse(rarity, "orders by rarity, which seqreo_voc already does", "keep one of them");
         if (both("seqreo", rarity))
             table.refuse(rarity, "and seqreo both order the samples",
                          "write [curriculum.seqreo_voc], which orders by length and then by rarity");
@@ -110,7 +105,8 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
     metric.difficulty = by_length(name) ? "value" : "percentile";
     read_table(table, metric);
     if (by_length(name) && metric.difficulty != "value")
-        table.refuse("difficulty", fmt::format("is \"percentile\", and {} cuts to a length, which is a value", name));
+        table.refuse("difficulty",
+                     fmt::format("is \"percentile\", but {} truncates to a length, which is a value", name));
     parse_growth(table, metric.growth, growth_range(metric, model));
     if (by_length(name) && sample_kind(data) == SampleKind::bert)
         table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
@@ -162,10 +158,10 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     table.finish();
     if (curriculum.metrics.empty() && sample_kind(data) == SampleKind::images)
         table.refuse("enabled", "has no metric: images are ordered by a column of your own",
-                     "a table such as [case.curriculum.mine] with column = \"FILE.npy\", or enabled = false");
+                     "add a table such as [case.curriculum.mine] with column = \"FILE.npy\", or enabled = false");
     if (curriculum.metrics.empty())
         table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(data), ", ")),
-                     "a table such as [case.curriculum.seqtru], or enabled = false");
+                     "add a table such as [case.curriculum.seqtru], or enabled = false");
     for (const CurriculumMetric& metric : curriculum.metrics)
         if (by_length(metric.metric) && !metric.column.empty())
             table.refuse(metric.metric.c_str(), "cuts samples to a length; a column orders them",
@@ -181,11 +177,11 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
     dropping.dropper = dropper.name;
     dropping.settings = dropper.new_settings();
     if (dropper.reads_tokens && model.patch > 0)
-        table.refuse("enabled", "chooses by which words tokens are, and images have none",
+        table.refuse("enabled", "selects tokens by word, but images have no words",
                      "use random_ltd, or set enabled = false");
     const bool tells_labels = model.patch == 0 && (model.classes > 0 || model.value_head);
     if (dropper.reads_tokens && tells_labels)
-        table.refuse("enabled", "learns from the losses of tokens, and labelled texts have none",
+        table.refuse("enabled", "learns from token losses, but labelled texts have none",
                      "use random_ltd, or set enabled = false");
     // The first token's row is read for the whole sample.
     const bool reads_first = model.order_head || tells_labels || (model.patch > 0 && model.pooling == "first");
@@ -202,7 +198,7 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
                      "end at model.seqlen, or keep a constant number: pacing = \"constant\"");
     const std::int64_t first = dropping.layers.front(), last = dropping.layers.back();
     if (dropper.one_set && last - first + 1 != static_cast<std::int64_t>(dropping.layers.size()))
-        table.refuse("layers", "must follow each other: the tokens that bypass them skip the whole run",
+        table.refuse("layers", "must be consecutive: dropped tokens skip all of them",
                      fmt::format("name a range, such as \"{}-{}\"", first, last));
     return dropping;
 }
@@ -214,7 +210,7 @@ std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainCo
     parse_growth(table, ramp.growth, {train.batch_size, "train.batch_size"});
     if (ramp.growth.max != train.batch_size)
         table.refuse("max",
-                     fmt::format("is {}, and a ramp ends at train.batch_size = {}", ramp.growth.max, train.batch_size));
+                     fmt::format("is {}, but a ramp ends at train.batch_size = {}", ramp.growth.max, train.batch_size));
     return ramp;
 }
 

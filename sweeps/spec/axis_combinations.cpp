@@ -23,7 +23,7 @@ bool is_on(const ConfigNode& table) {
     return enabled == nullptr || enabled->kind != ConfigNode::Kind::boolean || enabled->boolean;
 }
 
-// [data.labelled]: of a sweep's stages only those that train on labels have it.
+// [data.labelled] applies only to stages that train on labels.
 bool concerns_labels(const ConfigNode& trial) {
     const ConfigNode* data = trial.find("data");
     const ConfigNode* samples = data == nullptr ? nullptr : data->find("samples");
@@ -58,7 +58,7 @@ Combination meant_at(const Group& group, std::size_t i, ConfigNode tree) {
     Group switches;
     std::copy_if(group.begin(), group.end(), std::back_inserter(switches),
                  [](const Axis* axis) { return is_switch(*axis); });
-    // A technique's switch decides whether one of its metrics' means anything.
+    // A technique's switch decides whether the switches of its metrics have an effect.
     std::stable_sort(switches.begin(), switches.end(),
                      [](const Axis* a, const Axis* b) { return a->path.size() < b->path.size(); });
     for (const Axis* axis : switches)
@@ -96,7 +96,7 @@ bool concerns(const std::string& path, const ConfigNode& trial) {
     const ConfigNode* technique = trial.find(table);
     if (technique == nullptr) return false;
     if (path == table + ".enabled") return true;
-    // [curriculum.METRIC]: a setting of a metric means nothing where the metric is not used.
+    // [curriculum.METRIC]: a setting has no effect where its metric is not used.
     const std::string rest = path.substr(std::min(path.size(), table.size() + 1));
     if (rest.find('.') == std::string::npos) return is_on(*technique);
     const ConfigNode* metric = technique->find(first_key(rest));
@@ -123,10 +123,10 @@ std::vector<Combination> combinations(const Stage& stage, const ConfigNode& tree
 double most_combinations(const Stage& stage, const ConfigNode& tree) {
     double most = 1;
     for (const Group& group : groups_of(stage)) {
-        const bool may_mean_something = std::any_of(group.begin(), group.end(), [&](const Axis* axis) {
+        const bool may_have_effect = std::any_of(group.begin(), group.end(), [&](const Axis* axis) {
             return !is_technique(first_key(axis->path)) || tree.find(first_key(axis->path)) != nullptr;
         });
-        if (may_mean_something) most *= static_cast<double>(group.front()->values.size());
+        if (may_have_effect) most *= static_cast<double>(group.front()->values.size());
     }
     return most;
 }

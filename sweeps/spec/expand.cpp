@@ -65,8 +65,8 @@ void require_countable(const Spec& spec) {
     }
     if (trials > kMostTrials)
         throw Error(ErrorKind::config, first == nullptr ? Place{spec.file.string(), 0, 0} : first->place,
-                    fmt::format("this sweep has {:.4g} trials, and the most is {}", trials, kMostTrials),
-                    "take values from the axes, or seeds", "nothing was planned");
+                    fmt::format("the sweep has {:.4g} trials; the maximum is {}", trials, kMostTrials),
+                    "remove axis values or seeds", "nothing was planned");
 }
 
 bool excluded(const Spec& spec, const Stage& stage, const Recipe& entry, const Json& axes) {
@@ -80,7 +80,7 @@ bool excluded(const Spec& spec, const Stage& stage, const Recipe& entry, const J
     });
 }
 
-// An override that no recipe has a use for is a mistake, and is refused.
+// Refuses an override that has no effect on any recipe.
 void refuse_idle_overrides(const Spec& spec) {
     for (const Override& change : spec.overrides) {
         const bool used = std::any_of(spec.stages.begin(), spec.stages.end(), [&](const Stage& stage) {
@@ -95,7 +95,7 @@ void refuse_idle_overrides(const Spec& spec) {
     }
 }
 
-// An axis without effect on any recipe is refused too.
+// Refuses an axis that has no effect on any recipe.
 void refuse_idle_axes(const Spec& spec) {
     for (const Stage& stage : spec.stages) {
         std::set<const Axis*> used;
@@ -106,9 +106,7 @@ void refuse_idle_axes(const Spec& spec) {
             if (!used.contains(&axis))
                 throw Error(
                     ErrorKind::config, axis.place, fmt::format("axis {} has no effect on any recipe", axis.path),
-                    "take the axis out, or add a recipe that it concerns: one with the technique on, or one that is "
-                    "trained",
-                    "nothing was planned");
+                    "remove the axis, or add a trained recipe that enables its technique", "nothing was planned");
     }
 }
 
@@ -134,11 +132,11 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
             metric.column_sha256 = found->second.curriculum->find(metric.metric)->column_sha256;
 }
 
-// Trials of an earlier stage that differ in nothing but the seed, to start others from; or of a stage that starts from
-// none, one place without a trial.
+// Trials of an earlier stage that differ in nothing but the seed, to start others from; or of a stage without an
+// earlier one, one place without a trial.
 struct Origins {
     Json axes = Json::object();
-    std::vector<std::size_t> trials;  // empty: weights are drawn
+    std::vector<std::size_t> trials;  // empty: random initialization
 };
 
 // A sweep while its trials are made.
@@ -228,9 +226,9 @@ struct Expansion {
         const ConfigNode* budget = train == nullptr ? nullptr : train->find("budget_tokens");
         if (budget == nullptr || budget->kind != ConfigNode::Kind::integer || budget->integer != 0) return;
         throw Error(ErrorKind::config, budget->place,
-                    fmt::format("stage {} would train nothing from stage {}, whose model it would be again", stage.name,
-                                stage.from),
-                    "give the tokens to train on, or ask the tasks of that stage");
+                    fmt::format("stage {} has no tokens to train on, so it would repeat the model of stage {}",
+                                stage.name, stage.from),
+                    "set train.budget_tokens above 0, or evaluate the tasks in the earlier stage");
     }
 
     experiments::TrialConfig parse(const ConfigNode& tables, std::int64_t seed) {
@@ -249,7 +247,7 @@ struct Expansion {
         if (trial.parent && trial.config.start)
             throw Error(
                 ErrorKind::config, place,
-                fmt::format("{} starts from another stage, and [start] from a model: it can do one", trial.name()),
+                fmt::format("{} cannot start from both an earlier stage and the model in [start]", trial.name()),
                 "drop stage.NAME.from or [start]");
         resolve(trial.config, resolved, data);
         if (trial.parent)
@@ -275,8 +273,8 @@ struct Expansion {
         const Trial& other = trials[same->second];
         if (trial.stage == other.stage && trial.recipe != other.recipe && spec.is_started_from(trial.stage)) return;
         throw Error(ErrorKind::config, place,
-                    fmt::format("{} and {} would train and score the same thing", other.name(), trial.name()),
-                    "change one of them, or leave it out with [[exclude]]");
+                    fmt::format("{} and {} have the same training and the same evaluation", other.name(), trial.name()),
+                    "change one of them, or exclude it with [[exclude]]");
     }
 };
 
@@ -306,7 +304,8 @@ std::vector<Trial> expand(const Spec& spec, Data data) {
     for (const Stage& stage : spec.stages)
         for (const Recipe& entry : spec.recipes) expansion.add(stage, entry);
     if (expansion.trials.empty())
-        throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0}, "the excludes leave no trial of this sweep");
+        throw Error(ErrorKind::config, Place{spec.file.string(), 0, 0},
+                    "[[exclude]] removes every trial of this sweep");
     return std::move(expansion.trials);
 }
 

@@ -45,13 +45,13 @@ void refuse_idle_keys(const ConfigNode& own) {
             if (key != "seqlen")
                 throw Error(
                     ErrorKind::config, value.place,
-                    fmt::format("model.{} is of a model that is trained, and this recipe takes one as it is", key),
-                    "drop the key: the model's files say it; model.seqlen may be given, to read fewer positions");
+                    fmt::format("model.{} has no effect: this recipe imports its model without training it", key),
+                    "drop the key; only model.seqlen may be set, to read fewer positions");
     if (const ConfigNode* train = own.find("train"); train != nullptr && train->kind == Kind::table)
         for (const auto& [key, value] : train->children)
             if (key != "budget_tokens" && !is_computing(key))
                 throw Error(ErrorKind::config, value.place,
-                            fmt::format("train.{} means nothing beside train.budget_tokens = 0", key), "drop the key");
+                            fmt::format("train.{} has no effect with train.budget_tokens = 0", key), "drop the key");
 }
 
 // model.seqlen of the recipe itself; null: it has none.
@@ -65,15 +65,14 @@ experiments::ModelConfig model_of_files(const ConfigNode& from, const std::files
     if (!std::filesystem::exists(path))
         throw Error(
             ErrorKind::config, from.place, fmt::format("{} does not exist", path.string()),
-            "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c: a model that is imported has "
-            "its shape from there",
+            "name a Hugging Face folder, a deft checkpoint or an llm.c file; deft reads the model's shape from it",
             "nothing was planned");
     const engine::ImportedModel files = engine::open_model(path);
     try {
         return experiments::model_config(files.config);
     } catch (const Error& error) {
         throw Error(ErrorKind::config, from.place, fmt::format("{}: {}", from.text, error.what()),
-                    "name a model of parts that deft trains", "nothing was planned");
+                    "name a model whose architecture deft supports", "nothing was planned");
     }
 }
 
@@ -101,7 +100,7 @@ void take_model_of_files(ConfigNode& trial, const ConfigNode* own, const std::fi
         if (seqlen->kind == Kind::integer && seqlen->integer > model.seqlen)
             throw Error(
                 ErrorKind::config, seqlen->place,
-                fmt::format("model.seqlen is {}, and {} has {} positions", seqlen->integer, from.text, model.seqlen),
+                fmt::format("model.seqlen is {}, but {} has {} positions", seqlen->integer, from.text, model.seqlen),
                 "lower it, or drop the key");
         table.set("seqlen", *seqlen);
     }

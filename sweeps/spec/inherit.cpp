@@ -30,18 +30,18 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
             throw Error(ErrorKind::config, extends->place, "extends must be an array of files");
         for (const ConfigNode& parent : parents) {
             if (parent.kind != ConfigNode::Kind::text)
-                throw Error(ErrorKind::config, parent.place, "extends must hold file names");
+                throw Error(ErrorKind::config, parent.place, "extends must contain file names");
             const fs::path parent_file = file.parent_path() / parent.text;
             const fs::path parent_identity = fs::weakly_canonical(parent_file);
             if (std::find(open_files.begin(), open_files.end(), parent_identity) != open_files.end())
                 throw Error(ErrorKind::config, parent.place,
                             fmt::format("{} extends itself, through {}", parent.text, file.filename().string()),
-                            "break the circle");
+                            "remove one extends of the cycle");
             if (!fs::is_regular_file(parent_file))
                 throw Error(ErrorKind::config, parent.place,
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
-                            "files in extends are looked for beside the file that names them");
+                            "write the path relative to the file that extends it");
             lay_over_parents(whole, read_file_and_parents(parent_file, open_files, changes), changes);
         }
         own.erase("extends");
@@ -79,7 +79,7 @@ bool apply_scale(ConfigNode& root, const std::string& scale, bool may_be_missing
         std::vector<std::string> names;
         for (const auto& [name, table] : scales.children) names.push_back(name);
         const std::string has =
-            names.empty() ? "it has no scales at all" : fmt::format("it has {}", fmt::join(names, ", "));
+            names.empty() ? "the sweep defines no scales" : fmt::format("it has {}", fmt::join(names, ", "));
         throw Error(ErrorKind::config, root.place.file.empty() ? Place{} : Place{root.place.file, 0, 0},
                     fmt::format("this sweep has no scale {}", scale), suggestion(scale, names, has));
     }

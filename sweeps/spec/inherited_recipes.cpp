@@ -82,12 +82,12 @@ std::vector<std::string> change_notes(const ListChanges& changes, const std::str
     const auto file = [](const Place& place) { return std::filesystem::path(place.file).filename().string(); };
     for (const ReplacedList& list : changes.replaced) {
         if (list.path.starts_with("scale.") && !list.path.starts_with("scale." + scale + ".")) continue;
-        notes.push_back(fmt::format("The list {} of {} replaces that of {}, which has {}.", list.path, file(list.by),
-                                    file(list.of), counted(list.count, "entry", "entries")));
+        notes.push_back(fmt::format("The list {} of {} replaces the list of {}, which has {}.", list.path,
+                                    file(list.by), file(list.of), counted(list.count, "entry", "entries")));
     }
     for (const EditedRecipe& recipe : changes.edited)
         notes.push_back(
-            fmt::format("Recipe {} of {} is edited in {}: keys there replace its own, and the others remain.",
+            fmt::format("Recipe {} of {} is edited in {}: keys there replace the inherited ones; other keys remain.",
                         recipe.name, file(recipe.of), recipe.by.text()));
     return notes;
 }

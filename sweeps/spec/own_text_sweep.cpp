@@ -131,7 +131,7 @@ std::vector<std::int64_t> choose_split(const std::vector<std::int64_t>& document
             return split;
     }
     throw Error(ErrorKind::config, "the last documents are too small to validate a model on",
-                "name a validation text too, as in valid.txt");
+                "add a validation text, as in valid.txt");
 }
 
 std::string quoted(const std::string& text) {
@@ -183,16 +183,17 @@ OwnText survey_text(const std::vector<std::string>& names, const fs::path& folde
         text.train_files.insert(text.train_files.end(), single.begin(), single.end());
     }
     if (train.empty())
-        throw Error(ErrorKind::config,
-                    fmt::format("{} validates by its name, and no file trains", text.valid_files.front()),
-                    "name a training text too");
+        throw Error(
+            ErrorKind::config,
+            fmt::format("{} is a validation text by its name, and no training text remains", text.valid_files.front()),
+            "add a training text");
     text.files = static_cast<std::int64_t>(train.size());
     const std::vector<std::int64_t> documents = read_documents(train, text);
     if (text.bytes < kLeastBytes)
-        throw Error(
-            ErrorKind::config,
-            fmt::format("these files hold {} of text, and a sweep needs {}", counted(text.bytes, "byte"), kLeastBytes),
-            "name more text");
+        throw Error(ErrorKind::config,
+                    fmt::format("these files contain {} of text, but a sweep needs {}", counted(text.bytes, "byte"),
+                                kLeastBytes),
+                    "add more text");
     if (text.valid_files.empty()) text.split = choose_split(documents, text);
     return text;
 }

@@ -31,7 +31,7 @@ const Stage& searched_stage(const Spec& spec, const std::string& name, const Pla
         known.push_back(stage.name);
     }
     refuse_search(place, fmt::format("search.stage: no stage is named {}", name),
-                  spec.has_stages() ? suggestion(name, known) : "leave it out: the sweep has no stages");
+                  spec.has_stages() ? suggestion(name, known) : "drop the key: the sweep has no stages");
 }
 
 std::vector<double> read_rates(const ConfigNode* node, const Place& place) {
@@ -43,19 +43,20 @@ std::vector<double> read_rates(const ConfigNode* node, const Place& place) {
     std::vector<double> rates;
     for (const ConfigNode& item : node->items) {
         if (item.kind != Kind::real && item.kind != Kind::integer)
-            refuse_search(item.place, "search.learning_rate must hold numbers", "write [1e-3, 2e-3]");
+            refuse_search(item.place, "search.learning_rate must contain numbers", "write [1e-3, 2e-3]");
         const double rate = item.kind == Kind::real ? item.real : static_cast<double>(item.integer);
         if (!std::isfinite(rate) || rate <= 0)
-            refuse_search(item.place, "search.learning_rate: a rate must be above 0", "take it out");
+            refuse_search(item.place, "search.learning_rate: a rate must be above 0", "remove it");
         if (!rates.empty() && rate <= rates.back())
-            refuse_search(item.place,
-                          fmt::format("search.learning_rate: {:g} does not ascend from {:g}", rate, rates.back()),
-                          "write each rate once, the smallest first");
+            refuse_search(
+                item.place,
+                fmt::format("search.learning_rate: {:g} follows {:g}, but rates must ascend", rate, rates.back()),
+                "write each rate once, the smallest first");
         rates.push_back(rate);
     }
     if (rates.size() < 2)
-        refuse_search(node->place, "search.learning_rate: one rate is not a search",
-                      "give two or more, or set train.learning_rate and drop [search]");
+        refuse_search(node->place, "search.learning_rate: a search needs at least two rates",
+                      "list two or more, or set train.learning_rate and drop [search]");
     return rates;
 }
 
@@ -79,11 +80,10 @@ std::optional<RateSearch> read_search(const ConfigNode& node, const Spec& spec) 
     if (!stage.from.empty())
         refuse_search(reader.place("stage"),
                       fmt::format("search.stage: stage {} starts from {}", stage.name, stage.from),
-                      "name the stage that starts from none; the rates of a later one are values of its axes");
+                      "name a stage without from; list the rates of a later stage in its axes");
     for (const Axis& axis : stage.axes)
         if (axis.path == kLearningRate)
-            refuse_search(axis.place, "the axes give learning rates, and [search] would find them",
-                          "drop one of the two");
+            refuse_search(axis.place, "the axes and [search] both set the learning rate", "remove one of them");
     require_seeds(table.seeds, reader.place("seeds"));
     return RateSearch{stage.name, read_rates(rates, node.place), table.seeds, node.place};
 }
@@ -92,12 +92,11 @@ void require_searchable(const Spec& spec) {
     if (!spec.search) return;
     for (const std::int64_t seed : spec.seeds)
         if (std::find(spec.search->seeds.begin(), spec.search->seeds.end(), seed) != spec.search->seeds.end())
-            refuse_search(spec.search->place,
-                          fmt::format("seed {} is one of the search's and one of the table's", seed),
-                          "give the search seeds of its own: what it chose by them would look better than it is");
+            refuse_search(spec.search->place, fmt::format("seed {} is used by both [search] and the sweep", seed),
+                          "give [search] other seeds: a rate looks too good on the seeds that chose it");
     for (const Override& change : spec.overrides)
         if (change.path == kLearningRate && (change.stage.empty() || change.stage == spec.search->stage))
-            refuse_search(change.value.place, "the learning rate is what [search] finds",
+            refuse_search(change.value.place, "--set train.learning_rate cannot be combined with [search]",
                           "drop --set, or the sweep's [search]");
 }
 

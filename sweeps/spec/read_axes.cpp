@@ -52,7 +52,7 @@ void add_values(const ConfigNode& table, const std::string& name, int together, 
     }
 }
 
-// An empty array is none: a scale takes the file's away by it.
+// An empty array removes the file's list in a scale.
 const std::vector<ConfigNode>& tables_of(const ConfigNode& node, const std::string& name) {
     if (node.kind != Kind::array)
         refuse_axes(node.place, fmt::format("{} must be an array of tables", name), fmt::format("write [[{}]]", name));
@@ -68,8 +68,8 @@ void refuse_equal_places(const std::vector<Axis>& axes, std::size_t first, const
         const auto [same, is_new] = said.emplace(values.dump(), i);
         if (!is_new)
             refuse_axes(axes[first].values[i].place,
-                        fmt::format("{} says the same at its places {} and {}", name, same->second + 1, i + 1),
-                        "take one of them out");
+                        fmt::format("{} has the same values at positions {} and {}", name, same->second + 1, i + 1),
+                        "remove one of them");
     }
 }
 
@@ -78,15 +78,15 @@ void add_zip(const ConfigNode& node, const std::string& name, std::vector<Axis>&
         const std::size_t first = axes.size();
         add_values(table, name, next_together(axes), axes);
         if (axes.size() < first + 2)
-            refuse_axes(table.place, fmt::format("{} has values of one key, which go together with nothing", name),
-                        "give another key, or write it into the grid");
+            refuse_axes(table.place, fmt::format("{} has only one key, but values that change together need two", name),
+                        "add another key, or move this one to the grid");
         for (std::size_t i = first + 1; i < axes.size(); ++i)
             if (axes[i].values.size() != axes[first].values.size())
                 refuse_axes(
                     axes[i].place,
-                    fmt::format("{} go together, and {} has {} where {} has {}", name, axes[i].path,
+                    fmt::format("values of {} change together, but {} has {} and {} has {}", name, axes[i].path,
                                 counted(axes[i].values.size(), "value"), axes[first].path, axes[first].values.size()),
-                    "give each the same number of values");
+                    "give every key the same number of values");
         refuse_equal_places(axes, first, name);
     }
 }
@@ -100,7 +100,7 @@ void add_list(const ConfigNode& node, const std::string& name, std::vector<Axis>
         require_table(table, name);
         Paths paths;
         flatten(table, "", paths);
-        if (paths.empty()) refuse_axes(table.place, fmt::format("a point of {} says nothing", name));
+        if (paths.empty()) refuse_axes(table.place, fmt::format("an entry of {} is empty", name));
         for (const auto& [path, value] : paths) {
             const auto known =
                 std::find_if(of_list.begin(), of_list.end(), [&](const Axis& axis) { return axis.path == path; });
@@ -109,14 +109,14 @@ void add_list(const ConfigNode& node, const std::string& name, std::vector<Axis>
             else if (&table == &tables.front())
                 of_list.push_back({path, {*value}, value->place, together});
             else
-                refuse_axes(value->place, fmt::format("the first point of {} has no {}", name, path),
-                            "give all of its points the same keys");
+                refuse_axes(value->place, fmt::format("the first entry of {} has no {}", name, path),
+                            "give all entries the same keys");
         }
         const auto nth = static_cast<std::size_t>(&table - tables.data()) + 1;
         for (const Axis& axis : of_list)
             if (axis.values.size() != nth)
-                refuse_axes(table.place, fmt::format("this point of {} has no {}, or has it twice", name, axis.path),
-                            "give all of its points the same keys");
+                refuse_axes(table.place, fmt::format("this entry of {} lacks {} or repeats it", name, axis.path),
+                            "give all entries the same keys");
     }
     refuse_equal_places(of_list, 0, name);
     for (Axis& axis : of_list) add_axis(axes, std::move(axis));
@@ -175,12 +175,10 @@ void pin(std::vector<Axis>& axes, const std::string& path, const ConfigNode& val
         if (own == to_json(value)) kept.push_back(i);
     }
     if (kept.empty())
-        refuse_axes(
-            value.place,
-            fmt::format(
-                "axis {} goes together with others, and at none of the places that are left it has the value {}", path,
-                to_json(value).dump()),
-            "choose one of: " + known);
+        refuse_axes(value.place,
+                    fmt::format("axis {} changes together with others, and no remaining combination has the value {}",
+                                path, to_json(value).dump()),
+                    "choose one of: " + known);
     const int together = pinned->together;
     for (Axis& axis : axes) {
         if (axis.together != together) continue;

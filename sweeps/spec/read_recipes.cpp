@@ -36,8 +36,8 @@ void require_earlier(const Stage& stage, const Place& place, const std::vector<S
     if (std::find(names.begin(), names.end(), stage.from) != names.end()) return;
     const std::string name = fmt::format("stage.{}.from", stage.name);
     if (stage.from == stage.name)
-        refuse_place(place, name + " is the stage itself",
-                     "name an earlier stage, or drop the key to draw its weights");
+        refuse_place(place, name + " names the stage itself",
+                     "name an earlier stage, or drop the key to start from random initialization");
     if (std::find(later.begin(), later.end(), stage.from) != later.end())
         refuse_place(place, fmt::format("{} = \"{}\" is a later stage", name, stage.from),
                      fmt::format("write [stage.{}] above [stage.{}]", stage.from, stage.name));
@@ -51,9 +51,10 @@ void require_stage_name(const std::string& name, const Place& place) {
     std::vector<std::string> taken = trial_keys();
     for (const char* key : {"name", "label", "enabled"}) taken.emplace_back(key);
     if (name == results_db::kSearchStage)
-        refuse_place(place, "a stage cannot be called search, as the trials of [search] are", "give it another name");
+        refuse_place(place, "a stage cannot be named search: the trials of [search] use this name",
+                     "give it another name");
     if (std::find(taken.begin(), taken.end(), name) != taken.end())
-        refuse_place(place, fmt::format("a stage cannot be called {}, which is a key of recipes", name),
+        refuse_place(place, fmt::format("a stage cannot be named {}: it is a key of recipes", name),
                      "give it another name");
 }
 
@@ -72,8 +73,7 @@ Stage read_stage(const std::string& name, const ConfigNode& table, const std::ve
     if (reader.optional_node("seeds") == nullptr) return stage;
     require_seeds(stage.seeds, reader.place("seeds"));
     if (stage.from.empty())
-        reader.refuse("seeds", "are of a stage that starts from another, and this one starts from none",
-                      "set the sweep's seeds");
+        reader.refuse("seeds", "has no effect in a stage that starts from no earlier stage", "set the sweep's seeds");
     return stage;
 }
 
@@ -92,8 +92,8 @@ void read_overlays(TableReader& reader, const ConfigNode& item, const std::vecto
     }
     for (const std::string& key : reader.keys())
         if (std::find(trial_keys().begin(), trial_keys().end(), key) != trial_keys().end())
-            reader.refuse(key.c_str(), "is of no stage, and this sweep has stages",
-                          fmt::format("say which, as in [case.{}.{}]", stages.front().name, key));
+            reader.refuse(key.c_str(), "belongs to no stage, but this sweep has stages",
+                          fmt::format("name the stage, as in [case.{}.{}]", stages.front().name, key));
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void require_seeds(const std::vector<std::int64_t>& seeds, const Place& place) {
     for (const std::int64_t seed : seeds)
         if (seed < 0) refuse_place(place, fmt::format("seed {} is negative", seed));
     if (std::set<std::int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
-        refuse_place(place, "a seed is there twice", "a repeated seed would train the same thing again");
+        refuse_place(place, "a seed is listed twice", "remove one of them: a repeated seed repeats its training");
 }
 
 ConfigNode take_trial_tables(TableReader& reader, const Place& place) {
@@ -131,7 +131,7 @@ std::vector<Stage> read_stages(const ConfigNode* stages, const ConfigNode* axes)
     if (stages->kind != Kind::table || stages->children.empty())
         refuse_place(stages->place, "stage must be a table of stages", "write [stage.NAME]");
     if (axes != nullptr)
-        refuse_place(axes->place, "axes is of no stage, and this sweep has stages",
+        refuse_place(axes->place, "axes belongs to no stage, but this sweep has stages",
                      fmt::format("write [stage.{}.axes] for one of them", stages->children.front().first));
     std::vector<std::string> later;
     for (const auto& [name, table] : stages->children) later.push_back(name);
@@ -158,8 +158,8 @@ std::vector<Recipe> read_recipes(const ConfigNode& node, const std::vector<Stage
         for (const Recipe& other : recipes)
             if (other.name == entry.name)
                 refuse_place(reader.place("name"),
-                             fmt::format("recipe {} is there twice, first at {}", entry.name, other.place.text()),
-                             "give each recipe a name of its own");
+                             fmt::format("recipe {} is defined twice, first at {}", entry.name, other.place.text()),
+                             "give each recipe a different name");
         recipes.push_back(std::move(entry));
     }
     std::erase_if(recipes, [](const Recipe& entry) { return !entry.enabled; });
@@ -201,7 +201,8 @@ std::vector<Exclusion> read_exclusions(const ConfigNode& node, const Spec& spec)
         std::vector<std::pair<std::string, const ConfigNode*>> conditions;
         flatten(item, "", conditions);
         if (conditions.empty())
-            refuse_place(item.place, "this exclude would drop every trial", "say which: a recipe, a stage or an axis");
+            refuse_place(item.place, "this [[exclude]] would remove every trial",
+                         "name a recipe, a stage or a value of an axis");
         for (const auto& [path, value] : conditions) {
             if (path == "case") {
                 exclusion.recipe = one_of(*value, path, recipe_names(spec.recipes));

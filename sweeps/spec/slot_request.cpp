@@ -48,7 +48,7 @@ SlotRequest parse_slots(const std::string& text, const Place& place) {
     request.where = Where::gpu;
     if (text == "gpu" || (text.starts_with("gpu:") && parse_gpus(rest, request))) return request;
     throw Error(place.file.empty() ? ErrorKind::usage : ErrorKind::config, place,
-                fmt::format("'{}' says no number of workers", text),
+                fmt::format("'{}' is not a number of workers", text),
                 "write auto, cpu:2 for two trials at once, gpu:2 for one on each of two GPUs, gpu:1/2 for two on one");
 }
 

@@ -40,8 +40,8 @@ std::string peak_dtype(const experiments::Device& device, const std::string& dty
     std::vector<std::string> known;
     for (const experiments::DevicePeak& peak : device.peaks) known.push_back(peak.dtype);
     if (device.find_peak(dtype) == nullptr)
-        refuse(place, fmt::format("{} states no peak for {}", device.name, dtype),
-               known.empty() ? "leave resources.dtype out" : suggestion(dtype, known));
+        refuse(place, fmt::format("{} lists no peak FLOP/s for {}", device.name, dtype),
+               known.empty() ? "drop resources.dtype" : suggestion(dtype, known));
     return dtype;
 }
 
@@ -50,8 +50,7 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     if (reader.optional_node("device") == nullptr) {
         for (const char* key : {"devices", "dtype", "utilisation", "fitted_on", "fitted_in"})
             if (reader.optional_node(key) != nullptr)
-                reader.refuse(key, "means nothing without resources.device",
-                              "name a device of experiments/hardware.toml");
+                reader.refuse(key, "requires resources.device", "name a device of experiments/hardware.toml");
         return {};
     }
     experiments::DeviceUse use;
@@ -60,9 +59,9 @@ std::optional<experiments::DeviceUse> device_of(TableReader& reader, const Resou
     use.dtype = peak_dtype(use.device, table.dtype, reader.place("dtype"));
     use.utilisation = table.utilisation;
     if (reader.optional_node("utilisation") == nullptr && table.fitted_on.empty() && !use.device.peaks.empty())
-        refuse(reader.place("device"), "resources.utilisation is missing: no training reaches a device's peak",
-               "state the share that yours will reach, as in utilisation = 0.34, or a recipe to fit it on: fitted_on = "
-               "\"baseline\"");
+        refuse(reader.place("device"),
+               "resources.utilisation is missing: training reaches only a fraction of a device's peak",
+               "set the fraction, as in utilisation = 0.34, or a recipe to fit it on, as in fitted_on = \"baseline\"");
     return use;
 }
 
@@ -81,7 +80,7 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     spec.fitted_in = table.fitted_in;
     if (reader.optional_node("fitted_in") != nullptr) {
         if (spec.fitted_on.empty())
-            reader.refuse("fitted_in", "means nothing without resources.fitted_on", "name the recipe to fit on");
+            reader.refuse("fitted_in", "requires resources.fitted_on", "name the recipe to fit on");
         require_published(spec.fitted_in, reader.place("fitted_in"));
     }
     spec.threads = static_cast<int>(table.threads);
@@ -94,8 +93,8 @@ std::int64_t date_to_ms(const std::string& text, const Place& place) {
     const auto date = parse_date(text);
     if (!date) refuse(place, fmt::format("'{}' is not a date", text), "write it as \"2025-01-31\"");
     if (is_future(*date))
-        refuse(place, fmt::format("{} is in the future, and no price of then is known", text),
-               "write the day on which somebody read the price");
+        refuse(place, fmt::format("{} is in the future, so its price is unknown", text),
+               "write the date on which the price was read");
     return std::chrono::duration_cast<std::chrono::milliseconds>(date->time_since_epoch()).count();
 }
 
@@ -196,7 +195,7 @@ Override parse_override(const std::string& text, const std::vector<Stage>& stage
     try {
         static_cast<void>(Json(text).dump());
     } catch (const Json::exception&) {
-        throw Error(ErrorKind::usage, "--set holds bytes that are no UTF-8");
+        throw Error(ErrorKind::usage, "--set is not valid UTF-8");
     }
     Override change;
     change.path = text.substr(0, equals);
@@ -236,7 +235,7 @@ void apply_overrides(const std::vector<std::string>& texts, Spec& spec) {
     }
 }
 
-// Notes on cases that a reader of the file's own [[case]] does not expect, or misses.
+// Notes on recipes that the file inherits, or that its scale omits.
 void add_recipe_notes(const ConfigNode& unscaled, const std::filesystem::path& file, Spec& spec) {
     std::vector<std::string> inherited, left_out;
     bool has_own = false;

@@ -110,16 +110,16 @@ TEST_CASE("settings of BERT's samples that make no sense are refused with their 
     CHECK_THAT(wrong_trial(kHead + kBert + "vocab = 300\n"),
                ContainsSubstring("t.toml:9:") && ContainsSubstring("has its own"));
     CHECK_THAT(wrong_trial(kHead + kBert + "corpus = \"indexed\"\ntrain_files = [\"a\"]\n"),
-               ContainsSubstring("found in text"));
+               ContainsSubstring("BERT samples need sentences"));
 }
 
 TEST_CASE("what a model of BERT's samples cannot be or be asked is refused") {
     CHECK(wrong_trial(kHead + kBert + "[random_ltd]\nsteps = 40\n") == "accepted");
     CHECK_THAT(wrong_trial(kHead + kBert + "[eval]\ntasks = [\"embedded_questions\"]\n"),
-               ContainsSubstring("t.toml:10:") && ContainsSubstring("fills gaps"));
+               ContainsSubstring("t.toml:10:") && ContainsSubstring("predicts masked tokens"));
     CHECK_THAT(
         wrong_trial(kHead + kBert + "[eval]\nevery = \"2 times\"\nselect = \"best\"\nmetric = \"bits_per_byte\"\n"),
-        ContainsSubstring("t.toml:12:") && ContainsSubstring("predicts the masked ones"));
+        ContainsSubstring("t.toml:12:") && ContainsSubstring("predicts masked ones"));
     CHECK_THAT(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert),
                ContainsSubstring("t.toml:2:") && ContainsSubstring("at least 5"));
     CHECK(wrong_trial("[model]\nseqlen = 4\n[train]\nbudget_tokens = 102_400\n" + kBert +
@@ -133,7 +133,7 @@ TEST_CASE("the curricula that fit BERT's samples, and those that do not, saying 
 
     const std::string place = "t.toml:9:";
     CHECK_THAT(refused_curriculum(metric("seqres")),
-               ContainsSubstring(place) && ContainsSubstring("cannot be cut across its special tokens"));
+               ContainsSubstring(place) && ContainsSubstring("cannot be split across its special tokens"));
     CHECK_THAT(refused_curriculum(metric("seqres_voc")), ContainsSubstring("cannot be cut across"));
     CHECK_THAT(refused_curriculum(metric("seqlen")),
                ContainsSubstring(place) && ContainsSubstring("[curriculum.seqreo]"));

@@ -59,6 +59,6 @@ TEST_CASE("what is asked of a model is in no hash of it, and each way of asking 
     other.eval.task_sha256[0] = "of other records";
     CHECK(score_requests(other)[1].key != requests[1].key);
     for (const char* wrong : {"shots = [0, 0]\n", "shots = [-1]\n"})
-        CHECK_THAT(test::refusal([&] { asking(tasks + wrong); }, "write each number from 0 on once"),
+        CHECK_THAT(test::refusal([&] { asking(tasks + wrong); }, "list each number of few-shot examples once, from 0"),
                    ContainsSubstring("shots"));
 }

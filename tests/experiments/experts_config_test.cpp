@@ -49,16 +49,16 @@ TEST_CASE("expert layers that make no sense are refused with their place") {
     CHECK_THAT(wrong("count = 4\nlayers = [1, 4]\n"), ContainsSubstring("names layer 4; model.layers is 4"));
     CHECK_THAT(wrong("count = 4\nlayers = [3, 1]\n"), ContainsSubstring("names 1 after 3"));
     CHECK_THAT(wrong("count = 4\nlayers = []\n"), ContainsSubstring("is empty"));
-    CHECK_THAT(wrong("count = 4\nlayers = \"every 5\"\n"), ContainsSubstring("names none of model.layers = 4"));
+    CHECK_THAT(wrong("count = 4\nlayers = \"every 5\"\n"), ContainsSubstring("selects no layer of model.layers = 4"));
     CHECK_THAT(wrong("count = 4\nlayers = \"every\"\n"), ContainsSubstring("is not a range"));
     CHECK_THAT(wrong("count = [4]\nlayers = [1, 2, 3]\ntop = 1\nlayer = 1\n"), ContainsSubstring("layers"));
-    CHECK_THAT(wrong("count = [4, 8, 8]\n"), ContainsSubstring("lists 3, and there are 2 expert layers"));
-    CHECK_THAT(wrong("count = [4]\n"), ContainsSubstring("lists 1, and there are 2 expert layers"));
+    CHECK_THAT(wrong("count = [4, 8, 8]\n"), ContainsSubstring("has length 3, but the model has 2 expert layers"));
+    CHECK_THAT(wrong("count = [4]\n"), ContainsSubstring("has length 1, but the model has 2 expert layers"));
     CHECK_THAT(wrong("count = 0\n"), ContainsSubstring("at least 1"));
     CHECK_THAT(wrong("top = 1\n"), ContainsSubstring("count") && ContainsSubstring("is missing"));
-    CHECK_THAT(wrong("count = 4\ntop = 3\n"), ContainsSubstring("set it to 0: nothing is dropped"));
+    CHECK_THAT(wrong("count = 4\ntop = 3\n"), ContainsSubstring("set it to 0 to drop no tokens"));
     CHECK_THAT(wrong_trial(with_expert_layers("count = 4\n", "layers = 1\n")),
-               ContainsSubstring("every second layer of one"));
+               ContainsSubstring("selects none of one layer"));
 }
 
 TEST_CASE("experts go into the model, its hash and through JSON, and models without them keep their hashes") {

@@ -121,7 +121,7 @@ TEST_CASE("A price is refused where it is of the future, or no price") {
     CHECK(price("0.0", "2025-01-31") == "accepted");
     CHECK_THAT(price("1.5", "2990-01-31"), ContainsSubstring("h.toml:7:8") &&
                                                ContainsSubstring("2990-01-31, which is in the future") &&
-                                               ContainsSubstring("write the day on which somebody read the price"));
+                                               ContainsSubstring("write the date on which the price was read"));
     CHECK_THAT(price("-0.5", "2025-01-31"), ContainsSubstring("h.toml:6:16") && ContainsSubstring("must be 0 or more"));
     CHECK_THAT(price("nan", "2025-01-31"), ContainsSubstring("h.toml:6:16"));
     CHECK_THAT(price("\"1.5\"", "2025-01-31"), ContainsSubstring("h.toml:6:16"));

@@ -184,20 +184,20 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     for (const char* kind : {"gpt", "llama"})
         CHECK_THAT(with_model("kind = \"" + std::string(kind) + "\""),
                    ContainsSubstring("causal is true") && ContainsSubstring("kind bert"));
-    CHECK_THAT(with_model("kind = \"vit\""), ContainsSubstring("is of a model of images"));
+    CHECK_THAT(with_model("kind = \"vit\""), ContainsSubstring("applies only to image models"));
     CHECK_THAT(with_model("causal = true"), ContainsSubstring(place));
     CHECK_THAT(with_model("segments = 1"), ContainsSubstring(place) && ContainsSubstring("two texts"));
     CHECK_THAT(with_model("classes = 3"), ContainsSubstring(place) && ContainsSubstring("the labels of toy are 2"));
     CHECK(with_model("classes = 2") == "accepted");
     CHECK_THAT(with_model("value_head = true"), ContainsSubstring(place) && ContainsSubstring("are classes"));
-    CHECK_THAT(with_model("head_bias = true"), ContainsSubstring(place) && ContainsSubstring("labels alone"));
+    CHECK_THAT(with_model("head_bias = true"), ContainsSubstring(place) && ContainsSubstring("only a label head"));
     CHECK_THAT(with_model("head_transform = true"), ContainsSubstring(place));
     CHECK_THAT(with_model("order_head = true"), ContainsSubstring(place));
     CHECK_THAT(with_model("tied_head = false"), ContainsSubstring(place));
     CHECK_THAT(with_model("pooling = \"mean\""), ContainsSubstring(place));
     CHECK_THAT(with_model("patch = 4"), ContainsSubstring(place));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[model]\nvalue_head = true\n"),
-               ContainsSubstring("t.toml:4:") && ContainsSubstring("is of labelled texts"));
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("applies only to labelled texts"));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[model]\nhead_dropout = 0.1\n"),
                ContainsSubstring("t.toml:4:"));
 
@@ -207,7 +207,8 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK_THAT(with_table("[variable_batch]\nmax_tokens = 64\n"), ContainsSubstring("follow their epochs"));
     CHECK_THAT(with_table("[token_bypass]\nmin = 4\nduration = 0.5\n"), ContainsSubstring("losses of tokens"));
     CHECK_THAT(with_table("[eval]\ntasks = [\"lambada\"]\n"), ContainsSubstring("scored by toy itself"));
-    CHECK_THAT(with_table("[eval]\nvalidation_tokens = 99\n"), ContainsSubstring("all scored"));
+    CHECK_THAT(with_table("[eval]\nvalidation_tokens = 99\n"),
+               ContainsSubstring("every record of a split is evaluated"));
     const std::string best = "[eval]\nevery = \"3 times\"\nselect = \"best\"\n";
     for (const char* metric : {"loss", "mcc", "acc", "f1"})
         CHECK(with_table(best + "metric = \"" + metric + "\"\n") == "accepted");
@@ -215,7 +216,7 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
         CHECK_THAT(with_table(best + "metric = \"" + metric + "\"\n"), ContainsSubstring("metric"));
     // Metrics of labels are of labelled texts alone, and their tasks ask no prompts.
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n" + best + "metric = \"mcc\"\n"),
-               ContainsSubstring("is of labelled texts"));
+               ContainsSubstring("applies only to labelled texts"));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[eval]\ntasks = [\"glue_cola\"]\n"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("has labels and no prompts"));
     CHECK(with_table("rows = \"padded\"\n") == "accepted");

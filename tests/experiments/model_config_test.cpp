@@ -129,7 +129,7 @@ TEST_CASE("invalid models are refused with their place and help") {
 }
 
 TEST_CASE("samples that a model's input cannot take are refused") {
-    CHECK_THAT(refused("kind = \"bert\""), ContainsSubstring("packed samples ask for the next token"));
+    CHECK_THAT(refused("kind = \"bert\""), ContainsSubstring("packed samples train next-token prediction"));
     CHECK_THAT(refused("segments = 2"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("packed samples have none"));
     CHECK_THAT(refused("causal = true", kBert), ContainsSubstring("t.toml:7:") && ContainsSubstring("from both sides"));

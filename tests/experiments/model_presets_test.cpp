@@ -133,7 +133,7 @@ TEST_CASE("a preset that there is not, or that cannot take the samples, is refus
     CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"lama_mini\"\n"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("did you mean \"llama_mini\"?"));
     CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"bert_mini\"\n"),
-               ContainsSubstring("t.toml:3:") && ContainsSubstring("packed samples ask for the next token"));
+               ContainsSubstring("t.toml:3:") && ContainsSubstring("packed samples train next-token prediction"));
     CHECK_THAT(wrong_trial(kTokens + "[model]\npreset = \"gpt_mini\"\nheads = 3\n"),
                ContainsSubstring("multiple of model.heads = 3"));
 }

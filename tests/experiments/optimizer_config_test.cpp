@@ -36,11 +36,11 @@ void check_train_refused(const std::string& more, const std::string& says, const
 
 TEST_CASE("two warm-ups are refused, and a zero is none") {
     check_train_refused("warmup_tokens = 500\nwarmup_steps = 3\n",
-                        "train.warmup_steps and warmup_tokens are two warm-ups", "keep one of them", 4);
+                        "train.warmup_steps cannot be combined with train.warmup_tokens", "keep one of them", 4);
     check_train_refused("warmup_share = 0.1\nwarmup_tokens = 500\n",
-                        "train.warmup_share and warmup_tokens are two warm-ups", "keep one of them");
+                        "train.warmup_share cannot be combined with train.warmup_tokens", "keep one of them");
     check_train_refused("warmup_share = 0.1\nwarmup_steps = 3\n",
-                        "train.warmup_share and warmup_steps are two warm-ups", "keep one of them");
+                        "train.warmup_share cannot be combined with train.warmup_steps", "keep one of them");
     check_train_refused("warmup_share = 1\n", "must be in [0, 1)", "");
     check_train_refused("warmup_steps = -1\n", "at least 0", "");
     CHECK(schedule_of("warmup_tokens = 0\nwarmup_share = 0\nwarmup_steps = 3\n").warmup_steps == 3);
@@ -74,14 +74,15 @@ TEST_CASE("the optimizer's and the decay's own keys are refused beside another c
     const std::string sgd = "optimizer = \"sgd\"\n", step = "decay = \"step\"\n";
     for (const char* key : {"beta1", "beta2", "eps"})
         check_train_refused(sgd + key + " = 0.5\n",
-                            "train." + std::string(key) + " is of train.optimizer = \"adamw\" alone",
+                            "train." + std::string(key) + " has no effect without train.optimizer = \"adamw\"",
                             "drop the key, or set train.optimizer = \"adamw\"", 4);
-    check_train_refused("momentum = 0.9\n", "train.momentum is of train.optimizer = \"sgd\" alone",
+    check_train_refused("momentum = 0.9\n", "train.momentum has no effect without train.optimizer = \"sgd\"",
                         "set train.optimizer = \"sgd\"");
-    check_train_refused("decay_factor = 10\n", "train.decay_factor is of train.decay = \"step\" alone",
+    check_train_refused("decay_factor = 10\n", "train.decay_factor has no effect without train.decay = \"step\"",
                         "set train.decay = \"step\"");
     check_train_refused("decay = \"linear\"\ndecay_stages = 3\n",
-                        "train.decay_stages is of train.decay = \"step\" alone", "set train.decay = \"step\"", 4);
+                        "train.decay_stages has no effect without train.decay = \"step\"", "set train.decay = \"step\"",
+                        4);
     check_train_refused(step + "min_learning_rate = 1e-5\n", "has no effect with train.decay = \"step\"", "set it to 0",
                         4);
     check_train_refused(step + "decay_stages = 0\n", "at least 1", "", 4);

@@ -81,9 +81,12 @@ TEST_CASE("a length that never becomes the full one is refused") {
 }
 
 TEST_CASE("metrics that packed samples do not have are refused, saying why") {
-    CHECK_THAT(wrong_table("[curriculum.seqreo]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
-    CHECK_THAT(wrong_table("[curriculum.seqreo_voc]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
-    CHECK_THAT(wrong_table("[curriculum.seqlen]\nsteps = 4\n"), ContainsSubstring("packed samples are all full"));
+    CHECK_THAT(wrong_table("[curriculum.seqreo]\nsteps = 4\n"),
+               ContainsSubstring("packed samples all have the same length"));
+    CHECK_THAT(wrong_table("[curriculum.seqreo_voc]\nsteps = 4\n"),
+               ContainsSubstring("packed samples all have the same length"));
+    CHECK_THAT(wrong_table("[curriculum.seqlen]\nsteps = 4\n"),
+               ContainsSubstring("packed samples all have the same length"));
     CHECK_THAT(wrong_table("[curriculum.seqtru_voc]\nsteps = 4\n"), ContainsSubstring("[curriculum.voc]"));
     CHECK_THAT(wrong_table("[curriculum.vok]\nsteps = 4\n"), ContainsSubstring("did you mean voc?"));
     CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nsteps = 4\n"),
@@ -118,7 +121,8 @@ TEST_CASE("a batch ramp and a variable batch are read, and exclude each other") 
         "[curriculum.seqtru]\nmin = 32\nmax = 64\nsteps = 40\n");
     CHECK(engine::plan_step({64, 4}, variable, 0, 8).samples == 16);
     CHECK(engine::plan_step({64, 4}, variable, 0, 8).learning_rate_scale == Approx(std::sqrt(2.0)));
-    CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\n[variable_batch]\n"), ContainsSubstring("both set the samples"));
+    CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\n[variable_batch]\n"),
+               ContainsSubstring("both set the batch size"));
     CHECK_THAT(wrong_table("[batch_ramp]\nsteps = 4\nmax = 6\n"), ContainsSubstring("ends at train.batch_size = 8"));
     CHECK_THAT(wrong_table("[variable_batch]\nmax_tokens = 63\n"), ContainsSubstring("at least 64"));
     CHECK_THAT(wrong_table("[variable_batch]\n[curriculum.seqres]\nsteps = 4\n"),

@@ -97,7 +97,7 @@ TEST_CASE("deft init refuses what is not text or too little, and leaves files as
         return ran.err;
     };
     CHECK_THAT(refusal("picture.txt"), ContainsSubstring("is not text") && ContainsSubstring("help:"));
-    CHECK_THAT(refusal("tiny.txt"), ContainsSubstring("12 bytes of text, and a sweep needs 4000"));
+    CHECK_THAT(refusal("tiny.txt"), ContainsSubstring("12 bytes of text, but a sweep needs 4000"));
     CHECK_THAT(refusal("table.csv"), ContainsSubstring("ends in .csv"));
     CHECK_THAT(refusal("absent.txt"), ContainsSubstring("absent.txt does not exist"));
     CHECK_THAT(refusal("empty"), ContainsSubstring("holds no .txt and no .jsonl file"));

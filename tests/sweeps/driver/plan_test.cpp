@@ -163,7 +163,7 @@ TEST_CASE("A plan whose hours are fitted has none without the row that they are 
     CHECK_THAT(notes_of(without), ContainsSubstring("No hours: they are fitted on the published ones of baseline"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nfitted_on = \"basline\"\n"),
                ContainsSubstring("did you mean baseline?"));
-    CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("means nothing without resources.device"));
+    CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("requires resources.device"));
 }
 
 TEST_CASE("A plan marks published hours that nobody could verify", "[surroundings]") {
@@ -234,7 +234,7 @@ TEST_CASE("Devices that make no sense are refused at their place", "[surrounding
                ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
     CHECK_THAT(wrong_slots("device = \"V100\"\n"), ContainsSubstring("utilisation is missing"));
-    CHECK_THAT(wrong_slots("devices = 4\n"), ContainsSubstring("means nothing without resources.device"));
+    CHECK_THAT(wrong_slots("devices = 4\n"), ContainsSubstring("requires resources.device"));
     for (const char* share : {"0.0", "1.5", "-0.1", "nan"})
         CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = " + std::string(share) + "\n"),
                    ContainsSubstring("s.toml:11:15"));
@@ -242,7 +242,7 @@ TEST_CASE("Devices that make no sense are refused at their place", "[surrounding
         CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = 0.3\ndevices = " + std::string(count) + "\n"),
                    ContainsSubstring("s.toml:12:11"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nutilisation = 0.3\ndtype = \"bf16\"\n"),
-               ContainsSubstring("states no peak"));
+               ContainsSubstring("lists no peak FLOP/s"));
 }
 
 TEST_CASE("The program prints a plan, and the same as JSON", "[surroundings]") {

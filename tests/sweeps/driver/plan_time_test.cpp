@@ -291,5 +291,5 @@ TEST_CASE("What a share is fitted in is a published table, and of a share that i
                ContainsSubstring("s.toml:8:13: no published table is named") &&
                    ContainsSubstring("did you mean data_efficiency_gpt_combined?"));
     CHECK_THAT(wrong("utilisation = 0.3\nfitted_in = \"data_efficiency_gpt_combined\"\n"),
-               ContainsSubstring("s.toml:8:13") && ContainsSubstring("means nothing without resources.fitted_on"));
+               ContainsSubstring("s.toml:8:13") && ContainsSubstring("requires resources.fitted_on"));
 }

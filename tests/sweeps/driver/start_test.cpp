@@ -84,7 +84,7 @@ TEST_CASE("A start that does not fit is refused, and nothing is trained") {
     CHECK_THAT(refused(start_from(model) + kPlain + "[case.model]\nseqlen = 32\n"), ContainsSubstring("position"));
     CHECK_THAT(
         refused("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.start]\nfrom = \"" + model.string() + "\"\n" + kPlain),
-        ContainsSubstring("starts from another stage, and [start] from a model"));
+        ContainsSubstring("cannot start from both an earlier stage and the model in [start]"));
 }
 
 TEST_CASE("A model that is cut or changed between the plan and the training is refused") {

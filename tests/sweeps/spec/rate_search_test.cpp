@@ -110,31 +110,31 @@ TEST_CASE("A stage's rate is searched where recipes share its trainings, and lat
 
 TEST_CASE("A search that finds nothing out is refused with its place") {
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3]\n"),
-               ContainsSubstring("one rate is not a search") && ContainsSubstring("s.toml:18:17"));
+               ContainsSubstring("a search needs at least two rates") && ContainsSubstring("s.toml:18:17"));
     CHECK_THAT(wrong_search("[search]\nseeds = [5]\n"), ContainsSubstring("search.learning_rate is missing"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [2e-3, 1e-3]\n"),
-               ContainsSubstring("0.001 does not ascend from 0.002") && ContainsSubstring("s.toml:18:24"));
-    CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 1e-3]\n"), ContainsSubstring("does not ascend"));
+               ContainsSubstring("0.001 follows 0.002, but rates must ascend") && ContainsSubstring("s.toml:18:24"));
+    CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 1e-3]\n"), ContainsSubstring("rates must ascend"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [0.0, 1e-3]\n"), ContainsSubstring("must be above 0"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, inf]\n"), ContainsSubstring("must be above 0"));
-    CHECK_THAT(wrong_search("[search]\nlearning_rate = [\"1e-3\", 2e-3]\n"), ContainsSubstring("must hold numbers"));
+    CHECK_THAT(wrong_search("[search]\nlearning_rate = [\"1e-3\", 2e-3]\n"), ContainsSubstring("must contain numbers"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = 1e-3\n"), ContainsSubstring("must be an array"));
     CHECK_THAT(wrong_search("[search]\nlearning_rates = [1e-3, 2e-3]\n"), ContainsSubstring("learning_rate"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 2e-3]\nseeds = []\n"),
                ContainsSubstring("seeds is empty"));
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 2e-3]\nstage = \"pretrain\"\n"),
-               ContainsSubstring("no stage is named pretrain") && ContainsSubstring("leave it out"));
+               ContainsSubstring("no stage is named pretrain") && ContainsSubstring("drop the key"));
     CHECK_THAT(wrong_search("[axes.grid]\n\"train.learning_rate\" = [1e-3, 2e-3]\n" + kThreeRates),
-               ContainsSubstring("the axes give learning rates"));
+               ContainsSubstring("the axes and [search] both set the learning rate"));
 }
 
 TEST_CASE("A search shares no seed with its table, and nothing else sets its rate") {
     CHECK_THAT(wrong_search("[search]\nlearning_rate = [1e-3, 2e-3]\nseeds = [2]\n"),
-               ContainsSubstring("seed 2 is one of the search's and one of the table's"));
+               ContainsSubstring("seed 2 is used by both [search] and the sweep"));
     CHECK_THAT(wrong_search(kThreeRates, {kDefaultScale, {}, std::vector<std::int64_t>{7, 9}}),
-               ContainsSubstring("seed 9 is one of the search's"));
+               ContainsSubstring("seed 9 is used by both"));
     CHECK_THAT(wrong_search(kThreeRates, {kDefaultScale, {"train.learning_rate=1e-3"}, {}}),
-               ContainsSubstring("is what [search] finds"));
+               ContainsSubstring("cannot be combined with [search]"));
     // Switched off, it is none.
     const Spec off = load_searched(kSearchedHead + "[search]\nlearning_rate = [1e-3]\nenabled = false\nseeds = [1]\n" +
                                    kSearchedRecipes);
@@ -145,8 +145,8 @@ TEST_CASE("A search shares no seed with its table, and nothing else sets its rat
     CHECK(load_searched(scaled, {"proxy", {}, {}}).search);
 }
 
-TEST_CASE("A stage cannot be called as the search's trials are, nor can one be searched that starts from another") {
-    CHECK_THAT(wrong_search("[stage.search]\n"), ContainsSubstring("a stage cannot be called search"));
+TEST_CASE("[search] reserves its stage name and refuses a stage that starts from another") {
+    CHECK_THAT(wrong_search("[stage.search]\n"), ContainsSubstring("a stage cannot be named search"));
     const std::string stages = "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\n";
     CHECK_THAT(wrong_search(stages + "[search]\nstage = \"finetune\"\nlearning_rate = [1e-3, 2e-3]\n", {},
                             "[[case]]\nname = \"plain\"\n"),

@@ -64,7 +64,7 @@ TEST_CASE("What a sweep must have") {
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = []\n[[case]]\nname = \"a\"\n"),
                ContainsSubstring("s.toml:2:9: seeds is empty"));
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1, 1]\n[[case]]\nname = \"a\"\n"),
-               ContainsSubstring("a seed is there twice"));
+               ContainsSubstring("a seed is listed twice"));
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [-1]\n[[case]]\nname = \"a\"\n"), ContainsSubstring("negative"));
     CHECK_THAT(wrong_spec("name = \"x\"\nseeds = [1]\n"), ContainsSubstring("has no recipes"));
     CHECK_THAT(wrong_spec("name = \"X y\"\nseeds = [1]\n[[case]]\nname = \"a\"\n"),
@@ -75,7 +75,7 @@ TEST_CASE("What a sweep must have") {
 
 TEST_CASE("Recipes have names of their own, and references to them must exist") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[[case]]\nname = \"baseline\"\n"),
-               ContainsSubstring("s.toml:6:8: recipe baseline is there twice, first at s.toml:3:1"));
+               ContainsSubstring("s.toml:6:8: recipe baseline is defined twice, first at s.toml:3:1"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec),
                ContainsSubstring("s.toml:1:12: the baseline basline is not a recipe"));
     CHECK_THAT(wrong_spec("baseline = \"basline\"\n" + kSmallSpec), ContainsSubstring("did you mean baseline?"));
@@ -104,7 +104,7 @@ TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
                ContainsSubstring("did you mean train.batch_size?"));
     CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n\"train.batch_size\" = 5\n"),
                ContainsSubstring("never has the value 5"));
-    CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n"), ContainsSubstring("drop every trial"));
+    CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n"), ContainsSubstring("remove every trial"));
 }
 
 TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
@@ -157,7 +157,7 @@ TEST_CASE("A [[case]] of a file that extends another edits the case of its name 
         }),
         ContainsSubstring("no recipe of this sweep is enabled"));
     CHECK_THAT(test::refusal([&] { load_child("[[case]]\nname = \"ltd\"\n[[case]]\nname = \"ltd\"\n"); }),
-               ContainsSubstring("recipe ltd is there twice"));
+               ContainsSubstring("recipe ltd is defined twice"));
     CHECK(load_child("").notes.empty());
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("Resources and prices") {
     CHECK_THAT(wrong_spec(kSmallSpec + price + "2024-02-03\n"), ContainsSubstring("dates are not used here"));
     CHECK_THAT(
         wrong_spec(kSmallSpec + price + "\"2990-02-03\"\n"),
-        ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the day on which"));
+        ContainsSubstring("s.toml:9:8: 2990-02-03 is in the future") && ContainsSubstring("write the date on which"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[price]\nsku = \"m\"\nusd_per_device_hour = -0.5\nsource = \"list\"\n"
                                        "date = \"2024-02-03\"\n"),
                ContainsSubstring("s.toml:7:23"));

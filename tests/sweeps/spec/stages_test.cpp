@@ -217,33 +217,35 @@ TEST_CASE("Stages that make no sense are refused at their place") {
         return wrong_stages(kStagedHead + tables + recipes);
     };
     CHECK_THAT(refused("[stage.a]\nfrom = \"a\"\n", plain),
-               ContainsSubstring("s.toml:14:8: stage.a.from is the stage itself"));
+               ContainsSubstring("s.toml:14:8: stage.a.from names the stage itself"));
     CHECK_THAT(refused("[stage.a]\nfrom = \"b\"\n[stage.b]\n", plain),
                ContainsSubstring("stage.a.from = \"b\" is a later stage") && ContainsSubstring("above [stage.a]"));
     CHECK_THAT(refused("[stage.first]\n[stage.b]\nfrom = \"frist\"\n", plain),
                ContainsSubstring("is not a stage of this sweep") && ContainsSubstring("did you mean first?"));
     CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.pretrian.train]\nbatch_size = 2\n"),
                ContainsSubstring("unknown key case.pretrian") && ContainsSubstring("did you mean pretrain?"));
-    CHECK_THAT(refused(kChain, "[[case]]\nname = \"plain\"\n[case.random_ltd]\nmin = 16\n"),
-               ContainsSubstring("case.random_ltd is of no stage") && ContainsSubstring("[case.pretrain.random_ltd]"));
+    CHECK_THAT(
+        refused(kChain, "[[case]]\nname = \"plain\"\n[case.random_ltd]\nmin = 16\n"),
+        ContainsSubstring("case.random_ltd belongs to no stage") && ContainsSubstring("[case.pretrain.random_ltd]"));
     CHECK_THAT(refused(kChain + "[axes.grid]\n\"train.batch_size\" = [2, 4]\n", plain),
-               ContainsSubstring("axes is of no stage") && ContainsSubstring("[stage.pretrain.axes]"));
-    CHECK_THAT(refused("[stage.train]\n", plain), ContainsSubstring("a stage cannot be called train"));
-    CHECK_THAT(refused("[stage.label]\n", plain), ContainsSubstring("a stage cannot be called label"));
+               ContainsSubstring("axes belongs to no stage") && ContainsSubstring("[stage.pretrain.axes]"));
+    CHECK_THAT(refused("[stage.train]\n", plain), ContainsSubstring("a stage cannot be named train"));
+    CHECK_THAT(refused("[stage.label]\n", plain), ContainsSubstring("a stage cannot be named label"));
     CHECK_THAT(refused("[stage.\"a b\"]\n", plain), ContainsSubstring("must be made of letters"));
     CHECK_THAT(refused("[scale.\"half.size\"]\n", plain),
                ContainsSubstring("the scale's name 'half.size' must be made of letters"));
     CHECK_THAT(refused("[stage.a]\nseeds = [3]\n", plain),
-               ContainsSubstring("stage.a.seeds are of a stage that starts"));
+               ContainsSubstring("stage.a.seeds has no effect in a stage that starts"));
     CHECK_THAT(refused("[stage.a]\n[stage.b]\nfrom = \"a\"\nseeds = [3, 3]\n", plain),
-               ContainsSubstring("a seed is there twice"));
+               ContainsSubstring("a seed is listed twice"));
     CHECK_THAT(refused("[stage.a]\nform = \"b\"\n", plain), ContainsSubstring("did you mean from?"));
     CHECK_THAT(refused("stage = 3\n", plain), ContainsSubstring("stage"));
     CHECK_THAT(refused(kChain, plain + "[[exclude]]\n\"train.batch_size\" = 4\n"),
                ContainsSubstring("no axis is named train.batch_size"));
     // The last stage's trials of two recipes must differ in something.
-    CHECK_THAT(refused(kChain, plain + "[[case]]\nname = \"same\"\n"),
-               ContainsSubstring("plain:finetune/1 and same:finetune/1 would train and score the same thing"));
+    CHECK_THAT(
+        refused(kChain, plain + "[[case]]\nname = \"same\"\n"),
+        ContainsSubstring("plain:finetune/1 and same:finetune/1 have the same training and the same evaluation"));
     CHECK_THAT(wrong_stages(kStagedHead + kChain + plain, {kDefaultScale, {"finetune.trian.batch_size=2"}, {}}),
                ContainsSubstring("a trial has no trian"));
 }
