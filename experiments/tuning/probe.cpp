@@ -82,7 +82,7 @@ struct ProbeRun {
 Probe run_probe(const TrialConfig& config, const Dataset& dataset, const ProbeSettings& settings,
                 const std::function<bool(double)>& go_on) {
     if (settings.warmup_tokens < 1)
-        throw Error(ErrorKind::config, "a probe lasts a number of warm-ups, and this trial has none",
+        throw Error(ErrorKind::config, "a probe is measured in warm-ups, but this trial has no warm-up",
                     "set train.warmup_tokens, warmup_steps or warmup_share");
     const Clock::time_point start = Clock::now();
     engine::TrainerConfig trainer = trainer_config(config);

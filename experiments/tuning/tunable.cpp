@@ -84,7 +84,7 @@ std::vector<Tunable> tunables_of(const TrialConfig& config, std::vector<std::str
         if (const auto tunable = tunable_of(path, table_at(json, path), baseline_steps))
             tunables.push_back(*tunable);
         else
-            left_out.push_back(fmt::format("{} is left as it is: it does not grow from a min over a duration.", path));
+            left_out.push_back(fmt::format("{} is unchanged: it does not grow from min over a duration.", path));
     }
     return tunables;
 }

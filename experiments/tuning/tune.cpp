@@ -104,16 +104,15 @@ class Tuner {
         if (!tuned.start.best) {
             refuse_what_never_trains();
             note(
-                fmt::format("{}: no start from {} to {} passes, and at the last nothing is left to grow: the training "
-                            "itself fluctuates. Lower train.learning_rate, or lengthen the warm-up.",
+                fmt::format("{}: no start from {} to {} passes, so training is unstable without growth too. Lower "
+                            "train.learning_rate, or lengthen the warm-up.",
                             path, grid.at(0), grid.at(grid.size() - 1)));
         } else if (tuned.best.min >= tuned.own.max) {
-            note(fmt::format("{}: only its end itself passes, where nothing is left to grow: no start is steady here.",
-                             path));
+            note(fmt::format("{}: only min = max passes, so no growing schedule is stable.", path));
         } else if (!tuned.start.monotone) {
             note(
-                fmt::format("{}: the smallest start passes, and the largest fluctuates: without it this training is "
-                            "not steady.",
+                fmt::format("{}: the smallest start passes and the largest fluctuates: training is unstable without "
+                            "this technique.",
                             path));
         }
     }
@@ -126,8 +125,9 @@ class Tuner {
         if (tuned.duration.stopped) return;
         tuned.found = true;
         if (!tuned.duration.best)
-            note(fmt::format("{}: at that start no duration from {:g} to 1 passes; its own, which does, is kept.",
-                             tuned.own.path, duration_at(kDurations - 1)));
+            note(fmt::format(
+                "{}: no duration from {:g} to 1 passes at this start; the configured duration, which passes, is kept.",
+                tuned.own.path, duration_at(kDurations - 1)));
         else if (!tuned.duration.monotone)
             note(fmt::format("{}: the longest duration passes, and the shortest fluctuates.", tuned.own.path));
     }
@@ -146,7 +146,9 @@ class Tuner {
         if (!index) return;
         tuning_.whole_passes = tuning_.probes[*index].passes();
         if (!tuning_.whole_passes)
-            note("What passes alone fluctuates together. Raise the min of one of them, or shorten its duration.");
+            note(
+                "Techniques that pass alone fluctuate when combined. Raise the min of one of them, or shorten its "
+                "duration.");
     }
 
     void tune_learning_rates() {
@@ -177,10 +179,9 @@ class Tuner {
         }
         if (!tried.best) note(fmt::format("{}: every learning rate fluctuates.", whose));
         if (tried.best_at_edge())
-            note(
-                fmt::format("{}: the best learning rate tried is at the edge; with more of them a better one may lie "
-                            "beyond.",
-                            whose));
+            note(fmt::format(
+                "{}: the best learning rate is at the edge of the range. A wider range may contain a better one.",
+                whose));
         return tried;
     }
 
