@@ -63,8 +63,8 @@ void add_counts(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.add("last gradient norm", score(point.grad_norm));
     if (trial.result && selects_best(trial))
         lines.add("result", trial.result->role == "best"
-                                ? fmt::format("its best validated weights, those of step {}", trial.result->step)
-                                : "its last weights, which validated best");
+                                ? fmt::format("weights with the best validation, from step {}", trial.result->step)
+                                : "last weights, which have the best validation");
 }
 
 void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
@@ -84,22 +84,23 @@ void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
     }
 }
 
-// "ok", or "trained, 2 of 3 scored" where tasks that were asked for are left; of an imported model "imported" in both.
+// "ok", or "trained, 2 of 3 evaluated" where requested tasks remain; "imported" replaces both for an imported model.
 std::string state_text(const results_db::TrialRow& trial) {
     if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
     if (!trial.newer_state.empty())
-        return fmt::format("{}, of inputs that have changed since; of those of today {} ({})", trial.state,
+        return fmt::format("{}, stale: its inputs changed; with the current inputs {} ({})", trial.state,
                            trial.newer_state, trial.newer_hash.substr(0, 8));
     if (trial.unscored() == 0) return trial.imported ? "imported" : trial.state;
     const auto asked = static_cast<std::int64_t>(trial.asked.size());
-    return fmt::format("{}, {} of {} scored", trial.imported ? "imported" : "trained", asked - trial.unscored(), asked);
+    return fmt::format("{}, {} of {} evaluated", trial.imported ? "imported" : "trained", asked - trial.unscored(),
+                       asked);
 }
 
-// Which tasks were scored by which program, and of which checkpoint.
+// The checkpoint and the program of each evaluation.
 void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
     lines.section("Evaluation");
     for (const results_db::AskedScore& asked : trial.asked)
-        if (!asked.is_scored) lines.add(asked.task, "not scored yet");
+        if (!asked.is_scored) lines.add(asked.task, "not evaluated yet");
     std::set<std::string> listed;
     for (const results_db::ScoreRow& row : trial.scores) {
         if (row.score_key.empty() || !listed.insert(row.score_key).second) continue;
@@ -139,7 +140,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
         text += fmt::format(", {} at {}", usd_of(attempt), price_text(*attempt.price));
     else if (attempt.usd)
         text += fmt::format(", {} at {}", dollars(*attempt.usd), price_text(*attempt.price));
-    return text + (attempt.counts ? "" : ", not counted: nothing of it is in the result");
+    return text + (attempt.counts ? "" : ", not counted: the result contains none of its work");
 }
 
 // The parts that the cost sums.
@@ -196,7 +197,7 @@ std::string other_runs(const results_db::SweepHead& sweep, const std::vector<res
                             other.scale.empty() ? "as written" : "scale " + other.scale,
                             changed.empty() ? "" : ", " + changed, date(other.created_ms));
     }
-    return text.empty() ? "" : fmt::format("this is {}; also run: {}", results_db::full_name(sweep), text);
+    return text.empty() ? "" : fmt::format("this is {}; other runs: {}", results_db::full_name(sweep), text);
 }
 
 }  // namespace
@@ -226,19 +227,18 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
     }
     std::string counts = fmt::format("{} trials", sweep.trials.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
-    if (left_to_score > 0) counts += fmt::format(", of which {} left to score", left_to_score);
+    if (left_to_score > 0) counts += fmt::format(", {} left to evaluate", left_to_score);
     table.notes.push_back(counts);
     if (merged > 0)
-        table.notes.push_back(
-            fmt::format("{} of them {} run elsewhere and merged: their logs and checkpoints are not here", merged,
-                        merged == 1 ? "was" : "were"));
+        table.notes.push_back(fmt::format("{} of them {} merged from another root, without logs and checkpoints",
+                                          merged, merged == 1 ? "was" : "were"));
     if (const std::string others = other_runs(sweep, all); !others.empty()) table.notes.push_back(others);
     return table;
 }
 
 namespace {
 
-// The trial whose weights it starts from; empty: its weights are drawn.
+// The trial whose weights it starts from; empty: random initialization.
 std::string start_text(const results_db::TrialRow& trial) {
     if (trial.imported) return origin_text(*trial.imported);
     const Json config = try_parse_json(trial.config_json);
@@ -250,7 +250,7 @@ std::string start_text(const results_db::TrialRow& trial) {
 
 namespace {
 
-// The cost of an imported model's training, as the sweep's file states it.
+// The stated training cost of an imported model.
 void add_stated(NamedLines& lines, const results_db::ImportedModel& model) {
     lines.section("Stated in the sweep's file, not measured");
     const auto add = [&](const char* name, double value, const auto& print) {
@@ -273,10 +273,10 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
     lines.add("configuration hash", trial.config_hash);
     lines.add("row hash", trial.variant_hash);
     lines.add(trial.imported ? "imported" : "starts from", start_text(trial));
-    if (trial.imported) lines.add("sha256 of that", trial.imported->sha256);
+    if (trial.imported) lines.add("model sha256", trial.imported->sha256);
     lines.add("state", state_text(trial));
     lines.add("attempts", fmt::format("{}", trial.attempts));
-    lines.add("run folder", trial.is_merged() ? "none: it was run elsewhere and merged" : trial.workdir);
+    lines.add("run folder", trial.is_merged() ? "none: merged from another root" : trial.workdir);
     if (trial.started_ms > 0) lines.add("started", date_and_time(trial.started_ms));
     if (trial.ended_ms > 0) lines.add("ended", date_and_time(trial.ended_ms));
     add_counts(lines, trial);
@@ -293,8 +293,8 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
     lines.add("device time", trial.imported ? "" : seconds(trial.device_seconds));
     lines.add("peak memory", trial.peak_rss_bytes > 0 ? si(static_cast<double>(trial.peak_rss_bytes), "B") : "");
     lines.add("cost", cost_text(trial));
-    if (trial.parts.whole() > 0) lines.add("of all attempts", parts_text(trial.parts));
-    if (trial.usd_parts) lines.add("in USD", usd_texts(*trial.usd_parts).whole);
+    if (trial.parts.whole() > 0) lines.add("all attempts", parts_text(trial.parts));
+    if (trial.usd_parts) lines.add("all attempts, USD", usd_texts(*trial.usd_parts).whole);
     add_attempts(lines, trial);
     add_provenance(lines, trial);
     if (const std::string error = error_text(trial); !error.empty()) {

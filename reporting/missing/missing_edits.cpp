@@ -26,7 +26,7 @@ bool answers(const AskedScore& asked, const Quantity& quantity) {
     return quantity.kind == Quantity::Kind::suite ? asked.task != "validation" : asked.task == quantity.name;
 }
 
-// Scored by a task, or for GLUE by later stages that fine-tune on it.
+// A task measures it, or for GLUE later stages that fine-tune.
 bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty())
         return true;
@@ -40,7 +40,7 @@ bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
 std::string task_to_ask(const Quantity& quantity) {
     std::string task = quantity.name;
     if (quantity.kind == Quantity::Kind::suite) task = project_suite(quantity.name).tasks.front().name + " or others";
-    return fmt::format("ask for {}{} in eval.tasks", task,
+    return fmt::format("add {}{} to eval.tasks", task,
                        quantity.shots > 0 ? fmt::format(" with {} shots", quantity.shots) : "");
 }
 
@@ -58,7 +58,7 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
             std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.recipe == published.recipe; });
         edits.push_back({Lack::edit,
                          "row " + published.name(),
-                         "published, and not in the sweep",
+                         "published, but not in the sweep",
                          "that row",
                          {},
                          {},
@@ -71,7 +71,7 @@ std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, con
             continue;
         edits.push_back({Lack::edit,
                          "column " + column.title,
-                         "published, and no task of the sweep answers it",
+                         "published, but no task of the sweep measures it",
                          to_text(*column.measures),
                          {},
                          {},

@@ -97,7 +97,7 @@ std::string command_of(const std::string& selector, const std::string& only, con
                        shell_word(estimates.root));
 }
 
-// All that the sweep has left. A search is run as a whole.
+// Runs everything that the sweep lacks, including its search.
 std::string command_of_table(const std::string& selector, const MissingEstimates& estimates) {
     return "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
 }
@@ -106,7 +106,7 @@ std::string why_unfinished(const TrialRow& trial) {
     std::string why = trial.fail_class.empty() || trial.fail_class == trial.state
                           ? trial.state
                           : trial.state + ", " + trial.fail_class;
-    if (trial.fail_class == "nan") why += ": the same seed diverges again";
+    if (trial.fail_class == "nan") why += ": this seed diverges again";
     return why;
 }
 
@@ -128,7 +128,7 @@ void add_trials(const Row& row, const std::string& selector, const Rates& rates,
         run.command = command_of(selector, run.name, "", estimates);
         if (trial->state == "ok") {
             run.lack = Lack::scoring;
-            run.why = fmt::format("{} not scored", fmt::join(tasks, ", "));
+            run.why = fmt::format("{} not evaluated", fmt::join(tasks, ", "));
             run.fills = fmt::format("{} of {}", fmt::join(tasks, ", "), row.name);
             if (rates.scoring_seconds > 0) run.seconds = rates.scoring_seconds * static_cast<double>(tasks.size());
         } else {
@@ -137,7 +137,7 @@ void add_trials(const Row& row, const std::string& selector, const Rates& rates,
             if (!is_imported(row)) set_cost(run, training_cost(row, *trial, rates, estimates));
             if (!seen.insert(trial->config_hash).second) {  // another place of the sweep shares it
                 set_cost(run, {0, 0, run.usd ? std::optional(0.0) : std::nullopt});
-                run.why += ", the same training as above";
+                run.why += ", shares the training above";
             }
         }
         runs.push_back(std::move(run));
@@ -184,7 +184,7 @@ void add_seeds(const Row& row, const SweepAbout& about, const std::string& selec
     runs.push_back(std::move(run));
 }
 
-// The trials of [search] that keep the table from being trained. A rate that diverged is judged: it is out.
+// Unfinished trials of [search]. A diverged rate counts as finished.
 void add_search(const SweepResults& sweep, const std::string& selector, const MissingEstimates& estimates,
                 std::vector<MissingRun>& runs) {
     for (const TrialRow& trial : sweep.searched) {
@@ -194,8 +194,8 @@ void add_search(const SweepResults& sweep, const std::string& selector, const Mi
         MissingRun run;
         run.lack = trial.state == "ok" ? Lack::scoring : Lack::training;
         run.name = results_db::trial_name(trial);
-        run.why = trial.state == "ok" ? fmt::format("{} not scored", fmt::join(tasks, ", ")) : why_unfinished(trial);
-        run.fills = "the learning rate of " + trial.recipe + ", which the table waits for";
+        run.why = trial.state == "ok" ? fmt::format("{} not evaluated", fmt::join(tasks, ", ")) : why_unfinished(trial);
+        run.fills = "the learning rate of " + trial.recipe + ", which the sweep needs first";
         run.command = command_of_table(selector, estimates);
         const auto planned = estimates.planned_flops.find(trial.config_hash);
         if (run.lack == Lack::training && planned != estimates.planned_flops.end()) run.flops = planned->second;
@@ -247,7 +247,7 @@ MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, con
                                     {},
                                     {},
                                     {},
-                                    "train it longer, or let its schedules end: it does not count as measured"});
+                                    "train it longer or shorten its schedules; it does not count as measured"});
     }
     if (about.published)
         for (MissingRun& run : missing_edits(sweep, rows, *about.published)) missing.runs.push_back(std::move(run));

@@ -47,9 +47,9 @@ struct Total {
 
 std::string total_text(const Total& total) {
     if (total.runs == 0) return "Nothing is left to run.";
-    std::string text = fmt::format("In all: {}", counted(total.runs, "run"));
+    std::string text = fmt::format("Total: {}", counted(total.runs, "run"));
     if (total.flops > 0) text += ", " + si(total.flops, "FLOP");
-    if (total.seconds > 0) text += ", about " + rough_seconds(total.seconds) + " one after the other";
+    if (total.seconds > 0) text += ", about " + rough_seconds(total.seconds) + " on one worker";
     if (total.usd > 0) text += ", " + dollars(total.usd);
     if (total.untimed > 0) text += fmt::format("; {} without an estimate", total.untimed);
     return text + ".";
@@ -64,8 +64,8 @@ Cell cell_of(const std::optional<double>& value, const Print& print) {
 
 Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep) {
     Table table;
-    table.caption = "What sweep " + sweep_text(sweep) + " lacks, cheapest first" +
-                    (missing.command.empty() ? "" : ". To run all of it: " + missing.command);
+    table.caption = "Missing results of sweep " + sweep_text(sweep) + ", cheapest first" +
+                    (missing.command.empty() ? "" : ". To run all: " + missing.command);
     table.key_columns = 1;
     table.columns = {{"what", Align::left}, {"to do", Align::left}, {"why", Align::left}, {"FLOPs"}};
     table.columns.push_back({"time", Align::right, false, false, "s"});
@@ -73,7 +73,7 @@ Table missing_table(const MissingRuns& missing, const results_db::SweepResults& 
     table.columns.push_back({"fills", Align::left, true});
     table.columns.push_back({"command", Align::left});
     for (const MissingRun& run : missing.runs)
-        table.rows.push_back({run.name, text_of(run.lack), run.why,
+        table.rows.push_back({run.name, run.lack == Lack::scoring ? "evaluate" : text_of(run.lack), run.why,
                               cell_of(run.flops, [](double value) { return si(value); }),
                               cell_of(run.seconds, [](double value) { return short_seconds(value); }),
                               cell_of(run.usd, [](double value) { return dollars(value); }), run.fills, run.command});
@@ -81,12 +81,12 @@ Table missing_table(const MissingRuns& missing, const results_db::SweepResults& 
     table.notes.push_back(total_text(total));
     if (total.runs > 0)
         table.notes.push_back(
-            "Time and cost: of a finished seed of the same row, otherwise the plan's FLOPs at the speed and"
-            " the price of the sweep's finished trials; of evaluation the mean time of a task.");
+            "Time and cost come from a finished seed of the row, or from planned FLOPs at the measured speed and "
+            "price. Evaluation takes the mean time per task.");
     if (total.edits > 0)
         table.notes.push_back(
-            fmt::format("{} what no run of this sweep fills: its file must be changed.",
-                        total.edits == 1 ? "One line names" : fmt::format("{} lines name", total.edits)));
+            fmt::format("{} a change of the sweep file.",
+                        total.edits == 1 ? "One line needs" : fmt::format("{} lines need", total.edits)));
     return table;
 }
 

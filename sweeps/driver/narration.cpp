@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kShownLogLines = 10;
 
-// A running trial's line, and the FLOPs that it has left.
+// A running trial's line, and its remaining FLOPs.
 SlotView slot_of(const Child& child, const Trial& trial, double& flops_to_go) {
     SlotView slot;
     slot.busy = true;
@@ -88,12 +88,12 @@ void report_failure(const Child& child, const results_db::Outcome& outcome, Prog
 std::string conclusion(const RunState& state, const DriverOptions& options) {
     const RunSummary& summary = state.summary;
     std::string text = fmt::format("{} ok", summary.ok);
-    if (summary.already_done > 0) text += fmt::format(", {} done before", summary.already_done);
+    if (summary.already_done > 0) text += fmt::format(", {} already done", summary.already_done);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
     if (summary.blocked > 0) text += fmt::format(", {} blocked", summary.blocked);
     if (summary.left > 0) text += fmt::format(", {} left", summary.left);
     text += " in " + reporting::rough_seconds(seconds_since(state.started));
-    return summary.left > 0 ? fmt::format("{}; to go on: {}", text, options.continue_with) : text;
+    return summary.left > 0 ? fmt::format("{}; to continue: {}", text, options.continue_with) : text;
 }
 
 }  // namespace deft::sweeps

@@ -84,14 +84,14 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
         }
     }
     std::string selected;
-    if (overview.selected != trials.size()) selected = fmt::format(", {} of them asked for", overview.selected);
+    if (overview.selected != trials.size()) selected = fmt::format(", {} selected", overview.selected);
     std::string to_score;
-    if (overview.to_score > 0) to_score = fmt::format(", {} trained and to be scored", overview.to_score);
-    if (overview.to_import > 0) to_score += fmt::format(", {} to be imported", overview.to_import);
+    if (overview.to_score > 0) to_score = fmt::format(", {} to evaluate", overview.to_score);
+    if (overview.to_import > 0) to_score += fmt::format(", {} to import", overview.to_import);
     lines.push_back(fmt::format("  {} with {}{}; {} already done{}", counted(trials.size(), "trial"),
                                 counted(spec.seeds.size(), "seed"), selected, overview.done, to_score));
     if (overview.merged > 0)
-        lines.push_back(fmt::format("  {} run elsewhere and merged: trained they are, their checkpoints are not here",
+        lines.push_back(fmt::format("  {} merged from another root, without checkpoints",
                                     counted(overview.merged, "trial was", "trials were")));
 
     if (overview.done + overview.to_score + overview.to_import < overview.selected) {
@@ -106,7 +106,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
                 estimate += " and " + reporting::dollars(trial_seconds * devices / 3600 * price->usd_per_hour);
             estimate += " at the speed measured here";
         } else {
-            estimate += "; the time is known once the first trial runs";
+            estimate += "; the time is estimated once the first trial runs";
         }
         lines.push_back(estimate);
         for (const std::string& note : {options.slots_note, taking_turns(options.slots, multi_process_pipes())})

@@ -45,8 +45,8 @@ std::size_t trials_without_steps(const Plan& plan) {
 std::string total_note(const Plan& plan) {
     std::string note = fmt::format("{} trials", plan.trials);
     if (plan.places > plan.trials)
-        note += fmt::format(" at {} places of the sweep, for some share a training", plan.places);
-    if (plan.flops > 0) note += fmt::format(", {} in all", reporting::si(plan.flops, "FLOP"));
+        note += fmt::format(" for {} entries of the sweep, because some share a training", plan.places);
+    if (plan.flops > 0) note += fmt::format(", {} in total", reporting::si(plan.flops, "FLOP"));
     if (plan.hours) note += fmt::format(": {:.1f} hours of {}", *plan.hours, devices_text(*plan.device));
     if (plan.dollars) note += ", " + dollars_text(plan, *plan.dollars);
     return note + not_counted_text(trials_without_steps(plan)) + ".";
@@ -62,8 +62,8 @@ std::string search_note(const Spec& spec) {
     double sum = 0;
     for (const auto& [hash, of_trial] : flops) sum += of_trial;
     return fmt::format(
-        "Search of the learning rate, before the table: {} at {:g}, {}, beside those above. The table's "
-        "trials have the best rate of their row; here they are counted at the file's.",
+        "Learning-rate search: {} at {:g}, {}, in addition to the total. Trials then use the best rate of their row; "
+        "the plan counts them at the file's rate.",
         counted(flops.size(), "trial"), fmt::join(spec.search->learning_rates, ", "),
         reporting::si(sum, "FLOP") + not_counted_text(not_counted));
 }
@@ -109,24 +109,26 @@ std::string hours_note(const Plan& plan, const std::string& fitted_on) {
     if (use.peak_flops() == 0)
         return fmt::format("No hours: {} has no published peak. Its source: {}.", use.device.name, use.device.source);
     if (!plan.lacks.empty()) return fmt::format("No hours: {}.", plan.lacks);
-    const std::string beside = plan.counts_exchange ? ", and the time beside the products" : "";
+    const std::string beside = plan.counts_exchange ? ", plus the time of communication and weight updates" : "";
     if (const PlanRow* fitted = plan.fitted_row()) {
         const PublishedValue& on = fitted->published_hours ? *fitted->published_hours : *fitted->published_rate;
         return fmt::format(
-            "Hours: {}, the last being fitted on the {} published {} of {} at {:g}% and the same for all rows{}.{}"
+            "Hours: {}, where the last factor is fitted on the {} published {} of {} at {:g}% and shared by all "
+            "rows{}.{}"
             " Peak: {}.",
             share_of_peak(use, fmt::format("{:.4f}", use.utilisation)), on.cell.number.text,
             fitted->published_hours ? "hours" : on.unit, fitted->trial.recipe,
             100 * fitted->trial.config.train.budget_fraction, beside, prediction_note(plan), use.device.source);
     }
     if (use.utilisation == 0)
-        return fmt::format("No hours: they are fitted on the published ones of {}, {}.", fitted_on, plan.not_fitted);
+        return fmt::format("No hours: the plan fits them on the published hours of {}, {}.", fitted_on,
+                           plan.not_fitted);
     const std::string instead =
         plan.not_fitted.empty()
             ? ""
-            : fmt::format(", in place of one fitted on the published times of {}, {}", fitted_on, plan.not_fitted);
+            : fmt::format(", in place of a fit on the published times of {}, {}", fitted_on, plan.not_fitted);
     return fmt::format(
-        "Hours: {}, the last being the one share of the peak that the sweep states for all rows{}{}. Peak: {}.",
+        "Hours: {}, where the last factor is the utilisation that the sweep sets for all rows{}{}. Peak: {}.",
         share_of_peak(use, fmt::format("{:g}", use.utilisation)), instead, beside, use.device.source);
 }
 
@@ -143,18 +145,16 @@ std::string beside_note(const Plan& plan) {
     for (const PlanRow& row : plan.rows)
         if (row.beside) expert_ranks = std::max(expert_ranks, row.trial.config.train.expert_ranks);
     std::string note = fmt::format(
-        "Beside the products, of which nothing is assumed to overlap, nor any latency: what leaves a device"
-        " in the average step, at {}",
+        "Communication and weight updates, without overlap or latency: the bytes that leave a device in the average "
+        "step, at {}",
         rate_text(device, plan.device->devices));
     if (experiments::path_between(device, expert_ranks)->name !=
         experiments::path_between(device, plan.device->devices)->name)
-        note += fmt::format(", rows to experts and back at {}", rate_text(device, expert_ranks));
-    return note +
-           fmt::format(
-               "; and the update of its weights at {} of its memory. A gate is taken to give every expert as many"
-               " rows. deft splits no layer over devices: each sums the gradients of all weights but those of experts"
-               " that others hold.",
-               reporting::si(device.memory_bytes_per_second, "B/s"));
+        note += fmt::format(", tokens to experts and back at {}", rate_text(device, expert_ranks));
+    return note + fmt::format(
+                      "; and the weight update at {} of device memory. Routing is assumed to be balanced. deft splits "
+                      "no layer over devices: each device sums all gradients except those of other devices' experts.",
+                      reporting::si(device.memory_bytes_per_second, "B/s"));
 }
 
 std::string memory_note(const Plan& plan) {
@@ -181,8 +181,8 @@ std::string price_note(const Plan& plan) {
     const PlanPrice& price = *plan.price;
     if (price.is_implied)
         return fmt::format(
-            "Implied cost: devices x hours x ${:.4g} an hour, {}. Nobody published that price: it is what these two"
-            " numbers come to, whatever was paid for.",
+            "Implied cost: devices x hours x ${:.4g} an hour, {}. The price itself is not published: it is the "
+            "quotient of these two numbers.",
             price.usd_per_hour, price.source);
     return fmt::format("Cost: devices x hours x ${:g} an hour of {} ({}, {}).", price.usd_per_hour, price.sku,
                        price.date, price.source);
@@ -192,7 +192,7 @@ std::string published_note(const reporting::PublishedTable& table) {
     return fmt::format("Published: {}. {} ({}), at {}.", table.label, table.paper, table.source, table.scale);
 }
 
-// The sources of the published numbers, and which of them nobody could verify.
+// The sources of the published numbers, and doubts about them.
 void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
     std::set<std::tuple<std::string, std::string, std::string>> shown;  // table, row, column
     for (const PlanRow& row : plan.rows)
@@ -212,7 +212,7 @@ void add_published_notes(const Plan& plan, std::vector<std::string>& notes) {
     }
 }
 
-// Which rows are models taken as they are, and what their users state of them.
+// Rows that import a model without training it, and their stated training.
 void add_imported_notes(const Plan& plan, std::vector<std::string>& notes) {
     for (const PlanRow& row : plan.rows) {
         if (!experiments::is_imported(row.trial.config)) continue;
@@ -225,7 +225,7 @@ void add_imported_notes(const Plan& plan, std::vector<std::string>& notes) {
         if (start.stated.hours > 0) stated.push_back(fmt::format("{:g} hours", start.stated.hours));
         if (start.stated.usd > 0) stated.push_back(reporting::dollars(start.stated.usd));
         if (!stated.empty())
-            note += fmt::format(" Stated of its training, not counted: {}{}.", fmt::join(stated, ", "),
+            note += fmt::format(" Stated training, not counted: {}{}.", fmt::join(stated, ", "),
                                 start.stated.source.empty() ? "" : " (" + start.stated.source + ")");
         notes.push_back(std::move(note));
     }
@@ -245,8 +245,8 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
     }
     if (!missing.empty())
         notes.push_back(
-            fmt::format("Data that is not here: {}. These counts do not need it, deft run does; the"
-                        " hashes of its rows change once it is here.",
+            fmt::format("Missing data: {}. The plan does not need it, but deft run does. The hashes of its rows change "
+                        "once it is present.",
                         fmt::join(missing, ", ")));
 }
 
@@ -257,8 +257,8 @@ void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
         if (!row.trial.projection.has_steps) corpora.insert(row.trial.config.data.corpus);
     if (!corpora.empty())
         notes.push_back(
-            fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are not "
-                        "here. deft run needs them.",
+            fmt::format("The number of steps of {} is unknown: their epochs count the records of {}, which are "
+                        "missing. deft run needs them.",
                         counted(trials_without_steps(plan), "trial"), fmt::join(corpora, ", ")));
 }
 
@@ -277,7 +277,7 @@ std::vector<std::string> uneven_batch_notes(const std::vector<Trial>& trials) {
     }
     if (uneven.empty()) return {};
     return {
-        fmt::format("The last micro-batch of a step is smaller, for train.micro_batch_size does not divide "
+        fmt::format("The last micro-batch of a step is smaller, because train.micro_batch_size does not divide "
                     "train.batch_size: {}.",
                     first_of(uneven, 5))};
 }
@@ -294,8 +294,7 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
     }
     if (any_of_bert(plan))
         notes.push_back(
-            "Tokens of BERT samples are counted as published budgets count them, every row at the length of its step;"
-            " --draws counts the real ones.");
+            "Tokens of BERT samples include padding, as in published budgets; --draws counts the real tokens.");
     std::vector<Trial> trials;
     for (const PlanRow& row : plan.rows) trials.push_back(row.trial);
     for (std::string& note : uneven_batch_notes(trials)) notes.push_back(std::move(note));
@@ -306,7 +305,7 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
     if (spec.has_stages())
         for (const Stage& stage : spec.stages) notes.push_back(stage_note(plan, stage));
     if (std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) { return !stage.from.empty(); }))
-        notes.push_back(fmt::format("Disk: {} of checkpoints, which stay for what starts from them.",
+        notes.push_back(fmt::format("Disk: {} of checkpoints, kept for the stages that start from them.",
                                     reporting::binary_bytes(static_cast<double>(checkpoints))));
     return notes;
 }

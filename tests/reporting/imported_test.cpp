@@ -134,7 +134,7 @@ TEST_CASE("an imported row in other tables: each trial, status, one trial, stage
     const Table status = status_table(a_sweep_of({an_imported_trial(), waiting, partly}), {});
     CHECK(status.rows[0][2].text == "imported");
     CHECK(status.rows[1][2].text == "pending (imported)");
-    CHECK(status.rows[2][2].text == "imported, 1 of 2 scored");
+    CHECK(status.rows[2][2].text == "imported, 1 of 2 evaluated");
     const std::string shown = render_trial(sweep.trials[2]);
     CHECK_THAT(shown, ContainsSubstring("GPT-2 of Hugging Face") && ContainsSubstring(std::string(64, 'a')) &&
                           ContainsSubstring("none: the model is imported") && ContainsSubstring("$44000.00") &&

@@ -327,6 +327,6 @@ TEST_CASE("A training that has not ended well is named, and what it was to repla
     const Table table = table_of(sweep, as_measured(sweep));
     CHECK_THAT(all_notes(table), ContainsSubstring("its new training not having ended well: plain/2 (failed).\n"));
     CHECK(cell(status_table(sweep, {}), 1, "state") ==
-          "ok, of inputs that have changed since; of those of today failed (01234567)");
+          "ok, stale: its inputs changed; with the current inputs failed (01234567)");
     CHECK(cell(status_table(sweep, {}), 0, "state") == "ok");
 }

@@ -55,9 +55,8 @@ TEST_CASE("a trial shows when it ran, each attempt's part of its cost, and the l
     CHECK_THAT(text, ContainsSubstring("started                 2023-11-14 22:13:20 UTC\n"));
     CHECK_THAT(text, ContainsSubstring("ended                   2023-11-14 22:14:25 UTC\n"));
     CHECK_THAT(text, ContainsSubstring("no price: set [price]"));
-    CHECK_THAT(text, ContainsSubstring(
-                         "attempt 1               failed, crash, on 1 thread, trained 4.00 s, device time 4.00 s, "
-                         "not counted: nothing of it is in the result\n"));
+    CHECK_THAT(text, ContainsSubstring("attempt 1               failed, crash, on 1 thread, trained 4.00 s, device "
+                                       "time 4.00 s, not counted: the result contains none of its work\n"));
     CHECK_THAT(text, ContainsSubstring(
                          "attempt 2               cancelled, on 1 thread, trained 2.12 s, device time 2.12 s\n"));
     CHECK_THAT(text, ContainsSubstring(
@@ -78,7 +77,8 @@ TEST_CASE("every caption shows what --set changed, which names the run") {
     other.created_ms = 1700000000000;
     const Table status = status_table(sweep, {other, sweep});
     CHECK(status.caption == named);
-    CHECK(status.notes.back() == "this is quick@0123456789ab; also run: quick@fedcba987654 (scale proxy, 2023-11-14)");
+    CHECK(status.notes.back() ==
+          "this is quick@0123456789ab; other runs: quick@fedcba987654 (scale proxy, 2023-11-14)");
     CHECK(status_table(sweep, {sweep}).notes.size() == 1);
 
     ReportData data;

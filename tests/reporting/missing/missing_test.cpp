@@ -75,7 +75,7 @@ TEST_CASE("what a table waits for is named with its reason and its cost, cheapes
                                             "CL[budget_fraction=0.5]/3"});
     const MissingRun& scoring = missing.runs[0];
     CHECK(scoring.lack == Lack::scoring);
-    CHECK(scoring.why == "lambada not scored");
+    CHECK(scoring.why == "lambada not evaluated");
     CHECK(*scoring.seconds == Approx(20.0 / 9));  // five scorings of 4 s are of nine tasks
     CHECK_FALSE(scoring.usd);
     const MissingRun& failed = missing.runs[1];
@@ -101,7 +101,7 @@ TEST_CASE("without a plan a run has no estimate, and follows those that have") {
     CHECK_FALSE(missing.runs.back().flops);
     const Table table = missing_table(missing, a_sweep());
     CHECK(table.rows.size() == 5);
-    CHECK_THAT(table.notes.front(), ContainsSubstring("In all: 5 runs, 1.00 GFLOP, about 12s"));
+    CHECK_THAT(table.notes.front(), ContainsSubstring("Total: 5 runs, 1.00 GFLOP, about 12s"));
     CHECK_THAT(table.notes.front(), ContainsSubstring("3 without an estimate"));
     // Nothing has been measured: FLOPs alone put runs into order.
     SweepResults fresh =
@@ -155,7 +155,7 @@ TEST_CASE("what is published and not in the sweep is an edit, not a run") {
     CHECK_THAT(fills, ContainsSubstring("all_of_the_data_improves"));
     CHECK(fills.find("half_of_the_time") == std::string::npos);
     const Table table = missing_table(missing, sweep);
-    CHECK_THAT(table.notes.front(), ContainsSubstring("In all: 2 runs, 4.00 GFLOP, about 40s"));
+    CHECK_THAT(table.notes.front(), ContainsSubstring("Total: 2 runs, 4.00 GFLOP, about 40s"));
     CHECK_THAT(table.notes.front(), ContainsSubstring("$0.40"));
 }
 

@@ -88,9 +88,9 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     // Trials of other machines count as done, and are distinguished from those run here.
     test::Process status({DEFT_PROGRAM, "status", "--root", merged.string()}, sweep.out(), sweep.err());
     CHECK(status.wait() == kExitOk);
-    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("4 of them were run elsewhere and merged"));
+    CHECK_THAT(read_file(sweep.out()), ContainsSubstring("4 of them were merged from another root"));
     CHECK_THAT(sweep.deft("show", {"plain/1", "--root", merged.string()}).out,
-               ContainsSubstring("none: it was run elsewhere and merged"));
+               ContainsSubstring("none: merged from another root"));
     const Ran logs = sweep.deft("logs", {"plain/1", "--root", merged.string()});
     CHECK(logs.exit_code == kExitNothing);
     CHECK_THAT(logs.err, ContainsSubstring("run elsewhere and merged: its log is not here"));
@@ -98,7 +98,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     test::Process process(run_there, sweep.out(), sweep.err());
     CHECK(process.wait() == kExitOk);
     CHECK_THAT(read_file(sweep.err()), ContainsSubstring("4 already done") &&
-                                           ContainsSubstring("4 trials were run elsewhere and merged") &&
+                                           ContainsSubstring("4 trials were merged from another root") &&
                                            ContainsSubstring("everything was finished already"));
     CHECK_FALSE(fs::exists(merged / "runs"));
 

@@ -66,7 +66,7 @@ TEST_CASE("Runs that differ by --set keep their reports, and are named with thei
     const std::string first = sweep.value("SELECT spec_sha256 FROM sweep WHERE overrides_json = '[]'"),
                       second = sweep.value("SELECT spec_sha256 FROM sweep WHERE overrides_json <> '[]'");
     CHECK(std::filesystem::exists(sweep.root / "reports" / ("tiny@" + second.substr(0, 12) + ".html")));
-    CHECK_THAT(sweep.deft("status").out, ContainsSubstring("also run: tiny@" + first.substr(0, 12)));
+    CHECK_THAT(sweep.deft("status").out, ContainsSubstring("other runs: tiny@" + first.substr(0, 12)));
     const auto named = [&](const std::string& command, std::vector<std::string> words, const std::string& hash) {
         words.push_back("tiny@" + hash.substr(0, 6));
         words.insert(words.end(), {"--root", sweep.root.string()});

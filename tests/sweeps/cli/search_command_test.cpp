@@ -55,7 +55,7 @@ TEST_CASE("A table with a search lacks none of the search's trials, and runs aga
 TEST_CASE("a search is trained before its table, whose trials have the best rate of their row") {
     const TinySweep sweep(kSearched, "[1, 2]");
     const Ran plan = sweep.deft("plan");
-    CHECK_THAT(plan.out, ContainsSubstring("Search of the learning rate, before the table: 4 trials at 0.001, 0.003"));
+    CHECK_THAT(plan.out, ContainsSubstring("Learning-rate search: 4 trials at 0.001, 0.003"));
     const Ran dry = sweep.run({"--dry-run"});
     CHECK(dry.exit_code == kExitOk);
     CHECK_THAT(dry.err, ContainsSubstring("search of the learning rate, before the table: 4 trials"));

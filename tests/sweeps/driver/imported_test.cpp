@@ -69,7 +69,7 @@ TEST_CASE("An imported row is printed beside trained ones, scored as the checkpo
     const Ran planned = sweep.deft("plan");
     REQUIRE(planned.exit_code == kExitOk);
     CHECK_THAT(planned.out, ContainsSubstring("gpt (imported)") && ContainsSubstring("GPT-2 of Hugging Face"));
-    CHECK_THAT(sweep.deft("run", {"--dry-run"}).err, ContainsSubstring("1 to be imported"));
+    CHECK_THAT(sweep.deft("run", {"--dry-run"}).err, ContainsSubstring("1 to import"));
     const Ran ran = sweep.run({"--full"});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.err, ContainsSubstring("imported gpt/1") && !ContainsSubstring("gpt/2"));

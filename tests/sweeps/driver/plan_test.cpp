@@ -122,8 +122,8 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     for (std::size_t i = 1; i < plan.rows.size(); ++i) CHECK_FALSE(plan.rows[i].is_fitted_on);
     std::string notes;
     for (const std::string& note : plan.notes) notes += note + "\n";
-    CHECK_THAT(notes,
-               ContainsSubstring("x 0.3395), the last being fitted on the 260 published hours of baseline at 100%"));
+    CHECK_THAT(notes, ContainsSubstring(
+                          "x 0.3395), where the last factor is fitted on the 260 published hours of baseline at 100%"));
     CHECK_THAT(notes, ContainsSubstring("Predicted: 7 published numbers, -0.1% to +0.6% off."));
     CHECK(to_json(plan).at("rows").at(0).at("hours_fitted_on_this") == true);
     CHECK(to_json(plan).at("rows").at(2).at("hours_error_percent").get<double>() == Approx(-0.09).margin(0.01));
@@ -160,7 +160,7 @@ TEST_CASE("A plan whose hours are fitted has none without the row that they are 
     const Plan without = small_plan(more + "data_efficiency_gpt_random_ltd\"\n");  // which prints no hours
     CHECK_FALSE(without.rows[0].hours);
     CHECK_FALSE(without.hours);
-    CHECK_THAT(notes_of(without), ContainsSubstring("No hours: they are fitted on the published ones of baseline"));
+    CHECK_THAT(notes_of(without), ContainsSubstring("No hours: the plan fits them on the published hours of baseline"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nfitted_on = \"basline\"\n"),
                ContainsSubstring("did you mean baseline?"));
     CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("requires resources.device"));
@@ -225,7 +225,7 @@ TEST_CASE("Missing data is reported, and plans need none", "[surroundings]") {
                  "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
                  "vocab = 300\n");
     const Plan plan = plan_of(folder.write("s.toml", text));
-    CHECK_THAT(plan.notes.back(), ContainsSubstring("not here: text") && ContainsSubstring("deft run does"));
+    CHECK_THAT(plan.notes.back(), ContainsSubstring("Missing data: text") && ContainsSubstring("deft run does"));
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
 }
 

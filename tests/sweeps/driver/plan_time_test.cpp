@@ -162,7 +162,7 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
                                   ContainsSubstring("-17.8%") && ContainsSubstring("rows of"));
     CHECK_THAT(
         notes_of(plan),
-        ContainsSubstring("nothing is assumed to overlap") &&
+        ContainsSubstring("without overlap or latency") &&
             ContainsSubstring("at 25.0 GB/s a device over InfiniBand HDR, 8 ports of 200 Gb/s between DGX A100") &&
             ContainsSubstring("fitted on the 70 published samples/s of dense at 100%") &&
             ContainsSubstring("Predicted: 1 published number, -17.8% off."));
@@ -184,7 +184,7 @@ TEST_CASE("Dollars follow from what was published of the fitted row, and are mar
     check_errors(errors_of(plan), {{"CL+random-LTD 100% hours", 0.14}, {"CL+random-LTD 8% USD", 0.25}}, 0.01);
     CHECK_THAT(printed(plan), ContainsSubstring("$3709.16 implied") && ContainsSubstring("3.7 K USD"));
     CHECK_THAT(notes_of(plan), ContainsSubstring("Implied cost: ") &&
-                                   ContainsSubstring("Nobody published that price") &&
+                                   ContainsSubstring("The price itself is not published") &&
                                    ContainsSubstring(" (implied)."));
     CHECK_THAT(reporting::render_terminal(cli::plan_table(plan), 0), ContainsSubstring("implied"));
     CHECK(to_json(plan).at("price").at("implied") == true);
@@ -232,7 +232,7 @@ TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
     CHECK(plan_of(spec).hours);
     CHECK_FALSE(plan_of(spec).fitted_row());
     CHECK_THAT(notes_of(plan_of(spec)),
-               ContainsSubstring("in place of one fitted on the published times of baseline, which were measured"));
+               ContainsSubstring("in place of a fit on the published times of baseline, which were measured"));
     // Every table that prints times names devices that are known.
     for (const std::string& name : published_tables()) {
         const reporting::PublishedTable known = *published_table(name);

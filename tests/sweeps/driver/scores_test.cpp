@@ -34,7 +34,7 @@ TEST_CASE("A finished sweep that is asked for another task trains nothing, and s
     CHECK(scored_tasks(sweep) == "8");  // validation and the questions
     const Ran more = sweep.run(kMoreTasks);
     CHECK(more.exit_code == kExitOk);
-    CHECK_THAT(more.err, ContainsSubstring("0 already done, 4 trained and to be scored"));
+    CHECK_THAT(more.err, ContainsSubstring("0 already done, 4 to evaluate"));
     CHECK_THAT(more.out, ContainsSubstring("last words"));
     CHECK(trainings(sweep) == "4");
     CHECK(scorings(sweep) == "8");
@@ -245,7 +245,7 @@ TEST_CASE("A task that changes after it was scored is another task") {
     CHECK(scored_tasks(sweep) == "2");
     CHECK_THAT(sweep.run(mine).err, ContainsSubstring("1 already done"));
     task("Well: {q}");
-    CHECK_THAT(sweep.run(mine).err, ContainsSubstring("1 trained and to be scored"));
+    CHECK_THAT(sweep.run(mine).err, ContainsSubstring("1 to evaluate"));
     CHECK(scored_tasks(sweep) == "3");
     CHECK(trainings(sweep) == "1");
 }
@@ -274,7 +274,7 @@ TEST_CASE("Run folders of an older program, named by hashes of what was scored t
         std::filesystem::remove(sweep.root / file);
     const Ran ran = sweep.run();
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.err, ContainsSubstring("taken in plain/1") && ContainsSubstring("1 trained and to be scored"));
+    CHECK_THAT(ran.err, ContainsSubstring("taken in plain/1") && ContainsSubstring("1 to evaluate"));
     CHECK(sweep.value(losses) == before);
     CHECK(trainings(sweep) == "1");
 }
@@ -315,7 +315,7 @@ TEST_CASE("The best validated weights are what a sweep scores, shows and evaluat
                       step) == "1");
     const std::string root = sweep.root.string();
     CHECK_THAT(sweep.deft("show", {"plain/1", "--root", root}).out,
-               ContainsSubstring("its best validated weights, those of step " + step));
+               ContainsSubstring("weights with the best validation, from step " + step));
     // Its database gone, the folder still says which weights are the result.
     const Ran again = sweep.deft("eval", {"plain/1", "--root", root, "--format", "json"});
     CHECK_THAT(again.out + again.err, ContainsSubstring("best_"));
