@@ -32,7 +32,7 @@ bool holds_model(const fs::path& folder) {
 void require_place(const fs::path& to, bool replace) {
     if (!fs::exists(fs::symlink_status(to))) return;
     if (!replace)
-        throw Error(ErrorKind::usage, fmt::format("{} is there already", to.string()),
+        throw Error(ErrorKind::usage, fmt::format("{} already exists", to.string()),
                     "name another folder with --to, or replace a model's with --force", "the folder");
     if (!holds_model(to))
         throw Error(ErrorKind::usage, fmt::format("{} holds no model, and --force replaces nothing else", to.string()),

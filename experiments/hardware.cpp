@@ -79,7 +79,7 @@ void read_peaks(const ConfigNode& node, const std::string& name, Device& device)
     for (const ConfigNode& item : tables_of(node, name)) {
         DevicePeak peak = read_peak(TableReader(item, name));
         if (device.find_peak(peak.dtype) != nullptr)
-            throw Error(ErrorKind::config, item.place, fmt::format("{} of {} is there twice", name, peak.dtype));
+            throw Error(ErrorKind::config, item.place, fmt::format("{} of {} is defined twice", name, peak.dtype));
         device.peaks.push_back(std::move(peak));
     }
 }
@@ -89,7 +89,7 @@ void read_links(const ConfigNode& node, const std::string& name, Device& device)
         DeviceLink link = read_link(TableReader(item, name));
         if (std::any_of(device.links.begin(), device.links.end(),
                         [&](const DeviceLink& l) { return l.name == link.name; }))
-            throw Error(ErrorKind::config, item.place, fmt::format("{} {} is there twice", name, link.name));
+            throw Error(ErrorKind::config, item.place, fmt::format("{} {} is defined twice", name, link.name));
         device.links.push_back(std::move(link));
     }
 }

@@ -104,8 +104,8 @@ class Tuner {
         if (!tuned.start.best) {
             refuse_what_never_trains();
             note(
-                fmt::format("{}: no start from {} to {} passes, so training is unstable without growth too. Lower "
-                            "train.learning_rate, or lengthen the warm-up.",
+                fmt::format("{}: no start from {} to {} passes. The last one does not grow, so the training itself "
+                            "fluctuates. Lower train.learning_rate, or lengthen the warm-up.",
                             path, grid.at(0), grid.at(grid.size() - 1)));
         } else if (tuned.best.min >= tuned.own.max) {
             note(fmt::format("{}: only min = max passes, so no growing schedule is stable.", path));

@@ -152,7 +152,7 @@ void read_columns(const ConfigNode& items, PublishedTable& table) {
         PublishedColumn column = read_column(item);
         for (const PublishedColumn& other : table.columns)
             if (other.key == column.key || (other.measures && other.measures == column.measures))
-                throw Error(ErrorKind::config, item.place, "a column of that key or quantity is there already");
+                throw Error(ErrorKind::config, item.place, "a column with that key or quantity already exists");
         table.columns.push_back(std::move(column));
     }
 }
@@ -161,7 +161,7 @@ void read_rows(const ConfigNode& items, PublishedTable& table) {
     for (const ConfigNode& item : items.items) {
         PublishedRow row = read_row(item, table.columns);
         if (table.find(row.recipe, row.budget_fraction) != nullptr)
-            throw Error(ErrorKind::config, item.place, "a row of that recipe and budget is there already");
+            throw Error(ErrorKind::config, item.place, "a row with that recipe and budget already exists");
         table.rows.push_back(std::move(row));
     }
 }

@@ -26,7 +26,7 @@ BySeed by_seed(const ContrastTerm& term) {
             throw Error(ErrorKind::data, fmt::format("seed {} has the value {}", score.seed, score.value),
                         "decide what a seed that diverged counts as before comparing");
         if (!values.emplace(score.seed, score.value).second)
-            throw Error(ErrorKind::data, fmt::format("seed {} is there twice", score.seed));
+            throw Error(ErrorKind::data, fmt::format("seed {} is listed twice", score.seed));
     }
     if (values.empty()) throw Error(ErrorKind::data, "no seed to compare");
     return values;

@@ -55,8 +55,8 @@ void add_logs(CLI::App& app, Context&) {
         const results_db::Reader reader = open_results(arguments->root);
         results_db::TrialRow trial = reader.trial(arguments->trial);
         if (trial.is_merged())
-            throw Error(ErrorKind::missing, arguments->trial + " was run elsewhere and merged: its log is not here",
-                        "look at it where the trial ran");
+            throw Error(ErrorKind::missing, arguments->trial + " was merged from another root, without its log",
+                        "read the log in the root where the trial ran");
         if (trial.workdir.empty())
             throw Error(ErrorKind::missing, arguments->trial + " has not been started yet", "run its sweep first");
         const std::filesystem::path log =

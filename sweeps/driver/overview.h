@@ -16,7 +16,7 @@ bool is_trained(const results_db::Reader& reader, const std::string& config_hash
 struct Overview {
     std::size_t selected = 0;   // trials of this run, done or not
     std::size_t done = 0;       // trained and scored
-    std::size_t merged = 0;     // of the sweep's trials, those that were run elsewhere and merged
+    std::size_t merged = 0;     // of the sweep's trials, those merged from another root
     std::size_t to_score = 0;   // trained before, and to be scored
     std::size_t to_import = 0;  // models that are taken as they are
     double flops_left = 0;

@@ -14,11 +14,11 @@ struct AxisSetting {
     const ConfigNode* value = nullptr;
 };
 
-// Whether `path` means anything for this trial: a technique's settings do only where the technique is on.
+// Whether `path` has an effect on this trial. A technique's settings have one only where the technique is on.
 bool concerns(const std::string& path, const ConfigNode& trial);
 
 // The combinations of values that the trial `tree` is repeated with, the first axis the slowest; one empty combination
-// where no axis concerns it. A value that means nothing for a trial is left out: whether it does is decided after the
+// where no axis concerns it. A value without effect on a trial is left out. That is decided after the
 // axes before it, and the axes that it goes together with, have switched their techniques on or off. Places of axes
 // that go together and differ in such values alone are one.
 std::vector<std::vector<AxisSetting>> combinations(const Stage& stage, const ConfigNode& tree);

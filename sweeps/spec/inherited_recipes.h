@@ -28,7 +28,7 @@ struct ListChanges {
     std::vector<EditedRecipe> edited;
 };
 
-// Lays a file over those that it extends: a [[case]] of a name that is there already edits that case, another one is
+// Lays a file over those that it extends: a [[case]] with an existing name edits that recipe, another one is
 // added. Every other list replaces; one of tables is noted in `changes`.
 void lay_over_parents(ConfigNode& below, ConfigNode own, ListChanges& changes);
 

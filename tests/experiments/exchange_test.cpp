@@ -196,7 +196,7 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     };
     CHECK(import("", false) == "accepted");
     const std::string before = read_file(folder / "imported" / "checkpoint.json");
-    CHECK_THAT(import("none", false), ContainsSubstring("is there already") && ContainsSubstring("--force"));
+    CHECK_THAT(import("none", false), ContainsSubstring("already exists") && ContainsSubstring("--force"));
     CHECK(read_file(folder / "imported" / "checkpoint.json") == before);
     CHECK(import("none", true) == "accepted");
     CHECK(!fs::exists(folder / "imported" / "vocab.json"));

@@ -52,10 +52,10 @@ TEST_CASE("A file of devices is read strictly, with places") {
     CHECK_THAT(wrong_device(kDevice + "[[X.peak]]\ndtype = \"fp16\"\nflops = -1.0\n"), ContainsSubstring("h.toml:7:"));
     CHECK_THAT(wrong_device(kDevice + "peak = []\n"), ContainsSubstring("[[X.peak]]"));
     const std::string peak = "[[X.peak]]\ndtype = \"fp16\"\nflops = 1e12\n";
-    CHECK_THAT(wrong_device(kDevice + peak + peak), ContainsSubstring("there twice"));
+    CHECK_THAT(wrong_device(kDevice + peak + peak), ContainsSubstring("defined twice"));
     const std::string link = "[[X.link]]\nname = \"L\"\nbytes_per_second = 1e9\nsource = \"s\"\n";
     CHECK(wrong_device(kDevice + link) == "accepted");
-    CHECK_THAT(wrong_device(kDevice + link + link), ContainsSubstring("X.link L is there twice"));
+    CHECK_THAT(wrong_device(kDevice + link + link), ContainsSubstring("X.link L is defined twice"));
     CHECK_THAT(wrong_device(kDevice + "link = []\n"), ContainsSubstring("[[X.link]]"));
     CHECK_THAT(wrong_device(kDevice + "[[X.link]]\nname = \"L\"\nbytes_per_second = 1e9\n"),
                ContainsSubstring("source is missing"));

@@ -80,8 +80,8 @@ TEST_CASE("published tables are read strictly", "[surroundings]") {
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
     CHECK(wrong_table(head + column + row) == "accepted");
     CHECK_THAT(wrong_table(head + column + row + row),
-               ContainsSubstring("a row of that recipe and budget is there already"));
-    CHECK_THAT(wrong_table(head + column + column + row), ContainsSubstring("is there already"));
+               ContainsSubstring("a row with that recipe and budget already exists"));
+    CHECK_THAT(wrong_table(head + column + column + row), ContainsSubstring("already exists"));
     CHECK_THAT(wrong_table(head + row), ContainsSubstring("[[column]]"));
     CHECK_THAT(wrong_table(head + column), ContainsSubstring("[[row]]"));
     CHECK_THAT(wrong_table(head + "more = 1\n" + column + row), ContainsSubstring("more"));

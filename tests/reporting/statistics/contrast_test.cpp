@@ -125,7 +125,7 @@ TEST_CASE("what makes no comparison is refused") {
     std::vector<ContrastTerm> twice = difference({1, 2}, {3, 4});
     twice[0].values[1].seed = 1;
     CHECK_THROWS_WITH(contrast(difference({1, 2}, {2, 3}), {}), ContainsSubstring("the table's variance without one"));
-    CHECK_THROWS_WITH(contrast(twice, {ContrastMethod::welch}), ContainsSubstring("seed 1 is there twice"));
+    CHECK_THROWS_WITH(contrast(twice, {ContrastMethod::welch}), ContainsSubstring("seed 1 is listed twice"));
 }
 
 TEST_CASE("more seeds of the same means and spreads are as many as were said, to one") {

@@ -93,7 +93,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
                ContainsSubstring("none: merged from another root"));
     const Ran logs = sweep.deft("logs", {"plain/1", "--root", merged.string()});
     CHECK(logs.exit_code == kExitNothing);
-    CHECK_THAT(logs.err, ContainsSubstring("run elsewhere and merged: its log is not here"));
+    CHECK_THAT(logs.err, ContainsSubstring("merged from another root, without its log"));
     const std::vector<std::string> run_there = {DEFT_PROGRAM, "run", sweep.file.string(), "--root", merged.string()};
     test::Process process(run_there, sweep.out(), sweep.err());
     CHECK(process.wait() == kExitOk);

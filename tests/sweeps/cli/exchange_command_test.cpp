@@ -24,7 +24,7 @@ TEST_CASE("a trial's checkpoint goes out as a model of Hugging Face, comes back,
     CHECK(Json::parse(read_file(fs::path(out) / "config.json")).at("model_type") == "gpt2");
     const Ran again = sweep.deft("export", {checkpoint.string(), "--to", out});
     CHECK(again.exit_code == kExitUsage);
-    CHECK_THAT(again.err, ContainsSubstring("is there already") && ContainsSubstring("--force"));
+    CHECK_THAT(again.err, ContainsSubstring("already exists") && ContainsSubstring("--force"));
     CHECK(sweep.deft("export", {checkpoint.string(), "--to", out, "--force", "--dtype", "bf16"}).exit_code == kExitOk);
 
     const Ran imported = sweep.deft("import", {out, "--to", back, "--tokenizer", "bytes"});
