@@ -13,9 +13,9 @@
 namespace deft::reporting {
 
 struct TraceQuestion {
-    std::string row, column;             // as find_row() and find_column() take them
-    std::string root;                    // where the results are, for the commands
-    std::string repeat_root;             // where a repetition is to go
+    std::string row, column;  // as find_row() and find_column() take them
+    std::string root;         // where the results are, for the commands
+    std::string repeat_root;  // where a repetition is to go
     // Options of `deft run`, after the sweep's own, that give a trial the shape that it had, as in "--slots gpu:1".
     std::string options;
     std::vector<std::string> from = {};  // files that the results are read from, in place of root

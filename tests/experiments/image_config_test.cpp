@@ -108,7 +108,7 @@ TEST_CASE("epochs are another way to say the budget", "[surroundings]") {
                ContainsSubstring("t.toml:4:") && ContainsSubstring("budget_tokens is missing"));
     CHECK_THAT(wrong_trial(kData + "[train]\nepochs = 0\n"), ContainsSubstring("t.toml:5:"));
     CHECK_THAT(wrong_trial("[train]\nepochs = 2\n"),
-               ContainsSubstring("t.toml:2:") && ContainsSubstring("counts passes over images"));
+               ContainsSubstring("t.toml:2:") && ContainsSubstring("requires images"));
 }
 
 TEST_CASE("training images are counted without reading them", "[surroundings]") {
@@ -164,9 +164,9 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     const std::string place = "t.toml:11:";
     for (const char* metric : {"seqtru", "seqres", "seqreo"})
         CHECK_THAT(refused("[curriculum." + std::string(metric) + "]\nsteps = 40\n"),
-                   ContainsSubstring(place) && ContainsSubstring("all as long and shown whole"));
+                   ContainsSubstring(place) && ContainsSubstring("images all have the same length"));
     CHECK_THAT(refused("[curriculum.voc]\nsteps = 40\n"),
-               ContainsSubstring(place) && ContainsSubstring("how rare words are"));
+               ContainsSubstring(place) && ContainsSubstring("the rarity of words"));
     CHECK(refused("[curriculum.mine]\nsteps = 40\ncolumn = \"hard.npy\"\n") == "accepted");
     CHECK_THAT(refused("[curriculum]\n"), ContainsSubstring("ordered by a column"));
     CHECK_THAT(wrong_trial(kData + kTrain + "rows = \"padded\"\n" + kModel), ContainsSubstring("t.toml:7:"));

@@ -227,7 +227,7 @@ TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
     Spec spec = paper_spec("gpt_combined");
     spec.device->utilisation = 0;
     spec.device->devices = 128;
-    check_no_hours(spec, "the published ones of baseline, which were measured on 64 V100, not on 128 V100");
+    check_no_hours(spec, "the published hours of baseline, which were measured on 64 V100, not on 128 V100");
     spec.device->utilisation = 0.3;  // which replaces it
     CHECK(plan_of(spec).hours);
     CHECK_FALSE(plan_of(spec).fitted_row());

@@ -79,7 +79,7 @@ TEST_CASE("Excludes drop what matches all of them") {
         ContainsSubstring("removes every trial"));
 }
 
-TEST_CASE("Two points that would train the same thing are refused, both named") {
+TEST_CASE("Two recipes with the same training and evaluation are refused by name") {
     const std::string message =
         wrong_trials(kSweepHead + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nbatch_size = 4\n");
     CHECK_THAT(message, ContainsSubstring("s.toml:15:1: a/1 and b/1 have the same training and the same evaluation"));
@@ -200,9 +200,8 @@ TEST_CASE("An override of one of several axes that go together keeps its places,
     CHECK(half.trials[0].config.train.learning_rate == 2e-3);
     CHECK(half.trials[0].name() == "baseline[budget_fraction=0.5,learning_rate=0.002]/1");
     options.overrides = {"train.budget_fraction=0.25"};
-    CHECK_THAT(wrong_trials(text, options),
-               ContainsSubstring("at none of the places that are left it has the value 0.25") &&
-                   ContainsSubstring("choose one of: 1.0, 0.5"));
+    CHECK_THAT(wrong_trials(text, options), ContainsSubstring("no remaining combination has the value 0.25") &&
+                                                ContainsSubstring("choose one of: 1.0, 0.5"));
     options.overrides = {"train.budget_fraction=0.5", "train.learning_rate=1e-3"};
     CHECK_THAT(wrong_trials(text, options), ContainsSubstring("choose one of: 0.002"));
 }
@@ -255,7 +254,7 @@ TEST_CASE("A sweep of a billion trials is refused before any is made") {
                              "train.max_grad_norm", "train.min_learning_rate", "model.init_std"})
         axes += fmt::format("\"{}\" = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]\n", path);
     const std::string said = wrong_trials(kSweepHead + kTwoRecipes + axes);
-    CHECK_THAT(said, ContainsSubstring("4e+08 trials") && ContainsSubstring("the most is 100000") &&
+    CHECK_THAT(said, ContainsSubstring("4e+08 trials") && ContainsSubstring("the maximum is 100000") &&
                          ContainsSubstring("s.toml:22:"));
 }
 

@@ -169,7 +169,7 @@ TEST_CASE("A list of tables that replaces an inherited one, or leaves out a reci
         load_spec(folder.write("child.toml", "extends = \"base.toml\"\n[[exclude]]\n\"train.batch_size\" = 8\n"));
     REQUIRE(spec.exclusions.size() == 1);
     REQUIRE(spec.notes.size() == 1);
-    CHECK(spec.notes[0] == "The list exclude of child.toml replaces that of base.toml, which has 1 entry.");
+    CHECK(spec.notes[0] == "The list exclude of child.toml replaces the list of base.toml, which has 1 entry.");
 
     const Spec edited = load_spec(
         folder.write("edits.toml", "extends = \"base.toml\"\n\n[[case]]\nname = \"baseline\"\ntrain.batch_size = 8\n"));
@@ -204,7 +204,7 @@ TEST_CASE("A scale lays itself over the whole sweep") {
     proxy.scale = "paper";
     CHECK_THAT(wrong_spec(text, proxy),
                ContainsSubstring("it has proxy, smoke") || ContainsSubstring("it has smoke, proxy"));
-    CHECK_THAT(wrong_spec(kSmallSpec, proxy), ContainsSubstring("no scales at all"));
+    CHECK_THAT(wrong_spec(kSmallSpec, proxy), ContainsSubstring("defines no scales"));
 }
 
 TEST_CASE("Overrides and seeds from the command line") {
