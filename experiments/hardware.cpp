@@ -64,7 +64,7 @@ DevicePrice read_price(TableReader table) {
     if (!date) table.refuse("date", "is not a date", "write it as \"2025-01-31\"");
     if (is_future(*date))
         table.refuse("date", fmt::format("is {}, which is in the future", price.date),
-                     "write the day on which somebody read the price");
+                     "write the date on which the price was read");
     return price;
 }
 

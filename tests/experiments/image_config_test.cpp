@@ -65,7 +65,7 @@ TEST_CASE("images are resized to what the model takes", "[surroundings]") {
     CHECK(to_json(from_json(to_json(config))) == to_json(config));
     CHECK_FALSE(to_json(trial_of(resized("0"))).at("data").at("images").contains("resize"));
     CHECK(trial_of(resized("32")).model.image_height == 32);
-    CHECK_THAT(wrong_trial(resized("31")), ContainsSubstring("would be 31 by data.images.resize"));
+    CHECK_THAT(wrong_trial(resized("31")), ContainsSubstring("would be 31 after data.images.resize"));
     CHECK_THAT(wrong_trial(resized("48") + "image_height = 32\n"), ContainsSubstring("image_height"));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
                ContainsSubstring("t.toml:2:") && ContainsSubstring("has no effect with data.samples = \"packed\""));
     for (const char* key : {"patch = 4\n", "classes = 10\n", "pooling = \"mean\"\n", "image_width = 3\n"})
         CHECK_THAT(wrong_trial(kTrain + "[model]\n" + key),
-                   ContainsSubstring("t.toml:5:") && ContainsSubstring("of images"));
+                   ContainsSubstring("t.toml:5:") && ContainsSubstring("applies only to image models"));
 }
 
 TEST_CASE("techniques and questions that do not fit images are refused, saying why", "[surroundings]") {
@@ -184,6 +184,6 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
     const std::string best = "[eval]\nevery = \"2 times\"\nselect = \"best\"\nmetric = ";
     CHECK(refused(best + "\"acc\"\n") == "accepted");
     CHECK(refused(best + "\"loss\"\n") == "accepted");
-    CHECK_THAT(refused(best + "\"bits_per_byte\"\n"), ContainsSubstring("images have none"));
+    CHECK_THAT(refused(best + "\"bits_per_byte\"\n"), ContainsSubstring("the data is images"));
     CHECK_THAT(wrong_trial(kTrain + best + "\"acc\"\n"), ContainsSubstring("packed samples train a language model"));
 }

@@ -166,7 +166,7 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     };
     const std::string words = "tokenizer = \"words.txt\"", corpus = "corpus = \"toy\"";
     CHECK(data_of(corpus, words) == "accepted");
-    CHECK_THAT(data_of("", words), ContainsSubstring("names no task"));
+    CHECK_THAT(data_of("", words), ContainsSubstring("must name a task"));
     CHECK_THAT(data_of("corpus = \"toi\"", words), ContainsSubstring("t.toml:3:") && ContainsSubstring("unknown task"));
     CHECK_THAT(data_of("corpus = \"boolq\"", words),
                ContainsSubstring("t.toml:3:") && ContainsSubstring("has no [train] records"));
@@ -183,10 +183,10 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
     CHECK(with_model("width = 32") == "accepted");
     for (const char* kind : {"gpt", "llama"})
         CHECK_THAT(with_model("kind = \"" + std::string(kind) + "\""),
-                   ContainsSubstring("causal is true") && ContainsSubstring("kind bert"));
+                   ContainsSubstring("causal is true") && ContainsSubstring("must attend to all others"));
     CHECK_THAT(with_model("kind = \"vit\""), ContainsSubstring("applies only to image models"));
     CHECK_THAT(with_model("causal = true"), ContainsSubstring(place));
-    CHECK_THAT(with_model("segments = 1"), ContainsSubstring(place) && ContainsSubstring("two texts"));
+    CHECK_THAT(with_model("segments = 1"), ContainsSubstring(place) && ContainsSubstring("pairs of texts"));
     CHECK_THAT(with_model("classes = 3"), ContainsSubstring(place) && ContainsSubstring("the labels of toy are 2"));
     CHECK(with_model("classes = 2") == "accepted");
     CHECK_THAT(with_model("value_head = true"), ContainsSubstring(place) && ContainsSubstring("are classes"));
@@ -202,12 +202,12 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
                ContainsSubstring("t.toml:4:"));
 
     const auto with_table = [&](const std::string& tables) { return toy.wrong(toy.toml("", tables)); };
-    CHECK_THAT(with_table("[curriculum.voc]\nmin = 10\nduration = 0.5\n"), ContainsSubstring("each of them once"));
+    CHECK_THAT(with_table("[curriculum.voc]\nmin = 10\nduration = 0.5\n"), ContainsSubstring("every text once"));
     CHECK_THAT(with_table("[batch_ramp]\nmin = 1\nduration = 0.5\n"),
                ContainsSubstring("whose batch size is constant"));
     CHECK_THAT(with_table("[variable_batch]\nmax_tokens = 64\n"), ContainsSubstring("whose batch size is constant"));
-    CHECK_THAT(with_table("[token_bypass]\nmin = 4\nduration = 0.5\n"), ContainsSubstring("losses of tokens"));
-    CHECK_THAT(with_table("[eval]\ntasks = [\"lambada\"]\n"), ContainsSubstring("scored by toy itself"));
+    CHECK_THAT(with_table("[token_bypass]\nmin = 4\nduration = 0.5\n"), ContainsSubstring("token losses"));
+    CHECK_THAT(with_table("[eval]\ntasks = [\"lambada\"]\n"), ContainsSubstring("evaluated on toy"));
     CHECK_THAT(with_table("[eval]\nvalidation_tokens = 99\n"),
                ContainsSubstring("every record of a split is evaluated"));
     const std::string best = "[eval]\nevery = \"3 times\"\nselect = \"best\"\n";
@@ -217,7 +217,7 @@ TEST_CASE("what of labelled texts makes no sense is refused with its place", "[s
         CHECK_THAT(with_table(best + "metric = \"" + metric + "\"\n"), ContainsSubstring("metric"));
     // Metrics of labels are of labelled texts alone, and their tasks ask no prompts.
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n" + best + "metric = \"mcc\"\n"),
-               ContainsSubstring("applies only to labelled texts"));
+               ContainsSubstring("requires data.samples"));
     CHECK_THAT(test::wrong_trial("[train]\nbudget_tokens = 9000\n[eval]\ntasks = [\"glue_cola\"]\n"),
                ContainsSubstring("t.toml:4:") && ContainsSubstring("has labels and no prompts"));
     CHECK(with_table("rows = \"padded\"\n") == "accepted");

@@ -141,7 +141,7 @@ TEST_CASE("samples that a model's input cannot take are refused") {
     CHECK_THAT(refused("order_head = true", kBert + "bert = { pairs = false }\n"),
                ContainsSubstring("t.toml:8:") && ContainsSubstring("data.bert.pairs = true"));
     CHECK_THAT(refused("head_transform = true\nactivation = \"swiglu\""),
-               ContainsSubstring("t.toml:4:") && ContainsSubstring("has no gate"));
+               ContainsSubstring("t.toml:4:") && ContainsSubstring("which requires a gate"));
 }
 
 TEST_CASE("tokens are dropped after the first where a head reads that for the whole sample") {

@@ -193,5 +193,5 @@ TEST_CASE("two places of a sweep that share a training wait for one of them") {
     const MissingRuns missing = missing_runs(sweep, {}, {"r", {{first.config_hash, 2e9}}});
     CHECK(*run_named(missing, "a/1").seconds == Approx(20));
     CHECK(*run_named(missing, "b/1").seconds == 0);
-    CHECK_THAT(run_named(missing, "b/1").why, ContainsSubstring("same training"));
+    CHECK_THAT(run_named(missing, "b/1").why, ContainsSubstring("shares the training"));
 }

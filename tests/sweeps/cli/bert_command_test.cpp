@@ -101,7 +101,7 @@ TEST_CASE("deft analyze takes BERT's samples of a text without a sweep") {
     CHECK_THAT(ran.out, ContainsSubstring("seqreo_voc"));
     const Ran bytes = analyze({"--samples", "bert"});
     CHECK(bytes.exit_code == kExitUsage);
-    CHECK_THAT(bytes.err, ContainsSubstring("--tokenizer bytes has none of") && ContainsSubstring("vocab.txt"));
+    CHECK_THAT(bytes.err, ContainsSubstring("--tokenizer bytes lacks") && ContainsSubstring("vocab.txt"));
     CHECK(analyze({"--samples", "brt"}).exit_code == kExitUsage);
     CHECK(analyze({"--samples", "bert", "--tokenizer", words + "x.txt"}).exit_code == kExitUsage);
 }

@@ -155,7 +155,7 @@ TEST_CASE("the runs that a table waits for are named, and run by the commands th
     const std::string of_all = before.at("command").get<std::string>();
     CHECK_THAT(of_all, ContainsSubstring("--for-table tiny@"));
     CHECK_THAT(sweep.deft("report", {"--missing", "--root", sweep.root.string(), "--format", "md"}).out,
-               ContainsSubstring("In all: "));
+               ContainsSubstring("To run all: "));
 
     const auto for_table = [&](std::vector<std::string> more) {
         std::vector<std::string> words = {"--for-table", "tiny", "--root", sweep.root.string()};
