@@ -48,7 +48,7 @@ TEST_CASE("a clean step is worse up and better down") {
     CHECK(found_in(down).judged.finding.outcome == Outcome::better);
 }
 
-TEST_CASE("a change that is older than ten sessions is no longer news") {
+TEST_CASE("a change older than ten sessions is not reported") {
     std::vector<double> values(20, 100.0);
     values.insert(values.end(), 11, 110.0);
     const TrendFinding finding = found_in(values);
