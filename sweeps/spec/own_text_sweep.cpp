@@ -155,17 +155,20 @@ std::string size_text(const OwnText& text) {
 OwnText survey_text(const std::vector<std::string>& names, const fs::path& folder) {
     OwnText text;
     std::vector<TextFile> train;
+    std::vector<std::vector<TextFile>> found;  // by name: a shell expands a pattern to a name per file
+    bool has_validation = false;
     for (const std::string& name : names) {
         std::error_code ignored;
         if (!is_pattern(name) && !fs::exists(name, ignored))
             throw Error(ErrorKind::data, fmt::format("{} does not exist", name),
                         "name a file, a folder or a pattern such as 'books/*.txt'");
         const fs::path absolute = is_pattern(name) ? fs::path(name) : fs::absolute(name);
-        std::vector<TextFile> files = experiments::text_files(absolute.string(), fs::current_path());
-        const bool has_validation = std::any_of(files.begin(), files.end(),
-                                                [](const TextFile& file) { return is_validation(file.path.string()); });
-        std::vector<std::string> single;  // named one by one where the folder has a validation file
-        for (TextFile& file : files) {
+        found.push_back(experiments::text_files(absolute.string(), fs::current_path()));
+        for (const TextFile& file : found.back()) has_validation = has_validation || is_validation(file.path.string());
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::vector<std::string> single;  // named one by one where a name has files that do not train
+        for (TextFile& file : found[i]) {
             file.name = file.path.string();
             experiments::is_json_lines(file.name);
             require_printable(file.path);
@@ -179,7 +182,7 @@ OwnText survey_text(const std::vector<std::string>& names, const fs::path& folde
                 train.push_back(file);
             }
         }
-        if (single.size() == files.size()) single = {name_from(folder, name, is_pattern(name))};
+        if (single.size() == found[i].size()) single = {name_from(folder, names[i], is_pattern(names[i]))};
         text.train_files.insert(text.train_files.end(), single.begin(), single.end());
     }
     if (train.empty())

@@ -79,6 +79,12 @@ TEST_CASE("deft init validates on the file that is named so, and leaves out test
     CHECK_THAT(toml, ContainsSubstring("train_files = [\"corpus/train.txt\"]") &&
                          ContainsSubstring("valid_files = [\"corpus/valid.txt\"]") &&
                          ContainsSubstring("# Left out: \"corpus/test.txt\"") && !ContainsSubstring("split ="));
+    // A shell expands corpus/*.txt to a name per file.
+    CHECK(here.deft("init", {"corpus/test.txt", "corpus/train.txt", "corpus/valid.txt", "--out", "by_file.toml",
+                             "--name", "corpus"})
+              .exit_code == kExitOk);
+    const std::string by_file = read_file(here.folder() / "by_file.toml");
+    CHECK(by_file.substr(by_file.find("name =")) == toml.substr(toml.find("name =")));
 }
 
 TEST_CASE("deft init refuses what is not text or too little, and leaves files as they were", "[surroundings]") {
