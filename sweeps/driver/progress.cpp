@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/color.h"
 #include "base/error.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
@@ -177,7 +178,7 @@ void Progress::update(const ProgressView& view) {
         const int width = terminal_width(out_);
         style.width = width > 0 ? width : 80;
         style.unicode = has_unicode();
-        style.color = variable("NO_COLOR").empty();
+        style.color = takes_color(out_);
         std::string text = painted_.empty() ? "" : erasing(width);
         painted_ = render_live(view, style);
         for (const std::string& line : painted_) text += line + "\n";
