@@ -80,10 +80,6 @@ std::vector<TextFile> files_in(const fs::path& folder) {
     return files;
 }
 
-bool is_pattern(const std::string& name) {
-    return name.find_first_of("*?[") != std::string::npos;
-}
-
 // Escapes a path for a pattern.
 std::string literal(const std::string& path) {
     std::string text;
@@ -107,6 +103,10 @@ std::vector<TextFile> files_matching(const fs::path& folder, const std::string& 
 }
 
 }  // namespace
+
+bool is_pattern(const std::string& name) {
+    return name.find_first_of("*?[") != std::string::npos;
+}
 
 std::vector<TextFile> text_files(const std::string& name, const fs::path& base_folder) {
     if (const auto file = look_for_data_file(name, base_folder)) return {{name, *file}};

@@ -12,6 +12,9 @@ struct TextFile {
     std::filesystem::path path;
 };
 
+// Whether the name has characters of a pattern (glob(7)).
+bool is_pattern(const std::string& name);
+
 // A name is a file; a folder: its .txt and .jsonl files at any depth, hidden ones left out; or a pattern of files as in
 // books/*.txt (glob(7)). Each is looked for where find_data_file() looks; files of a folder or pattern are in the order
 // of their names. Where a file is there packed and plain, the plain one is meant. Errors: data, for what is not there;

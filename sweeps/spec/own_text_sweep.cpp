@@ -90,9 +90,10 @@ std::string name_from(const fs::path& folder, const std::string& name, bool is_p
     return relative;
 }
 
-bool is_pattern(const std::string& name) {
+// A file may have such characters in its name.
+bool names_pattern(const std::string& name) {
     std::error_code ignored;
-    return name.find_first_of("*?[") != std::string::npos && !fs::exists(name, ignored);
+    return experiments::is_pattern(name) && !fs::exists(name, ignored);
 }
 
 // Reads the training files until kSurveyBytes. Returns each document's bytes.
@@ -159,10 +160,10 @@ OwnText survey_text(const std::vector<std::string>& names, const fs::path& folde
     bool has_validation = false;
     for (const std::string& name : names) {
         std::error_code ignored;
-        if (!is_pattern(name) && !fs::exists(name, ignored))
+        if (!names_pattern(name) && !fs::exists(name, ignored))
             throw Error(ErrorKind::data, fmt::format("{} does not exist", name),
                         "name a file, a folder or a pattern such as 'books/*.txt'");
-        const fs::path absolute = is_pattern(name) ? fs::path(name) : fs::absolute(name);
+        const fs::path absolute = names_pattern(name) ? fs::path(name) : fs::absolute(name);
         found.push_back(experiments::text_files(absolute.string(), fs::current_path()));
         for (const TextFile& file : found.back()) has_validation = has_validation || is_validation(file.path.string());
     }
@@ -182,7 +183,7 @@ OwnText survey_text(const std::vector<std::string>& names, const fs::path& folde
                 train.push_back(file);
             }
         }
-        if (single.size() == found[i].size()) single = {name_from(folder, names[i], is_pattern(names[i]))};
+        if (single.size() == found[i].size()) single = {name_from(folder, names[i], names_pattern(names[i]))};
         text.train_files.insert(text.train_files.end(), single.begin(), single.end());
     }
     if (train.empty())
