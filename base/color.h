@@ -1,5 +1,5 @@
 #pragma once
-// Colour of messages and screens on a terminal, as cargo has it.
+// Colour of messages and screens on a terminal, with the colours of cargo.
 
 #include <cstdio>
 #include <string>

@@ -8,10 +8,10 @@ namespace deft::results_db {
 
 // A row as it is printed:
 //
-//     NAME                          a recipe, or a trial's name of which seeds, stage and axes may be left out
-//     (is_named()) NAME at 50%, NAME 50%         the budget after it, as the table's column has it
+//     NAME                       a recipe, or a trial's name without seeds, stage or axes (is_named())
+//     NAME at 50%, NAME 50%      the same at one budget
 //
-// A table's additions to a recipe's name, "(imported)" and "(under capacity)", may stay.
+// The suffixes that tables add to a recipe's name, "(imported)" and "(under capacity)", are ignored.
 struct RowName {
     std::string name;              // without the budget
     std::optional<double> budget;  // a fraction

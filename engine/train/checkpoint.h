@@ -2,16 +2,14 @@
 // A training run set down in a folder, so that it goes on to the same bits.
 //
 //   config.json              of a model that Hugging Face has too: GPT-2, BERT, ViT, Llama, Mixtral
-//   model.safetensors        weights under the names and in the layout of Hugging Face's model,
-//   engine/io/weight_names.h;
-//                          of a model that it has not, ours after "transformer.", linear weights as (in, out)
+//   model.safetensors        weights in the names and layout of Hugging Face's model (engine/io/weight_names.h);
+//                            other models: deft's names after "transformer.", linear weights as (in, out)
 //   optimizer.safetensors    NAME.m and NAME.v, the optimizer's moments as the engine holds them, of SGD the first
 //                          alone; unique_tokens (samples) i32; router_state f32, of a token dropper that learns
 //   vocab.json, merges.txt, tokenizer.json    the tokenizer, as Hugging Face reads it; absent for bytes; vocab.txt
 //                          in their stead for WordPiece
-//   checkpoint.json          the counts, the model's parts, what the caller adds, and the sha256 of the files above;
-//   written
-//                          last
+//   checkpoint.json          the counts, the model's parts, the caller's additions, and the sha256 of the files above;
+//                            written last
 
 #include <filesystem>
 #include <string>

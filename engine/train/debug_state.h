@@ -21,9 +21,8 @@ void require_checkable(const TransformerConfig& model);
 //   batch.class_target                       (B) i32, likewise, of a model with a class head; class_logits (B, classes)
 //   batch.value_target                       in place of these (B) f32, of a regression head; value (B), its prediction
 //   kept.index                               (sets, B, K) i32, only where tokens are dropped
-//   experts.LAYER                            (rows, k) i32: the experts that each real row of a layer of experts chose,
-//   which
-//                                            rounding decides where two are equally probable
+//   experts.LAYER                            (rows, k) i32: the experts that each real row of an expert layer chose;
+//                                            rounding decides between two of equal probability
 //   router_state                             what a token dropper has learnt, only where it learns
 //   logits                                   (B, T, V); loss (B, T), nats, of a head of tokens; class_loss (B)
 //                                            packed samples are written so too: token, segment, logits and loss of

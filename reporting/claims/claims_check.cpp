@@ -179,8 +179,7 @@ std::string means_text(const Judging& one) {
     return fmt::format("{}: {}", to_text(one.scale->quantity), fmt::join(means, ", "));
 }
 
-// Where the scale is judged by another metric than the paper's: "Substitute metric, for suite:data_efficiency average:
-// ".
+// "Substitute metric, for suite:data_efficiency average: ", where another metric than the paper's judges the scale.
 std::string substitute_text(const Judging& one) {
     const ClaimScale& paper = one.claim->paper;
     const bool is_judged = one.scale->not_judged.empty() && paper.not_judged.empty();

@@ -20,12 +20,12 @@ struct ClaimFinding {
 
 // At the sweep's scale. A finding names a margin that was different when the sweep first ran, or at an earlier
 // verdict (`earlier`: all so far).
-// holds   the bound of the claim's test is beyond its threshold, corrected for the number of claims
-//   fails   the opposite bound is
-//   unclear neither; below kFewestSeeds seeds, with a seed that diverged, without any spread over seeds of a score, or
-//   a
-// time of trials with different CPU contention (reporting/cost/cpu_contention.h)
-//   missing a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
+//
+//   holds     the bound of the claim's test is beyond its threshold, corrected for the number of claims
+//   fails     the opposite bound is
+//   unclear   neither; or below kFewestSeeds seeds, with a diverged seed, for scores without any spread over seeds, and
+//             for times of trials with different CPU contention (reporting/cost/cpu_contention.h)
+//   missing   a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
 std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});
 

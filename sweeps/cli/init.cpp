@@ -43,7 +43,7 @@ std::string name_of(const std::string& text) {
     return name.empty() ? "mine" : name;
 }
 
-// Writes a file that `deft run` accepts, or none.
+// Writes the file only if `deft run` accepts it.
 void write_checked(const fs::path& file, const std::string& toml) {
     const fs::path draft = file.string() + ".draft";
     write_file_atomically(draft, toml);

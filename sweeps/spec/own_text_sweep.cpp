@@ -57,7 +57,7 @@ bool is_validation(const std::string& name) {
     return std::set<std::string>{"valid", "validation", "val", "dev"}.contains(stem(name));
 }
 
-// Refuses what trains without complaint and is not text: pictures, archives, programs under the name of a text.
+// Refuses binary files that are named as text. The engine would train on their bytes.
 void require_printable(const fs::path& file) {
     experiments::require_text(file);
     std::array<char, 1 << 16> buffer;
@@ -74,7 +74,7 @@ void require_printable(const fs::path& file) {
                 "name text files: .txt or .jsonl, each also .gz or .zst");
 }
 
-// `path` as the sweep file in `folder` names it, so that it finds the same file or folder again.
+// The name by which a sweep file in `folder` finds the same file, folder or pattern.
 std::string name_from(const fs::path& folder, const std::string& name, bool is_pattern) {
     const fs::path absolute = fs::absolute(name).lexically_normal();
     std::string relative = absolute.lexically_relative(fs::absolute(folder).lexically_normal()).generic_string();
@@ -122,7 +122,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values, std::int64_t first, st
     return std::accumulate(values.begin() + first, values.begin() + last, std::int64_t{0});
 }
 
-// A tenth validates; of few and small documents a half, where a tenth is too little.
+// A tenth of the documents validates; a half, where a tenth is too little text.
 std::vector<std::int64_t> choose_split(const std::vector<std::int64_t>& documents, const OwnText& text) {
     if (text.documents < 2) return {90, 10, 0};  // one text is cut
     for (const std::vector<std::int64_t>& split : {std::vector<std::int64_t>{90, 10, 0}, {50, 50, 0}}) {

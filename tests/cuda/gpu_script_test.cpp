@@ -37,6 +37,9 @@ struct Slice {
 
 constexpr const char* kNoPython = "no python3";
 
+// The caps are those of a GPU; the emulated device shares a machine with other tests.
+constexpr double kStretch = 8;
+
 const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
 
 }  // namespace
@@ -45,7 +48,8 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     for (const char* call : {"1", "2", "3"}) {
-        const test::Ended ended = slice.run(call, DEFT_EMULATED_PROGRAM, kTests);
+        const test::Ended ended =
+            slice.run(call, DEFT_EMULATED_PROGRAM, kTests, {"--stretch", std::to_string(kStretch)});
         INFO(ended.printed);
         CHECK(ended.exit_code == 0);
     }
@@ -62,7 +66,7 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     for (const std::vector<const char*>& stages : calls) {
         double seconds = 0;
         for (const char* name : stages) seconds += slice.stage(name).at("cap_seconds").get<double>();
-        CHECK(seconds <= 540);
+        CHECK(seconds <= 540 * kStretch);
     }
     for (const char* name : {"products", "attention", "sanitizer", "counters", "times", "pytorch"}) {
         INFO(name);
@@ -77,7 +81,8 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
         CHECK(profiles.at("numbers").at("profiled step " + std::string(name) + ", ms") > 0);
 
     const test::Ended again =
-        slice.run("1", DEFT_EMULATED_PROGRAM, kTests, {"--previous", (slice.folder / "out").string()});
+        slice.run("1", DEFT_EMULATED_PROGRAM, kTests,
+                  {"--stretch", std::to_string(kStretch), "--previous", (slice.folder / "out").string()});
     CHECK(again.exit_code == 0);
     CHECK_THAT(again.printed, ContainsSubstring("steps: whole in") && !ContainsSubstring("steps: ok"));
 
@@ -85,8 +90,9 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     Json other = slice.stage("steps");
     other["commit"] = "another";
     write_file_atomically(slice.folder / "out" / "steps.json", other.dump());
-    const test::Ended compared = slice.run("1", DEFT_EMULATED_PROGRAM, kTests,
-                                           {"--only", "steps", "--previous", (slice.folder / "out").string()});
+    const test::Ended compared = slice.run(
+        "1", DEFT_EMULATED_PROGRAM, kTests,
+        {"--stretch", std::to_string(kStretch), "--only", "steps", "--previous", (slice.folder / "out").string()});
     CHECK_THAT(compared.printed, ContainsSubstring("steps: ok") && ContainsSubstring("profiled step tiny, ms:") &&
                                      ContainsSubstring("before"));
     CHECK(slice.stage("steps").at("commit") == "emulated");
