@@ -14,6 +14,7 @@
 #include "experiments/datasets/dataset.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/packed_dataset.h"
+#include "experiments/datasets/text_files.h"
 #include "experiments/evaluation/task.h"
 #include "experiments/result_epoch.h"
 #include "experiments/train_keys.h"
@@ -295,6 +296,18 @@ Json train_json(const TrainConfig& train) {
 }
 
 }  // namespace
+
+std::vector<std::string> missing_data(const TrialConfig& config) {
+    std::vector<std::string> missing;
+    for (const auto* files : {&config.data.train_files, &config.data.valid_files})
+        for (const std::string& name : *files) try {
+                text_files(name, config.base_folder);
+            } catch (const Error&) {
+                missing.push_back(name);
+            }
+    if (missing.empty()) missing.push_back(config.data.corpus);
+    return missing;
+}
 
 Json to_json(const TrialConfig& c) {
     Json json;

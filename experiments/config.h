@@ -307,6 +307,9 @@ void resolve_tasks(TrialConfig& config);
 inline constexpr const char* kDataMissing = "missing";
 void resolve_data_if_present(TrialConfig& config);
 
+// Names of the corpus's files that are missing, or of the corpus itself. For a trial whose data are missing.
+std::vector<std::string> missing_data(const TrialConfig& config);
+
 // All fields that decide the result, defaults expanded. The inverse takes what this wrote.
 Json to_json(const TrialConfig& config);
 TrialConfig from_json(const Json& json);

@@ -45,11 +45,6 @@ engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConf
                                  : open_column(metric, config, samples);
 }
 
-std::int64_t baseline_steps_of(const TrialConfig& config) {
-    const std::int64_t step_tokens = config.train.batch_size * config.model.seqlen;
-    return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
-}
-
 // In layer-averaged tokens; a warm-up in steps takes the tokens of its steps, with techniques applied.
 std::int64_t warmup_tokens_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
     if (train.warmup_steps > 0) return engine::layer_tokens_after(trainer, train.warmup_steps);
@@ -90,6 +85,11 @@ engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
 
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads) {
     return {device, config.train.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, threads};
+}
+
+std::int64_t baseline_steps_of(const TrialConfig& config) {
+    const std::int64_t step_tokens = config.train.batch_size * config.model.seqlen;
+    return (budget_layer_tokens(config.train) + step_tokens - 1) / step_tokens;
 }
 
 engine::TrainerConfig trainer_config(const TrialConfig& config) {

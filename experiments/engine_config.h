@@ -10,7 +10,10 @@
 
 namespace deft::experiments {
 
-// Durations given as fractions become steps of the baseline at this budget: ceil(budget / (batch_size x seqlen)).
+// Steps of the baseline at this budget: ceil(budget / (batch_size x seqlen)).
+std::int64_t baseline_steps_of(const TrialConfig& config);
+
+// Durations given as fractions become steps of the baseline at this budget.
 engine::TrainerConfig trainer_config(const TrialConfig& config);
 
 // Whether experts keep to training's capacity where the model is scored. It decides no weight.

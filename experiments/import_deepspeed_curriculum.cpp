@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/suggestion.h"
+#include "experiments/parse_techniques.h"
 
 namespace deft::experiments {
 
@@ -293,7 +294,7 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
     std::optional<std::string> growth = growth_toml(schedule, section, notes, percentile);
     if (growth) growth = column_lines(name, type) + *growth;
     // These names mean something else as keys of [curriculum].
-    const bool reserved = is_one_of(name, {"enabled", "seqtru", "seqres", "voc", "voc_per_token"});
+    const bool reserved = name == "enabled" || is_built_in_metric(name);
     add(curriculum, reserved ? "deepspeed_" + name : name, name, growth, key, notes);
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
+#include "base/suggestion.h"
 #include "engine/data/bert/samples.h"
 #include "experiments/config_fields.h"
 #include "experiments/layer_lists.h"
@@ -138,17 +140,46 @@ void parse_layers(TableReader& table, const ModelConfig& model, std::vector<std:
     require_layers(table, layers, model.layers);
 }
 
+// A key that is neither a built-in metric nor one with a column.
+void refuse_unknown_metric(TableReader& curriculum, const std::string& name, const std::vector<std::string>& built_in) {
+    const ConfigNode* node = curriculum.optional_node(name.c_str());
+    if (node->kind == ConfigNode::Kind::table)
+        for (const auto& [key, child] : node->children)
+            if (did_you_mean(key, {"column"}) == "column")
+                throw Error(ErrorKind::config, child.place,
+                            fmt::format("unknown key {}.{}", curriculum.name(name.c_str()), key),
+                            "did you mean column?");
+    curriculum.refuse(
+        name.c_str(), "is neither a built-in metric nor one with a column",
+        suggestion(name, built_in,
+                   fmt::format("add column = \"FILE.npy\" for a metric of your own{}{}",
+                               built_in.empty() ? "" : "; built-in metrics: ", fmt::join(built_in, ", "))));
+}
+
 }  // namespace
+
+bool is_built_in_metric(const std::string& name) {
+    constexpr std::array names = {"seqtru",        "seqres",     "seqreo",     "seqlen",    "voc",
+                                  "voc_per_token", "seqreo_voc", "seqtru_voc", "seqres_voc"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
     if (!is_enabled(table)) return {};
     CurriculumConfig curriculum;
     std::vector<std::string> names = known_metrics(data);
     for (const std::string& key : table.keys())
-        if (table.has(key.c_str(), "column") && std::find(names.begin(), names.end(), key) == names.end())
+        if (table.has(key.c_str(), "column")) {
+            if (is_built_in_metric(key))
+                table.refuse(key.c_str(), "names a built-in metric, but has a column of your own",
+                             "give the column another name, as in [curriculum.mine]");
             names.push_back(key);
+        }
     for (const std::string& key : table.keys())
-        if (std::find(names.begin(), names.end(), key) == names.end()) refuse_foreign_metric(table, key, data);
+        if (key != "enabled" && std::find(names.begin(), names.end(), key) == names.end()) {
+            refuse_foreign_metric(table, key, data);
+            refuse_unknown_metric(table, key, known_metrics(data));
+        }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
         if (const ConfigNode* node = table.optional_node(name.c_str())) {
@@ -162,10 +193,6 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     if (curriculum.metrics.empty())
         table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(data), ", ")),
                      "add a table such as [case.curriculum.seqtru], or enabled = false");
-    for (const CurriculumMetric& metric : curriculum.metrics)
-        if (by_length(metric.metric) && !metric.column.empty())
-            table.refuse(metric.metric.c_str(), "cuts samples to a length; a column orders them",
-                         "give the column a name of its own, as in [curriculum.mine]");
     refuse_pairings(table, curriculum);
     return curriculum;
 }

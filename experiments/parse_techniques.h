@@ -2,12 +2,16 @@
 // From TOML to the techniques of a trial: curricula, token dropping, batches that change their size.
 
 #include <optional>
+#include <string>
 
 #include "base/table_reader.h"
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/config.h"
 
 namespace deft::experiments {
+
+// Whether a curriculum of that name has a definition of its own, for any kind of samples: a column needs another name.
+bool is_built_in_metric(const std::string& name);
 
 // Each takes the reader of its own table; nothing where the table says enabled = false. Errors: config, with the place.
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data);

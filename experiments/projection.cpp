@@ -58,6 +58,21 @@ Projection project(const TrialConfig& config, engine::Device device) {
     return projection;
 }
 
+std::vector<UnfinishedGrowth> unfinished_growth(const TrialConfig& config, std::int64_t steps) {
+    const std::int64_t baseline_steps = baseline_steps_of(config);
+    std::vector<UnfinishedGrowth> unfinished;
+    const auto add = [&](const std::string& key, const Growth& growth) {
+        const std::int64_t duration = pacing_of(growth, baseline_steps).duration;
+        if (duration > steps) unfinished.push_back({key, duration});
+    };
+    if (config.curriculum)
+        for (const CurriculumMetric& metric : config.curriculum->metrics)
+            add("curriculum." + metric.metric, metric.growth);
+    if (config.token_dropping) add(config.token_dropping->dropper, config.token_dropping->growth);
+    if (config.batch_ramp) add("batch_ramp", config.batch_ramp->growth);
+    return unfinished;
+}
+
 void require_ranks(const TrialConfig& config, int ranks) {
     if (is_imported(config)) return;
     const engine::TrainerConfig trainer = trainer_config(config);

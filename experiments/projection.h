@@ -3,7 +3,10 @@
 
 #include <cstdint>
 
+#include <string>
+#include <vector>
 #include "engine/core/backend.h"
+
 #include "experiments/config.h"
 
 namespace deft::experiments {
@@ -25,6 +28,14 @@ struct Projection {
 };
 
 Projection project(const TrialConfig& config, engine::Device device = engine::Device::cpu);
+
+// A scheduled value that still grows when the training ends.
+struct UnfinishedGrowth {
+    std::string key;            // "curriculum.voc"
+    std::int64_t duration = 0;  // steps until its maximum
+};
+
+std::vector<UnfinishedGrowth> unfinished_growth(const TrialConfig& config, std::int64_t steps);
 
 // Errors: config, where this many ranks cannot train it together: rows of a step that they do not divide, or experts.
 void require_ranks(const TrialConfig& config, int ranks);

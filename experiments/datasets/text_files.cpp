@@ -124,10 +124,12 @@ bool is_json_lines(const std::string& name) {
     const std::string extension = unpacked(name).extension().string();
     if (extension == ".jsonl") return true;
     if (extension == ".txt") return false;
-    const std::string what = extension.empty() ? "has no suffix" : fmt::format("ends in {}", extension);
-    throw Error(ErrorKind::config, fmt::format("the corpus file {} {}: what it holds is not known", name, what),
-                "text is .txt, one document a file, or .jsonl, one a line with its \"text\"; each also .gz or .zst",
-                "nothing was read");
+    const std::string what = extension.empty() ? "no extension" : fmt::format("the unknown extension {}", extension);
+    throw Error(
+        ErrorKind::config, fmt::format("the corpus file {} has {}", name, what),
+        "rename it to .txt (one document per file) or .jsonl (key \"text\", one document per line); each may be "
+        "compressed (.gz, .zst)",
+        "nothing was read");
 }
 
 void require_text(const fs::path& file) {

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/suggestion.h"
 #include "reporting/numbers.h"
+#include "reporting/origins.h"
 
 namespace deft::reporting {
 
@@ -18,17 +19,32 @@ namespace {
 
 using results_db::BaselineRow;
 
-void require_finished(const MeasuredRow& one) {
-    if (!one.crashed.empty())
-        throw Error(ErrorKind::usage, fmt::format("row {} has crashed trials: {}", one.name, one.crashed.front()),
-                    "fix and run them, or pin other rows with --only", "the baselines");
+constexpr std::size_t kMostRowsNamed = 4;
+
+bool is_finished(const MeasuredRow& one) {
+    return one.crashed.empty() && one.unfinished.empty() && one.stale.empty();
+}
+
+// The options that pin the finished rows alone; a placeholder where they are none or many.
+std::string only_finished(std::span<const MeasuredRow> measured) {
+    std::string options;
+    std::size_t count = 0;
+    for (const MeasuredRow& one : measured)
+        if (is_finished(one) && ++count <= kMostRowsNamed) options += " --only " + shell_word(one.name);
+    return count == 0 || count > kMostRowsNamed ? " --only ROW" : options;
+}
+
+void require_finished(const MeasuredRow& one, std::span<const MeasuredRow> all) {
+    const auto refuse = [&](const std::string& what, const char* fix) {
+        throw Error(ErrorKind::usage, fmt::format("row {} {}", one.name, what),
+                    fmt::format("{}, or pin the finished rows alone:{}", fix, only_finished(all)), "the baselines");
+    };
+    if (!one.crashed.empty()) refuse(fmt::format("has crashed trials: {}", one.crashed.front()), "fix and run them");
     if (!one.unfinished.empty())
-        throw Error(ErrorKind::usage,
-                    fmt::format("row {} has unfinished trials: seed {}", one.name, fmt::join(one.unfinished, ", ")),
-                    "run the sweep to its end, or pin other rows with --only", "the baselines");
+        refuse(fmt::format("has unfinished trials: seed {}", fmt::join(one.unfinished, ", ")),
+               "run the sweep to its end");
     if (!one.stale.empty())
-        throw Error(ErrorKind::usage, fmt::format("row {} is stale: {}", one.name, one.stale.front()),
-                    "run the sweep again, which retrains it, or pin other rows with --only", "the baselines");
+        refuse(fmt::format("is stale: {}", one.stale.front()), "run the sweep again, which retrains it");
 }
 
 void require_finite(const MeasuredRow& one, const Measure& measure, const SeedValue& seed) {
@@ -125,7 +141,7 @@ std::vector<BaselineRow> baseline_rows(std::span<const MeasuredRow> measured, co
     if (request.name.empty()) throw Error(ErrorKind::usage, "a baseline without a name", "give it one");
     std::vector<BaselineRow> rows;
     for (const MeasuredRow& one : measured) {
-        require_finished(one);
+        require_finished(one, measured);
         for (const auto& [measure, seeds] : one.values) rows.push_back(row_of(one, measure, seeds, sweep, request));
     }
     if (rows.empty())

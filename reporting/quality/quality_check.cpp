@@ -312,13 +312,14 @@ std::vector<QualityFinding> check_quality(std::span<const MeasuredRow> base, std
     std::vector<Compared> compared;
     for (const MeasuredRow& one : head) {
         add_trial_findings(findings, one, baseline);
+        const bool is_explained = one.values.empty() && !findings.empty() && findings.back().row == one.name;
+        if (is_explained) continue;
         const MeasuredRow* pinned = find(base, one.name);
         if (pinned == nullptr) {
             findings.push_back(concluded(started(one.name, std::nullopt, baseline), Outcome::missing,
                                          fmt::format("baseline {} has no row of that name", baseline)));
             continue;
         }
-        if (one.values.empty() && !findings.empty() && findings.back().row == one.name) continue;  // said why
         for (const auto& [measure, seeds] : pinned->values) {
             const Sides sides = sides_of(*pinned, one, measure);
             QualityFinding finding = started(one.name, measure, baseline);

@@ -234,12 +234,12 @@ std::string unfinished(const ReportData& data) {
             ++left;
     }
     std::vector<std::string> parts;
-    if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + (failed.size() == 1 ? " failed" : " failed"));
+    if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + " failed");
     if (left > 0) parts.push_back(counted(left, "trial") + (left == 1 ? " has" : " have") + " not run");
     if (parts.empty()) return {};
     return fmt::format(
         "{}. {}", fmt::join(parts, "; "),
-        data.about.command.empty() ? "Run the sweep's file again." : "To continue: " + data.about.command);
+        data.about.command.empty() ? "Run the sweep's file again." : "To run the rest: " + data.about.command);
 }
 
 }  // namespace

@@ -156,7 +156,8 @@ void add_repetition(const Row& row, const SweepResults& sweep, const SweepAbout&
     for (const TracedTrial& one : trace.trials)
         if (one.value && !one.trial.code.git_sha.empty() && one.trial.code.git_sha != "unknown")
             commits.insert(one.trial.code.git_sha);
-    if (commits.size() == 1) trace.repeat.push_back({"the commit", "git checkout " + shell_word(*commits.begin())});
+    if (commits.size() == 1)
+        trace.repeat.push_back({"the commit of deft itself", "git checkout " + shell_word(*commits.begin())});
     trace.repeat.push_back({"train and score it from nothing", run});
     trace.repeat.push_back(
         {"the same cell of that",

@@ -184,6 +184,19 @@ bool has_words(const TracedColumn& column, const std::vector<std::string>& asked
     });
 }
 
+// The words with each misspelt one replaced by the nearest word of a name, in their order; empty where none is near.
+std::string corrected(const std::vector<std::string>& asked, const std::vector<std::string>& names) {
+    std::vector<std::string> known;
+    for (const std::string& name : names)
+        for (std::string& word : words_of(name)) known.push_back(std::move(word));
+    std::vector<std::string> words;
+    for (const std::string& word : asked) {
+        words.push_back(did_you_mean(word, known));
+        if (words.back().empty()) return "";
+    }
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
 std::string listed(const std::vector<const TracedColumn*>& columns) {
     std::vector<std::string> names;
     for (const TracedColumn* column : columns) names.push_back("'" + column->names.front() + "'");
@@ -222,7 +235,11 @@ const TracedColumn& find_column(const std::vector<TracedColumn>& columns, const 
             if (has_words(column, words)) found.push_back(&column);
     if (found.size() == 1) return *found.front();
     if (found.empty()) {
-        const std::string meant = did_you_mean(asked, names);
+        if (std::find(words.begin(), words.end(), "difference") != words.end())
+            throw Error(ErrorKind::usage, "a difference is of two rows, and one row is traced at a time",
+                        "trace the same column of both rows; deft compare shows their difference with its interval");
+        std::string meant = did_you_mean(asked, names);
+        if (meant.empty()) meant = corrected(words, names);
         throw Error(ErrorKind::usage, fmt::format("the table has no column '{}'", asked),
                     fmt::format("{}its columns: {}", meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
                                 listed(all)));

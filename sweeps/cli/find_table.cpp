@@ -14,7 +14,8 @@
 
 namespace deft::cli {
 
-results_db::SweepResults find_table(const results_db::Reader& reader, const std::string& name) {
+results_db::SweepResults find_table(const results_db::Reader& reader, const std::string& selector) {
+    const std::string name = sweep_name_of(selector);
     std::vector<std::string> names = reader.sweep_names();
     const auto is_known = [&](const std::string& one) {
         return std::find(names.begin(), names.end(), one) != names.end();

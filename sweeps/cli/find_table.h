@@ -9,7 +9,7 @@ namespace deft::cli {
 
 // Help of an argument that names a table.
 inline constexpr const char* kTableHelp =
-    "A sweep of the results, NAME or NAME@HASH, or a published table, for the newest sweep that reports it";
+    "A sweep of the results (NAME, NAME@HASH or its file), or a published table, for the newest sweep that reports it";
 
 // A sweep's name comes first; then a published table's (reporting/paper), of which the newest sweep that names it is
 // meant. The newest sweep where the name is empty. Errors: missing, with the nearest or all names.

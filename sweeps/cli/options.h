@@ -63,7 +63,7 @@ struct SpecArguments {
 
 // Help of the argument that names a sweep of the database.
 inline constexpr const char* kSweepHelp =
-    "The sweep's name, or NAME@HASH as `deft status` shows it; the newest where none is given";
+    "The sweep's name or file, or NAME@HASH as `deft status` shows it; the newest where none is given";
 
 // Options of a generating model of GPT-2's kind: `sizes` has these members.
 template <class Sizes>

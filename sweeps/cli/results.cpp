@@ -23,8 +23,10 @@
 #include "sweeps/driver/current_inputs.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
+#include "sweeps/spec/inherit.h"
 #include "sweeps/spec/published_tables.h"
 #include "sweeps/spec/spec.h"
+#include "sweeps/spec/sweep_file.h"
 
 namespace deft::cli {
 
@@ -85,7 +87,17 @@ results_db::Reader open_results(const std::string& root) {
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name) {
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
-    return reader.sweep(name.empty() ? names.front() : name);
+    return reader.sweep(name.empty() ? names.front() : sweep_name_of(name));
+}
+
+std::string sweep_name_of(const std::string& selector) {
+    if (!selector.ends_with(".toml")) return selector;
+    const std::filesystem::path file = sweeps::sweep_file(selector);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return file.stem().string();
+    const sweeps::Inherited inherited = sweeps::read_with_parents(file);
+    const ConfigNode* name = inherited.root.find("name");
+    return name != nullptr && name->kind == ConfigNode::Kind::text ? name->text : file.stem().string();
 }
 
 results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root) {

@@ -12,7 +12,9 @@ namespace deft::cli {
 
 // Errors: missing, with how to make one.
 results_db::Reader open_results(const std::string& root);
-// The sweep of that name, or NAME@HASH; the newest where it is empty. Errors: missing, with the nearest name.
+// The name of the sweep that a SWEEP argument means: of a .toml file, the name that it gives. Errors: config.
+std::string sweep_name_of(const std::string& selector);
+// The sweep of that name, NAME@HASH or file; the newest where it is empty. Errors: missing, with the nearest name.
 results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
 // With what of it is stale: the files of its data and tasks are looked at.
 results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root);

@@ -71,7 +71,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
     for (const Recipe& entry : spec.recipes) recipes += (recipes.empty() ? "" : ", ") + entry.name;
     lines.push_back(fmt::format("  recipes: {}", recipes));
     for (const std::string& note : spec.notes) lines.push_back("  " + reporting::visible(note));
-    for (const std::string& note : uneven_batch_notes(trials)) lines.push_back("  " + note);
+    for (const std::string& note : schedule_notes(trials)) lines.push_back("  " + note);
     for (const Stage& stage : spec.stages) {
         if (spec.has_stages()) lines.push_back(fmt::format("  stage {}: {}", stage.name, stage_text(stage, trials)));
         for (const Axis& axis : stage.axes) {

@@ -236,7 +236,7 @@ void add_missing_data_note(const Plan& plan, std::vector<std::string>& notes) {
     for (const PlanRow& row : plan.rows) {
         const experiments::TrialConfig& config = row.trial.config;
         if (config.data.sha256 == experiments::kDataMissing && row.trial.projection.has_steps)
-            missing.insert(config.data.corpus);
+            for (std::string& name : experiments::missing_data(config)) missing.insert(std::move(name));
         if (config.start && config.start->sha256 == experiments::kDataMissing)
             missing.insert(experiments::start_path(config).string());
         if (!config.curriculum) continue;
@@ -264,22 +264,31 @@ void add_unknown_steps_note(const Plan& plan, std::vector<std::string>& notes) {
 
 }  // namespace
 
-std::vector<std::string> uneven_batch_notes(const std::vector<Trial>& trials) {
-    std::vector<std::string> uneven;
+std::vector<std::string> schedule_notes(const std::vector<Trial>& trials) {
+    std::vector<std::string> uneven, unfinished;
     std::set<std::string> seen;
     for (const Trial& trial : trials) {
         const experiments::TrainConfig& train = trial.config.train;
-        if (train.budget_tokens == 0 || train.batch_size % train.micro_batch_size == 0) continue;
         const std::string name = (trial.stage.empty() ? "" : trial.stage + " of ") + trial.recipe;
-        if (seen.insert(name).second)
+        if (train.budget_tokens == 0 || !seen.insert(name).second) continue;
+        if (train.batch_size % train.micro_batch_size != 0)
             uneven.push_back(fmt::format("{} ({} of {})", name, train.batch_size % train.micro_batch_size,
                                          counted(train.micro_batch_size, "sample")));
+        if (!trial.projection.has_steps) continue;
+        for (const auto& [key, duration] : experiments::unfinished_growth(trial.config, trial.projection.steps))
+            unfinished.push_back(fmt::format("{} of {} ({} of {})", key, name, reporting::si(trial.projection.steps),
+                                             counted(duration, "step")));
     }
-    if (uneven.empty()) return {};
-    return {
-        fmt::format("The last micro-batch of a step is smaller, because train.micro_batch_size does not divide "
-                    "train.batch_size: {}.",
-                    first_of(uneven, 5))};
+    std::vector<std::string> notes;
+    if (!uneven.empty())
+        notes.push_back(
+            fmt::format("The last micro-batch of a step is smaller, because train.micro_batch_size does not divide "
+                        "train.batch_size: {}.",
+                        first_of(uneven, 5)));
+    if (!unfinished.empty())
+        notes.push_back(
+            fmt::format("Training ends before the growth of {} reaches its maximum.", first_of(unfinished, 5)));
+    return notes;
 }
 
 std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints) {
@@ -297,7 +306,7 @@ std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int
             "Tokens of BERT samples include padding, as in published budgets; --draws counts the real tokens.");
     std::vector<Trial> trials;
     for (const PlanRow& row : plan.rows) trials.push_back(row.trial);
-    for (std::string& note : uneven_batch_notes(trials)) notes.push_back(std::move(note));
+    for (std::string& note : schedule_notes(trials)) notes.push_back(std::move(note));
     add_imported_notes(plan, notes);
     add_missing_data_note(plan, notes);
     add_unknown_steps_note(plan, notes);

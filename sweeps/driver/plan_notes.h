@@ -9,8 +9,8 @@
 
 namespace deft::sweeps {
 
-// The recipes whose micro-batches do not divide their batches: the last one of a step is smaller. A line, or none.
-std::vector<std::string> uneven_batch_notes(const std::vector<Trial>& trials);
+// Recipes whose micro-batches do not divide their batches, and values that still grow when the training ends.
+std::vector<std::string> schedule_notes(const std::vector<Trial>& trials);
 
 // For a plan that has its rows, hours and price. checkpoints: bytes that a sweep with stages keeps.
 std::vector<std::string> plan_notes(const Spec& spec, const Plan& plan, std::int64_t checkpoints);

@@ -9,6 +9,7 @@
 
 #include "base/suggestion.h"
 #include "sweeps/spec/overruled.h"
+#include "sweeps/spec/sweep_file.h"
 
 namespace deft::sweeps {
 
@@ -31,7 +32,8 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
         for (const ConfigNode& parent : parents) {
             if (parent.kind != ConfigNode::Kind::text)
                 throw Error(ErrorKind::config, parent.place, "extends must contain file names");
-            const fs::path parent_file = file.parent_path() / parent.text;
+            fs::path parent_file = file.parent_path() / parent.text;
+            if (!fs::exists(parent_file)) parent_file = bundled_sweep(parent.text).value_or(parent_file);
             const fs::path parent_identity = fs::weakly_canonical(parent_file);
             if (std::find(open_files.begin(), open_files.end(), parent_identity) != open_files.end())
                 throw Error(ErrorKind::config, parent.place,
@@ -41,7 +43,7 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                 throw Error(ErrorKind::config, parent.place,
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
-                            "write the path relative to the file that extends it");
+                            "write the path relative to the file that extends it, or the name of a bundled sweep");
             lay_over_parents(whole, read_file_and_parents(parent_file, open_files, changes), changes);
         }
         own.erase("extends");

@@ -153,6 +153,10 @@ Spec read_spec(const ConfigNode& root) {
     const ConfigNode* recipes = reader.optional_node("case");
     const ConfigNode* exclusions = reader.optional_node("exclude");
     const ConfigNode* search = reader.optional_node("search");
+    for (const std::string& key : trial_keys())
+        if (root.find(key) != nullptr)
+            refuse(reader.place(key.c_str()), fmt::format("unknown key {}", key),
+                   fmt::format("write [defaults.{}], or [case.{}] of one recipe", key, key));
     reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
     read_table(reader, spec);
     require_name(spec.name, reader.place("name"), "the sweep's name");

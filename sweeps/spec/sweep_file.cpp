@@ -24,18 +24,21 @@ std::vector<std::string> sweep_files_in(const fs::path& folder) {
 
 }  // namespace
 
-fs::path sweep_file(const fs::path& given) {
-    std::error_code ignored;
-    if (given.empty() || given.is_absolute() || fs::is_regular_file(given, ignored)) return given;
+std::optional<fs::path> bundled_sweep(const fs::path& given) {
     const std::optional<fs::path> files = files_folder();
-    if (!files) return given;
-    const bool is_name = !given.has_parent_path();
-    if (!is_name && given.parent_path() != "sweeps") return given;
+    const bool is_name = !given.has_parent_path() || given.parent_path() == "sweeps";
+    if (!files || given.empty() || !is_name) return {};
+    std::error_code ignored;
     for (const std::string& name : {given.filename().string(), given.filename().string() + ".toml"}) {
         fs::path bundled = *files / "sweeps" / name;
         if (bundled.extension() == ".toml" && fs::is_regular_file(bundled, ignored)) return bundled;
     }
-    return given;
+    return {};
+}
+
+fs::path sweep_file(const fs::path& given) {
+    std::error_code ignored;
+    return fs::is_regular_file(given, ignored) ? given : bundled_sweep(given).value_or(given);
 }
 
 std::string nearest_sweep_file(const fs::path& given) {

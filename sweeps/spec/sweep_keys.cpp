@@ -22,8 +22,9 @@ const Fields& fields_of(const Spec&) {
          {.by_default = "the first recipe that is trained"}},
         {"extends",
          apart<std::vector<std::string>>,
-         "Files to inherit from, relative to this file. This file overrides them. A [[case]] edits the inherited "
-         "recipe of the same name, or adds one.",
+         "Files to inherit from, relative to this file, or names of bundled sweeps. This file overrides them. A "
+         "[[case]] "
+         "edits the inherited recipe of the same name, or adds one.",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
     return fields;

@@ -116,7 +116,7 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     CHECK_THAT(test::refusal([&] { train_text("empty"); }), ContainsSubstring("holds no .txt and no .jsonl file"));
     CHECK_THAT(test::refusal(ErrorKind::data, [&] { train_text("books/*.xyz"); }),
                ContainsSubstring("books/*.xyz is missing"));
-    CHECK_THAT(test::refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no suffix"));
+    CHECK_THAT(test::refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no extension"));
 }
 
 TEST_CASE("corpus files: what is neither text nor known is refused, not trained on", "[surroundings]") {
@@ -131,10 +131,10 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
         return said;
     };
     CHECK_THAT(refused("a.json", "[{\"text\": \"a\"}]"),
-               ContainsSubstring("ends in .json") && ContainsSubstring(".jsonl"));
-    CHECK_THAT(refused("a", "words"), ContainsSubstring("has no suffix"));
-    CHECK_THAT(refused("a.parquet", "PAR1"), ContainsSubstring("ends in .parquet"));
-    CHECK_THAT(refused("a.csv.gz", test::gzip("a,b")), ContainsSubstring("ends in .csv"));
+               ContainsSubstring("the unknown extension .json") && ContainsSubstring(".jsonl"));
+    CHECK_THAT(refused("a", "words"), ContainsSubstring("has no extension"));
+    CHECK_THAT(refused("a.parquet", "PAR1"), ContainsSubstring("the unknown extension .parquet"));
+    CHECK_THAT(refused("a.csv.gz", test::gzip("a,b")), ContainsSubstring("the unknown extension .csv"));
     CHECK_THAT(refused("le.txt", std::string("\xFF\xFEh\0i\0", 6)),
                ContainsSubstring("UTF-16") && ContainsSubstring("iconv"));
     CHECK_THAT(refused("be.txt", std::string("\xFE\xFF\0h\0i", 6)), ContainsSubstring("UTF-16"));

@@ -92,7 +92,7 @@ TEST_CASE("metrics that packed samples do not have are refused, saying why") {
     CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4\n[curriculum.seqres]\nsteps = 4\n"),
                ContainsSubstring("both set the length"));
     CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 4\ncolumn = \"a.npy\"\n"),
-               ContainsSubstring("a column orders"));
+               ContainsSubstring("names a built-in metric"));
     CHECK_THAT(wrong_table("[curriculum.voc]\nsteps = 4\ndifficulty = \"value\"\n"),
                ContainsSubstring("max is needed"));
 }

@@ -176,6 +176,8 @@ TEST_CASE("a crash or NaN is broken, and what has not finished is missing") {
     MeasuredRow waiting = a_row({});
     waiting.unfinished = {"4", "5", "6"};
     CHECK(outcome_of(base, waiting) == Outcome::missing);
+    waiting.name = "other";
+    CHECK(check(base, waiting).size() == 2);  // one of each row
 
     // Measures that are not stale are still compared.
     MeasuredRow stale = with_loss(4, {3.0, 3.1, 3.2});
@@ -315,6 +317,10 @@ TEST_CASE("only finished and finite trials are pinned") {
     one.unfinished = {"3"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),
                       ContainsSubstring("unfinished trials: seed 3"));
+    MeasuredRow finished = with_loss(1, {3, 3.1});
+    finished.name = "plain at 50%";
+    CHECK_THROWS_WITH(baseline_rows(std::vector{finished, one}, "quick", request),
+                      ContainsSubstring("pin the finished rows alone: --only 'plain at 50%'"));
     one = with_loss(1, {3, 3.1});
     one.stale = {"seed 2: data: it has changed"};
     CHECK_THROWS_WITH(baseline_rows(std::vector{one}, "quick", request),

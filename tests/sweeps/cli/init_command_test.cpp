@@ -104,7 +104,7 @@ TEST_CASE("deft init refuses what is not text or too little, and leaves files as
     };
     CHECK_THAT(refusal("picture.txt"), ContainsSubstring("is not text") && ContainsSubstring("help:"));
     CHECK_THAT(refusal("tiny.txt"), ContainsSubstring("12 bytes of text, but a sweep needs 4000"));
-    CHECK_THAT(refusal("table.csv"), ContainsSubstring("ends in .csv"));
+    CHECK_THAT(refusal("table.csv"), ContainsSubstring("unknown extension .csv"));
     CHECK_THAT(refusal("absent.txt"), ContainsSubstring("absent.txt does not exist"));
     CHECK_THAT(refusal("empty"), ContainsSubstring("holds no .txt and no .jsonl file"));
     CHECK_THAT(refusal("notes.txt"), ContainsSubstring("notes.toml already exists") && ContainsSubstring("--force"));

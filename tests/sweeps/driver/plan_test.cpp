@@ -58,6 +58,19 @@ TEST_CASE("A plan names the recipes whose micro-batches do not divide their batc
                !ContainsSubstring("micro-batch"));
 }
 
+TEST_CASE("A plan names the schedules that training ends before", "[surroundings]") {
+    const auto notes = [](const std::string& duration) {
+        std::string all;
+        for (const std::string& note :
+             small_plan("[[case]]\nname = \"slow\"\n[case.curriculum.voc]\n" + duration + "\n").notes)
+            all += note + "\n";
+        return all;
+    };
+    CHECK_THAT(notes("duration = 5"), ContainsSubstring("Training ends before the growth of curriculum.voc of slow"));
+    CHECK_THAT(notes("steps = 100000"), ContainsSubstring("of 100000 steps) reaches its maximum"));
+    CHECK_THAT(notes("duration = 1.0"), !ContainsSubstring("reaches its maximum"));
+}
+
 TEST_CASE("A plan prints its baseline's regime beside the published one, and warns far below it", "[surroundings]") {
     const test::Folder folder;
     const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
@@ -225,7 +238,8 @@ TEST_CASE("Missing data is reported, and plans need none", "[surroundings]") {
                  "corpus = \"text\"\ntrain_files = [\"nowhere.txt\"]\ntokenizer = \"bpe\"\n"
                  "vocab = 300\n");
     const Plan plan = plan_of(folder.write("s.toml", text));
-    CHECK_THAT(plan.notes.back(), ContainsSubstring("Missing data: text") && ContainsSubstring("deft run does"));
+    CHECK_THAT(plan.notes.back(),
+               ContainsSubstring("Missing data: nowhere.txt.") && ContainsSubstring("deft run does"));
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
 }
 

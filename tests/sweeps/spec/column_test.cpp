@@ -88,3 +88,21 @@ TEST_CASE("A column of another length is refused by plan and run, before a trial
     // The baseline is planned all the same.
     CHECK(sweep.deft("plan", {"--root", sweep.root.string(), "--only", "plain"}).exit_code == kExitOk);
 }
+
+TEST_CASE("A misspelt column, an unknown metric and a column under a built-in name are refused at their place") {
+    const auto refused = [](const std::string& table) {
+        const TinySweep sweep("[[case]]\nname = \"plain\"\n[[case]]\nname = \"mine\"\n" + table);
+        const Ran ran = sweep.deft("plan");
+        CHECK(ran.exit_code == kExitUsage);
+        return ran.err;
+    };
+    CHECK_THAT(refused("[case.curriculum.mine]\ncolum = \"mine.csv\"\n"),
+               ContainsSubstring("unknown key curriculum.mine.colum") && ContainsSubstring("did you mean column?"));
+    CHECK_THAT(refused("[case.curriculum.mine]\nmin = 50\n"),
+               ContainsSubstring("curriculum.mine is neither a built-in metric nor one with a column") &&
+                   ContainsSubstring("column = \"FILE.npy\""));
+    CHECK_THAT(refused("[case.curriculum.vocc]\nmin = 50\n"), ContainsSubstring("did you mean voc?"));
+    for (const char* name : {"voc", "seqtru", "seqreo", "seqlen", "seqreo_voc", "seqres_voc"})
+        CHECK_THAT(refused(fmt::format("[case.curriculum.{}]\ncolumn = \"mine.csv\"\n", name)),
+                   ContainsSubstring(fmt::format("curriculum.{} names a built-in metric", name)));
+}

@@ -107,6 +107,11 @@ TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
     CHECK_THAT(wrong_spec(kSmallSpec + axis + "[[exclude]]\n"), ContainsSubstring("remove every trial"));
 }
 
+TEST_CASE("A trial's table at the top of a sweep is refused with the place where it belongs") {
+    CHECK_THAT(wrong_spec(kSmallSpec + "[data]\ncorpus = \"embedded\"\n"), ContainsSubstring("unknown key data"));
+    CHECK_THAT(wrong_spec(kSmallSpec + "[model]\nlayers = 2\n"), ContainsSubstring("unknown key model"));
+}
+
 TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
     const test::Folder folder;
     folder.write("lib/base.toml", "seeds = [1, 2, 3]\n[defaults.train]\nbatch_size = 4\nlearning_rate = 0.1\n");
@@ -124,6 +129,13 @@ TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
     CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: ../s.toml extends itself"));
     folder.write("lib/base.toml", "extends = [\"gone.toml\"]\n");
     CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("base.toml:1:12: file "));
+    // A bundled sweep is found by its name; a file of that name beside the sweep comes first.
+    for (const char* name : {"quickstart", "quickstart.toml"}) {
+        folder.write("lib/base.toml", fmt::format("extends = \"{}\"\n", name));
+        CHECK(load_spec(file).find_recipe("random-LTD") != nullptr);
+    }
+    folder.write("lib/quickstart.toml", "[defaults.train]\nlearning_rate = 0.3\n");
+    CHECK(load_spec(file).find_recipe("random-LTD") == nullptr);
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "z.toml"); }),
                ContainsSubstring("did you mean"));
 }
