@@ -61,10 +61,6 @@ std::vector<Field> key_fields(const std::vector<Row>& rows) {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 // The order of score columns: first the scores that every model has.
 struct ScoreKey {
     int rank = 0;
@@ -76,23 +72,23 @@ struct ScoreKey {
     auto operator<=>(const ScoreKey&) const = default;
 };
 
-int rank_of(const ScoreRow& row) {
+int rank_of(const Score& row) {
     if (row.task == "validation") return 0;
     return row.better == "higher" ? 1 : 2;
 }
 
-ScoreKey key_of(const ScoreRow& row) {
+ScoreKey key_of(const Score& row) {
     return {rank_of(row), row.task, row.split,  row.shots,
             row.measure,  row.unit, row.better, is_under_capacity(row.score_key)};
 }
 
-using ScoresByKey = std::map<ScoreKey, std::vector<const ScoreRow*>>;
+using ScoresByKey = std::map<ScoreKey, std::vector<const Score*>>;
 
-ScoresByKey all_scores(const SweepResults& sweep) {
+ScoresByKey all_scores(const Results& sweep) {
     ScoresByKey columns;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         if (trial.state == "ok")
-            for (const ScoreRow& row : trial.scores)
+            for (const Score& row : trial.scores)
                 if (!is_unigram_entropy(row)) columns[key_of(row)].push_back(&row);
     return columns;
 }
@@ -134,7 +130,7 @@ bool split_is_needed(const ScoreKey& key, const ScoresByKey& scores) {
     });
 }
 
-std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>& rows, const ScoresByKey& scores) {
+std::string score_title(const ScoreKey& key, const std::vector<const Score*>& rows, const ScoresByKey& scores) {
     const std::string measure = measure_text(key);
     std::vector<std::string> details;
     if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
@@ -143,42 +139,42 @@ std::string score_title(const ScoreKey& key, const std::vector<const ScoreRow*>&
     if (!key.unit.empty() && measure.find(key.unit) == std::string::npos) details.push_back(key.unit);
     const double chance = rows.front()->chance;
     // Never for NaN, which equals nothing.
-    if (std::all_of(rows.begin(), rows.end(), [&](const ScoreRow* row) { return row->chance == chance; }))
+    if (std::all_of(rows.begin(), rows.end(), [&](const Score* row) { return row->chance == chance; }))
         details.push_back(fmt::format("chance {:.3g}", chance));
     std::string title = task_text(key, scores) + "\n" + measure + arrow(key);
     if (!details.empty()) title += fmt::format("\n({})", fmt::join(details, ", "));
     return title;
 }
 
-const ScoreRow* find_score(const TrialRow& trial, const ScoreKey& key) {
-    for (const ScoreRow& row : trial.scores)
+const Score* find_score(const Trial& trial, const ScoreKey& key) {
+    for (const Score& row : trial.scores)
         if (key_of(row) == key) return &row;
     return nullptr;
 }
 
-std::vector<std::pair<const TrialRow*, double>> scored_trials(const Row& row, const ScoreKey& key) {
-    std::vector<std::pair<const TrialRow*, double>> scored;
-    for (const TrialRow* trial : row.ok)
-        if (const ScoreRow* found = find_score(*trial, key)) scored.emplace_back(trial, found->value);
+std::vector<std::pair<const Trial*, double>> scored_trials(const Row& row, const ScoreKey& key) {
+    std::vector<std::pair<const Trial*, double>> scored;
+    for (const Trial* trial : row.ok)
+        if (const Score* found = find_score(*trial, key)) scored.emplace_back(trial, found->value);
     return scored;
 }
 
 FieldScores scores_of(const ScoreKey& key) {
     FieldScores scores{key.better == "higher" ? Improves::upwards : Improves::downwards,
                        [key](const Row& row) { return unit_means(scored_trials(row, key)); },
-                       [key](const TrialRow& trial) -> std::optional<GuessedScore> {
-                           const ScoreRow* row = find_score(trial, key);
+                       [key](const Trial& trial) -> std::optional<GuessedScore> {
+                           const Score* row = find_score(trial, key);
                            return row == nullptr ? std::nullopt : guessed(*row);
                        }};
-    if (is_timed(key.measure)) scores.timed = [key](const TrialRow& trial) { return find_score(trial, key); };
+    if (is_timed(key.measure)) scores.timed = [key](const Trial& trial) { return find_score(trial, key); };
     return scores;
 }
 
 // Why any of them would be another today.
 std::string stale_scores(const Row& row, const ScoreKey& key) {
     std::string stale;
-    for (const TrialRow* trial : row.ok)
-        if (const ScoreRow* found = find_score(*trial, key)) add_reasons(stale, found->stale);
+    for (const Trial* trial : row.ok)
+        if (const Score* found = find_score(*trial, key)) add_reasons(stale, found->stale);
     return stale;
 }
 
@@ -196,7 +192,7 @@ Cell score_cell(const Row& row, const ScoreKey& key) {
 
 }  // namespace
 
-std::vector<Field> score_fields(const SweepResults& sweep) {
+std::vector<Field> score_fields(const Results& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<Field> fields;
     for (const auto& [key, rows] : scores) {
@@ -207,42 +203,40 @@ std::vector<Field> score_fields(const SweepResults& sweep) {
     return fields;
 }
 
-std::vector<ScoreColumn> score_columns(const SweepResults& sweep) {
+std::vector<ScoreColumn> score_columns(const Results& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<ScoreColumn> columns;
     for (const auto& [key, rows] : scores)
-        columns.push_back(
-            {score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots, key.under_capacity,
-             [wanted = key](const TrialRow& trial) { return find_score(trial, wanted); }, scores_of(key)});
+        columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
+                           key.under_capacity, [wanted = key](const Trial& trial) { return find_score(trial, wanted); },
+                           scores_of(key)});
     return columns;
 }
 
 namespace {
-
-using results_db::TrialRow;
 
 std::string whole_or_mean(double value) {
     return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
 }
 
 template <auto Member>
-std::optional<double> of_point(const TrialRow& trial) {
+std::optional<double> of_point(const Trial& trial) {
     if (!trial.last_point) return std::nullopt;
     return static_cast<double>((*trial.last_point).*Member);
 }
 
-std::optional<double> wall_seconds(const TrialRow& trial) {
+std::optional<double> wall_seconds(const Trial& trial) {
     if (!trial.last_point || slot_shapes(trial).size() > 1) return std::nullopt;
     return static_cast<double>(trial.last_point->wall_ms) / 1000;
 }
 
 // Over the whole run: the last step's own rate is noise.
-std::optional<double> token_rate(const TrialRow& trial) {
+std::optional<double> token_rate(const Trial& trial) {
     if (!trial.last_point || trial.last_point->wall_ms <= 0 || slot_shapes(trial).size() > 1) return std::nullopt;
     return static_cast<double>(trial.last_point->input_tokens) * 1000 / static_cast<double>(trial.last_point->wall_ms);
 }
 
-std::optional<double> cost(const TrialRow& trial) {
+std::optional<double> cost(const Trial& trial) {
     return slot_shapes(trial).size() > 1 ? std::nullopt : trial.usd;
 }
 
@@ -252,8 +246,8 @@ bool is_mixed(const Row& row, const Resource& resource) {
 
 std::vector<double> values_of(const Row& row, const Resource& resource) {
     if (is_mixed(row, resource)) return {};
-    std::vector<std::pair<const TrialRow*, double>> values;
-    for (const TrialRow* trial : row.ok) {
+    std::vector<std::pair<const Trial*, double>> values;
+    for (const Trial* trial : row.ok) {
         const std::optional<double> value = resource.value(*trial);
         if (!value) return {};
         values.emplace_back(trial, *value);

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
 #include "reporting/scores/chance_level.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -22,7 +22,7 @@ struct FieldScores {
     std::function<std::vector<double>(const Row&)> values;  // one an independent repeat
     GuessedScoreOf guessed;                                 // of one trial, beside what guessing scores
     // Only for a time or a rate: the score of one trial, or null. It compares on one shape of worker alone.
-    std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> timed = {};
+    std::function<const Score*(const Trial&)> timed = {};
 };
 
 // One column, and how a row fills it.
@@ -41,7 +41,7 @@ std::vector<Field> key_fields(const std::vector<Row>& rows);
 // A column for every score seen anywhere in a sweep, so that a gap shows as a gap.
 // Validation first, then what is better higher, then the rest. The unigram entropy, which says nothing of a model, has
 // no column. `sweep` must outlive the fields.
-std::vector<Field> score_fields(const results_db::SweepResults& sweep);
+std::vector<Field> score_fields(const Results& sweep);
 
 // The content of one of those columns.
 struct ScoreColumn {
@@ -49,17 +49,17 @@ struct ScoreColumn {
     std::string task, measure, split, unit;
     std::int64_t shots = 0;
     bool under_capacity = false;
-    std::function<const results_db::ScoreRow*(const results_db::TrialRow&)> find;  // null where a trial has none
+    std::function<const Score*(const Trial&)> find;  // null where a trial has none
     FieldScores scores;
 };
 
 // In the order of score_fields().
-std::vector<ScoreColumn> score_columns(const results_db::SweepResults& sweep);
+std::vector<ScoreColumn> score_columns(const Results& sweep);
 
 // The resources that a row's trials consumed: tokens, FLOPs, time, money.
 struct Resource {
     const char* title;
-    std::optional<double> (*value)(const results_db::TrialRow&);
+    std::optional<double> (*value)(const Trial&);
     std::string (*print)(double);
     bool with_ratio;       // also as a multiple of the baseline's
     const char* quantity;  // how the quantities begin that it answers (reporting/scores/quantity.h)

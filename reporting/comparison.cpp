@@ -34,8 +34,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 constexpr std::size_t kVerdictSeeds = 3;
 constexpr std::size_t kListedMissing = 6;
 constexpr const char* kNoPrice = "no price: set [price] in the sweep file";
@@ -44,22 +42,22 @@ std::string joined(const std::set<std::string>& texts) {
     return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::string short_commit(const TrialRow& trial) {
+std::string short_commit(const Trial& trial) {
     return short_hash(trial.code.git_sha) + (trial.code.dirty ? " + uncommitted changes" : "");
 }
 
-std::string short_host(const TrialRow& trial) {
+std::string short_host(const Trial& trial) {
     return fmt::format("{} ({} cores)", trial.host.cpu_model, trial.host.cores);
 }
 
-std::string dataset(const TrialRow& trial) {
+std::string dataset(const Trial& trial) {
     if (trial.dataset_name.empty() && trial.dataset_sha256.empty()) return "unknown";
     return fmt::format("{} (sha256 {})", trial.dataset_name,
                        trial.dataset_sha256.empty() ? "unknown" : short_hash(trial.dataset_sha256));
 }
 
 // Prices of the attempts that count; a trial that went on elsewhere may have several.
-std::set<std::string> prices_of(const TrialRow& trial) {
+std::set<std::string> prices_of(const Trial& trial) {
     std::set<std::string> prices;
     if (trial.imported) return prices;
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
@@ -97,10 +95,10 @@ std::string values_note(const std::vector<Row>& rows, const std::string& base_re
     return text;
 }
 
-std::string scale_note(const results_db::SweepResults& sweep, const std::string& scale) {
+std::string scale_note(const Results& sweep, const std::string& scale) {
     const std::int64_t parameters = largest_parameters(sweep);
     std::int64_t tokens = 0;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         if (trial.last_point) tokens = std::max(tokens, trial.last_point->input_tokens);
     std::string text = "Scale: " + (scale.empty() ? "as written" : scale);
     if (parameters > 0) text += fmt::format(", up to {} parameters", si(static_cast<double>(parameters)));
@@ -113,10 +111,10 @@ std::string scale_note(const results_db::SweepResults& sweep, const std::string&
 }
 
 // The most trials of one host that ran at one moment.
-std::size_t most_at_once(const results_db::SweepResults& sweep) {
+std::size_t most_at_once(const Results& sweep) {
     std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> intervals;
     std::set<std::string> seen;  // several places may share a training
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         if (seen.insert(trial.config_hash).second)
             intervals[trial.host.hostname].emplace_back(trial.started_ms, trial.ended_ms);
     std::size_t most = 0;
@@ -124,9 +122,9 @@ std::size_t most_at_once(const results_db::SweepResults& sweep) {
     return most;
 }
 
-std::vector<std::string> missing_notes(const results_db::SweepResults& sweep, const std::string& command) {
+std::vector<std::string> missing_notes(const Results& sweep, const std::string& command) {
     std::vector<std::string> missing;
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         if (trial.state == "ok") continue;
         const std::string why = trial.fail_class.empty() ? trial.state : trial.state + ", " + trial.fail_class;
         missing.push_back(fmt::format("{} ({})", results_db::trial_name(trial), why));
@@ -142,10 +140,10 @@ struct Provenance {
 
     explicit Provenance(const std::vector<Row>& rows) {
         for (const Row& row : rows)
-            for (const TrialRow* trial : row.ok) add(*trial);
+            for (const Trial* trial : row.ok) add(*trial);
     }
 
-    void add(const TrialRow& trial) {
+    void add(const Trial& trial) {
         commits.insert(short_commit(trial));
         builds.insert(trial.code.git_sha + '|' + trial.code.diff_sha256 + '|' + trial.code.binary_sha256);
         hosts.insert(short_host(trial));
@@ -176,7 +174,7 @@ std::vector<std::string> regime_notes_of(const std::vector<Row>& rows, const std
     return regime_notes(row.name, *own, about.published ? about.published->regime : std::nullopt);
 }
 
-std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
+std::vector<std::string> comparison_notes(const Results& sweep, const std::vector<Row>& rows,
                                           const std::string& base_recipe, const SweepAbout& about) {
     if (rows.empty()) return {"The sweep has no trials."};
     std::vector<std::string> notes = {seeds_note(rows), values_note(rows, base_recipe), scale_note(sweep, about.scale)};
@@ -199,8 +197,6 @@ std::vector<std::string> comparison_notes(const results_db::SweepResults& sweep,
     return notes;
 }
 
-using results_db::SweepResults;
-
 Cell seeds_cell(const Row& row) {
     if (is_imported(row)) return "-";
     const std::size_t all = row.trials.size(), units = unit_count(row.trials);
@@ -219,7 +215,7 @@ struct Fields {
     std::size_t keys = 0, scores = 0;
 };
 
-Fields fields_of(const SweepResults& sweep, const std::vector<Row>& rows, const std::string& base_recipe,
+Fields fields_of(const Results& sweep, const std::vector<Row>& rows, const std::string& base_recipe,
                  const PublishedContext* published) {
     Fields fields{key_fields(rows)};
     fields.keys = fields.all.size();
@@ -254,7 +250,7 @@ std::vector<Cell> row_of(const Row& row, const Fields& fields) {
 
 }  // namespace
 
-Table comparison_table(const SweepResults& sweep, const SweepAbout& about) {
+Table comparison_table(const Results& sweep, const SweepAbout& about) {
     const std::vector<Row> rows = rows_of(sweep);
     const std::string base_recipe = baseline_recipe(rows, about.baseline, sweep.name);
     std::optional<PublishedContext> published;

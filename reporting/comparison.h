@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "reporting/analysis/results.h"
 #include "reporting/published/published.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -22,6 +22,6 @@ struct SweepAbout {
     std::string commit_now = {};                   // of the program that reports
 };
 
-Table comparison_table(const results_db::SweepResults& sweep, const SweepAbout& about);
+Table comparison_table(const Results& sweep, const SweepAbout& about);
 
 }  // namespace deft::reporting

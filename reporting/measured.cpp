@@ -16,26 +16,12 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 constexpr double kMostOfEntropy = 0.9;
 constexpr std::int64_t kFewestSteps = 200;
 constexpr std::size_t kMostNotes = 6, kMostNames = 6;
 
-// Whether the layers that drop tokens keep one number of them from first to last: such a schedule has no end to reach.
-bool keeps_a_constant_number(const Json& config) {
-    if (!config.is_object()) return false;
-    for (const Json& table : config) {
-        if (!table.is_object() || !table.contains("keep_first")) continue;  // not of a token dropper
-        const Json pacing = table.value("pacing", Json()), least = table.value("min", Json());
-        if (pacing == Json("constant") || (least.is_number() && least == table.value("max", Json()))) return true;
-    }
-    return false;
-}
-
-std::optional<double> nats_a_token(const TrialRow& trial, const char* measure) {
-    const ScoreRow* row = validation_row(trial, measure);
+std::optional<double> nats_a_token(const Trial& trial, const char* measure) {
+    const Score* row = validation_row(trial, measure);
     return row != nullptr && row->unit == "nats/token" ? std::optional(row->value) : std::nullopt;
 }
 
@@ -59,7 +45,7 @@ std::string entropy_failure(const std::optional<double>& loss, double entropy) {
 
 bool holds_for_all(const std::vector<Row>& rows, bool MeasuredRule::*known) {
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok)
+        for (const Trial* trial : row.ok)
             if (!(measured_rule(*trial).*known)) return false;
     return true;
 }
@@ -101,25 +87,17 @@ std::vector<std::string> failure_notes(const std::vector<Row>& rows) {
 
 }  // namespace
 
-bool is_unigram_entropy(const ScoreRow& row) {
+bool is_unigram_entropy(const Score& row) {
     return row.task == "validation" && row.measure == "unigram_entropy";
 }
 
-std::optional<std::int64_t> full_length(const Json& config) {
-    if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return std::nullopt;
-    const Json& model = config["model"];
-    if (!model.contains("seqlen") || !model["seqlen"].is_number_integer()) return std::nullopt;
-    return model["seqlen"].get<std::int64_t>();
-}
-
-MeasuredRule measured_rule(const TrialRow& trial) {
+MeasuredRule measured_rule(const Trial& trial) {
     MeasuredRule rule;
-    const Json config = try_parse_json(trial.config_json);
-    const std::optional<std::int64_t> full = full_length(config);
+    const std::optional<std::int64_t> full = trial.settings.seqlen;
     rule.length_known = (full && trial.last_point) || trial.imported;  // which has no schedule
     if (trial.last_point) rule.failure = length_failure(*trial.last_point);
     if (full && trial.last_point && rule.failure.empty())
-        rule.failure = schedule_failure(*trial.last_point, *full, !keeps_a_constant_number(config));
+        rule.failure = schedule_failure(*trial.last_point, *full, !trial.settings.keeps_a_constant_number);
     const std::optional<double> entropy = nats_a_token(trial, "unigram_entropy");
     rule.entropy_known = entropy.has_value();
     if (entropy && rule.failure.empty()) rule.failure = entropy_failure(nats_a_token(trial, "loss"), *entropy);
@@ -128,7 +106,7 @@ MeasuredRule measured_rule(const TrialRow& trial) {
 
 std::string not_measured(const Row& row) {
     std::map<std::string, std::vector<std::int64_t>> seeds;
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const std::string failure = measured_rule(*trial).failure; !failure.empty())
             seeds[failure].push_back(trial->seed);
     std::string text;
@@ -139,7 +117,7 @@ std::string not_measured(const Row& row) {
 }
 
 std::size_t diverged_trials(const Row& row) {
-    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const TrialRow* trial) {
+    return static_cast<std::size_t>(std::count_if(row.trials.begin(), row.trials.end(), [](const Trial* trial) {
         return trial->state != "ok" && trial->fail_class == "nan";
     }));
 }

@@ -10,15 +10,12 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
-bool is_unigram_entropy(const results_db::ScoreRow& row);
-
-// The sequence length of a trial's configuration; nothing where it names none.
-std::optional<std::int64_t> full_length(const Json& config);
+bool is_unigram_entropy(const Score& row);
 
 struct MeasuredRule {
     std::string failure;         // empty: the trial counts, as far as is known
@@ -26,7 +23,7 @@ struct MeasuredRule {
     bool entropy_known = false;  // older results lack it
 };
 
-MeasuredRule measured_rule(const results_db::TrialRow& trial);
+MeasuredRule measured_rule(const Trial& trial);
 
 // Why the row does not count, with the seeds of each reason; empty where it does or has no finished seed.
 std::string not_measured(const Row& row);

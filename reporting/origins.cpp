@@ -17,26 +17,25 @@ namespace deft::reporting {
 namespace {
 
 using results_db::Checkpoint;
-using results_db::TrialRow;
 
 std::string or_unknown(const std::string& text) {
     return text.empty() ? "unknown" : text;
 }
 
-std::string full_commit(const TrialRow& trial) {
+std::string full_commit(const Trial& trial) {
     if (!trial.code.dirty) return or_unknown(trial.code.git_sha);
     return fmt::format("{} + uncommitted changes (diff sha256 {})", or_unknown(trial.code.git_sha),
                        or_unknown(trial.code.diff_sha256));
 }
 
-std::string full_host(const TrialRow& trial) {
+std::string full_host(const Trial& trial) {
     if (trial.host.hostname.empty() && trial.host.cpu_model.empty()) return "unknown";
     return fmt::format("{}: {}, {} cores", or_unknown(trial.host.hostname), or_unknown(trial.host.cpu_model),
                        trial.host.cores);
 }
 
 // The newest of the trial; checkpoints are sorted by hash and step.
-std::string checkpoint(const TrialRow& trial, const std::vector<Checkpoint>& checkpoints) {
+std::string checkpoint(const Trial& trial, const std::vector<Checkpoint>& checkpoints) {
     const auto before = [](const Checkpoint& a, const std::string& hash) { return a.config_hash < hash; };
     auto found = std::lower_bound(checkpoints.begin(), checkpoints.end(), trial.config_hash, before);
     std::string text = "none recorded";
@@ -53,7 +52,7 @@ Table provenance_table(const Row& row, const std::vector<Checkpoint>& checkpoint
     for (const char* title : {"seed", "state", "attempts", "config hash", "commit", "host", "dataset sha256",
                               "checkpoint sha256", "run folder"})
         table.columns.push_back({title, Align::left});
-    for (const TrialRow* trial : row.trials)
+    for (const Trial* trial : row.trials)
         table.rows.push_back(
             {Cell(trial->seeds.empty() ? fmt::format("{}", trial->seed) : trial->seeds), trial->state,
              fmt::format("{}", trial->attempts), trial->config_hash, full_commit(*trial), full_host(*trial),
@@ -86,9 +85,9 @@ std::string provenance_html(const std::vector<Row>& rows, const std::vector<Chec
 
 namespace {
 
-std::string seed_list(const std::vector<const results_db::TrialRow*>& trials) {
+std::string seed_list(const std::vector<const Trial*>& trials) {
     std::vector<std::string> seeds;  // a chain is repeated from its first trial on
-    for (const results_db::TrialRow* trial : trials)
+    for (const Trial* trial : trials)
         if (const std::string seed = unit_seed(*trial); std::find(seeds.begin(), seeds.end(), seed) == seeds.end())
             seeds.push_back(seed);
     std::string text = fmt::format("{}", fmt::join(seeds, ","));
@@ -153,7 +152,7 @@ std::vector<std::string> repeat_commands(const Row& row, const std::string& poin
     const std::string run = repeat_command(row, points, "", "deft-repeat");
     if (run.empty()) return {};
     std::set<std::string> commits;
-    for (const results_db::TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (!trial->code.git_sha.empty() && trial->code.git_sha != "unknown") commits.insert(trial->code.git_sha);
     std::vector<std::string> lines;
     if (commits.size() == 1) lines.push_back("git checkout " + shell_word(*commits.begin()));

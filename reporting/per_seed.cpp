@@ -23,16 +23,15 @@ namespace {
 using journal::TrainPoint;
 using results_db::SamplingPoint;
 using results_db::TrialCurve;
-using results_db::TrialRow;
 
 // Each trial as a row of its own, in the order of the comparison's rows.
 std::vector<Row> one_a_trial(const std::vector<Row>& rows) {
     std::vector<Row> out;
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.trials) {
+        for (const Trial* trial : row.trials) {
             Row& own = out.emplace_back(row);
             own.trials = {trial};
-            own.ok = trial->state == "ok" ? own.trials : std::vector<const TrialRow*>{};
+            own.ok = trial->state == "ok" ? own.trials : std::vector<const Trial*>{};
         }
     return out;
 }
@@ -42,12 +41,12 @@ Cell count_cell(std::int64_t value) {
 }
 
 // A number where the trial has one seed, "1.3" of a chain.
-Cell seed_cell(const results_db::TrialRow& trial) {
+Cell seed_cell(const Trial& trial) {
     if (trial.imported) return "-";  // no seed decides it
     return trial.seeds.find('.') == std::string::npos ? count_cell(trial.seed) : Cell(trial.seeds);
 }
 
-std::vector<Field> fields_of(const results_db::SweepResults& sweep, const std::vector<Row>& rows) {
+std::vector<Field> fields_of(const Results& sweep, const std::vector<Row>& rows) {
     std::vector<Field> fields = key_fields(rows);
     fields.emplace_back(Column{"seed"}, [](const Row& one) { return seed_cell(*one.trials.front()); });
     fields.emplace_back(Column{"state", Align::left}, [](const Row& one) { return Cell(one.trials.front()->state); });
@@ -102,7 +101,7 @@ void add_steps(Table& table, const std::vector<Cell>& keys, const TrialCurve& cu
 
 }  // namespace
 
-Table per_seed_table(const results_db::SweepResults& sweep) {
+Table per_seed_table(const Results& sweep) {
     const std::vector<Row> trials = one_a_trial(rows_of(sweep));
     const std::vector<Field> fields = fields_of(sweep, trials);
     Table table;
@@ -123,7 +122,7 @@ Table per_seed_table(const results_db::SweepResults& sweep) {
     return table;
 }
 
-Table curves_table(const results_db::SweepResults& sweep, const Curves& curves) {
+Table curves_table(const Results& sweep, const Curves& curves) {
     const std::vector<Row> trials = one_a_trial(rows_of(sweep));
     const std::vector<Field> keys = key_fields(trials);
     Table table;

@@ -19,22 +19,19 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 constexpr std::string_view kRateAxis = "train.learning_rate";
 
 // The measure of the validation that rates are compared by: bits a byte where the data is text, its loss or share
 // otherwise.
-const ScoreRow* validation(const TrialRow& trial) {
+const Score* validation(const Trial& trial) {
     for (const char* measure : {"bits_per_byte", "loss"})
-        if (const ScoreRow* row = validation_row(trial, measure)) return row;
+        if (const Score* row = validation_row(trial, measure)) return row;
     const auto any = std::find_if(trial.scores.begin(), trial.scores.end(),
-                                  [](const ScoreRow& row) { return row.task == "validation"; });
+                                  [](const Score& row) { return row.task == "validation"; });
     return any == trial.scores.end() ? nullptr : &*any;
 }
 
-bool is_ended(const TrialRow& trial) {
+bool is_ended(const Trial& trial) {
     return trial.state == "ok" && validation(trial) != nullptr;
 }
 
@@ -52,7 +49,7 @@ std::optional<double> take_rate(Json& axes) {
 
 void judge_rate(SearchedRate& at) {
     std::vector<double> values;
-    for (const TrialRow* trial : at.trials) {
+    for (const Trial* trial : at.trials) {
         if (trial->state != "ok" && trial->fail_class == "nan") at.diverged = true;
         if (is_ended(*trial)) values.push_back(validation(*trial)->value);
     }
@@ -73,9 +70,9 @@ void choose_rate(SearchedRow& row) {
 }
 
 // As a table calls what is compared.
-std::string measure_title(const std::vector<TrialRow>& trials) {
-    for (const TrialRow& trial : trials)
-        if (const ScoreRow* row = validation(trial))
+std::string measure_title(const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials)
+        if (const Score* row = validation(trial))
             return (row->measure == "bits_per_byte" ? "bits/byte" : row->measure) +
                    (row->better == "higher" ? " ↑" : " ↓");
     return "the validation";
@@ -88,7 +85,7 @@ Cell rate_cell(const SearchedRow& row, std::size_t i) {
     Cell cell(score(*at.value) + (at.spread ? " ± " + score(*at.spread) : ""), *at.value);
     cell.spread = at.spread;
     cell.is_best = row.best == i;
-    for (const TrialRow* trial : at.trials) {
+    for (const Trial* trial : at.trials) {
         cell.trace += (cell.trace.empty() ? "" : " ") + trial->config_hash;
         add_reasons(cell.stale, trial->stale);
     }
@@ -106,7 +103,7 @@ struct Spent {
     double flops = 0, train_seconds = 0, device_seconds = 0, usd = 0;
     bool has_price = true;
 
-    void add(const TrialRow& trial) {
+    void add(const Trial& trial) {
         ++trials;
         if (trial.last_point) flops += trial.last_point->flops;
         train_seconds += trial.train_seconds;
@@ -117,19 +114,19 @@ struct Spent {
 };
 
 // Several rows may share a training.
-std::string search_cost_note(const std::vector<TrialRow>& trials) {
+std::string search_cost_note(const std::vector<Trial>& trials) {
     Spent spent;
     std::set<std::string> seen;
-    for (const TrialRow& trial : trials)
+    for (const Trial& trial : trials)
         if (seen.insert(trial.config_hash).second) spent.add(trial);
     return fmt::format("The search took {}: {}, {} of device time{}. No other table counts them.",
                        counted(spent.trials, "trial"), si(spent.flops, "FLOP"), seconds(spent.device_seconds),
                        spent.has_price ? ", " + dollars(spent.usd) : "");
 }
 
-std::string search_seeds_note(const std::vector<TrialRow>& trials) {
+std::string search_seeds_note(const std::vector<Trial>& trials) {
     std::set<std::int64_t> seeds;
-    for (const TrialRow& trial : trials) seeds.insert(trial.seed);
+    for (const Trial& trial : trials) seeds.insert(trial.seed);
     return fmt::format(
         "Every row was trained at the same rates, at its own budget, with the seed{} {} of the search alone; "
         "the table's trials have the best rate of their row, and other seeds.",
@@ -147,8 +144,8 @@ std::vector<std::string> names_at_end(const std::vector<SearchedRow>& rows, cons
 
 }  // namespace
 
-void split_search_trials(results_db::SweepResults& sweep) {
-    const auto searched = std::stable_partition(sweep.trials.begin(), sweep.trials.end(), [](const TrialRow& trial) {
+void split_search_trials(Results& sweep) {
+    const auto searched = std::stable_partition(sweep.trials.begin(), sweep.trials.end(), [](const Trial& trial) {
         return trial.stage != results_db::kSearchStage;
     });
     sweep.searched.assign(std::make_move_iterator(searched), std::make_move_iterator(sweep.trials.end()));
@@ -164,9 +161,9 @@ std::string SearchedRow::name() const {
     return name.substr(0, name.rfind('/'));
 }
 
-std::vector<SearchedRow> searched_rows(const std::vector<TrialRow>& trials) {
+std::vector<SearchedRow> searched_rows(const std::vector<Trial>& trials) {
     std::vector<SearchedRow> rows;
-    for (const TrialRow& trial : trials) {
+    for (const Trial& trial : trials) {
         Json axes = Json::parse(trial.axes_json, nullptr, false);
         const std::optional<double> rate = axes.is_object() ? take_rate(axes) : std::nullopt;
         if (!rate) continue;
@@ -186,7 +183,7 @@ std::vector<SearchedRow> searched_rows(const std::vector<TrialRow>& trials) {
     return rows;
 }
 
-std::optional<Table> rate_search_table(const results_db::SweepResults& sweep) {
+std::optional<Table> rate_search_table(const Results& sweep) {
     const std::vector<SearchedRow> rows = searched_rows(sweep.searched);
     if (rows.empty()) return std::nullopt;
     std::set<double> rates;
@@ -214,7 +211,7 @@ std::optional<Table> rate_search_table(const results_db::SweepResults& sweep) {
     return table;
 }
 
-std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& recipes) {
+std::string rate_at_end_note(const Results& sweep, const std::vector<std::string>& recipes) {
     const std::vector<std::string> names = names_at_end(searched_rows(sweep.searched), recipes);
     if (names.empty()) return {};
     return fmt::format("The best learning rate is at the end of its list for {}: one outside it may be better.",

@@ -6,21 +6,21 @@
 #include <vector>
 
 #include "base/json.h"
+#include "reporting/analysis/results.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // Takes the trials of the search out of `trials` into `searched`: no table of the sweep counts them.
-void split_search_trials(results_db::SweepResults& sweep);
+void split_search_trials(Results& sweep);
 
 // One row of the table at one rate.
 struct SearchedRate {
     double rate = 0;
-    std::vector<const results_db::TrialRow*> trials;  // of every seed of the search
-    std::optional<double> value;   // of the validation, mean over the seeds; nothing: not all of them have one
-    std::optional<double> spread;  // standard deviation over them, where there are several
-    bool diverged = false;         // a seed's loss was no number any more
+    std::vector<const Trial*> trials;  // of every seed of the search
+    std::optional<double> value;       // of the validation, mean over the seeds; nothing: not all of them have one
+    std::optional<double> spread;      // standard deviation over them, where there are several
+    bool diverged = false;             // a seed's loss was no number any more
     bool is_whole() const { return value.has_value() || diverged; }
 };
 
@@ -37,12 +37,12 @@ struct SearchedRow {
 
 // Trials of the search, grouped by row in their order. They point into `trials`. Equal values prefer the smaller rate
 // as the best.
-std::vector<SearchedRow> searched_rows(const std::vector<results_db::TrialRow>& trials);
+std::vector<SearchedRow> searched_rows(const std::vector<Trial>& trials);
 
 // The rates that were tried, and their cost; nothing where the sweep searched nothing.
-std::optional<Table> rate_search_table(const results_db::SweepResults& sweep);
+std::optional<Table> rate_search_table(const Results& sweep);
 
 // A note beside verdicts: rows of that recipe whose best rate is at the end of its list. Empty: none.
-std::string rate_at_end_note(const results_db::SweepResults& sweep, const std::vector<std::string>& recipes);
+std::string rate_at_end_note(const Results& sweep, const std::vector<std::string>& recipes);
 
 }  // namespace deft::reporting

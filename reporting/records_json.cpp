@@ -9,7 +9,6 @@
 namespace deft::reporting {
 
 using results_db::AttemptRow;
-using results_db::ScoreRow;
 
 OrderedJson value_json(const std::optional<double>& value) {
     if (!value) return nullptr;
@@ -68,7 +67,7 @@ OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpo
     return {{"path", checkpoint->path}, {"step", checkpoint->step}, {"sha256", checkpoint->sha256}};
 }
 
-OrderedJson score_json(const ScoreRow& row) {
+OrderedJson score_json(const Score& row) {
     return {{"task", row.task},
             {"measure", row.measure},
             {"split", row.split},
@@ -89,13 +88,13 @@ OrderedJson score_json(const ScoreRow& row) {
 
 namespace {
 
-OrderedJson scores_json(const std::vector<ScoreRow>& rows) {
+OrderedJson scores_json(const std::vector<Score>& rows) {
     OrderedJson json = OrderedJson::array();
-    for (const ScoreRow& row : rows) json.push_back(score_json(row));
+    for (const Score& row : rows) json.push_back(score_json(row));
     return json;
 }
 
-OrderedJson counts_json(const results_db::TrialRow& trial) {
+OrderedJson counts_json(const Trial& trial) {
     OrderedJson json = {{"parameters", trial.parameters},
                         {"active_parameters", trial.active_parameters > 0 ? trial.active_parameters : trial.parameters},
                         {"planned_steps", trial.total_steps}};
@@ -113,7 +112,7 @@ OrderedJson counts_json(const results_db::TrialRow& trial) {
 
 }  // namespace
 
-std::string render_trial_json(const results_db::TrialRow& trial) {
+std::string render_trial_json(const Trial& trial) {
     const OrderedJson configuration = OrderedJson::parse(trial.config_json, nullptr, false);
     return json_text({{"schema", "deft-trial/1"},
                       {"name", results_db::trial_name(trial)},

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "reporting/analysis/results.h"
 #include "reporting/render/table_json.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -14,11 +14,11 @@ namespace deft::reporting {
 OrderedJson value_json(const std::optional<double>& value);
 OrderedJson code_json(const results_db::Code& code);
 OrderedJson attempts_json(const std::vector<results_db::AttemptRow>& attempts);
-OrderedJson score_json(const results_db::ScoreRow& row);
+OrderedJson score_json(const Score& row);
 OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpoint);
 
 // One trial as deft show prints it, schema "deft-trial/1": hashes, state, counts, cost, scores, attempts, provenance
 // and configuration.
-std::string render_trial_json(const results_db::TrialRow& trial);
+std::string render_trial_json(const Trial& trial);
 
 }  // namespace deft::reporting

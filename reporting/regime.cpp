@@ -12,12 +12,9 @@ namespace deft::reporting {
 namespace {
 
 // Images, labels and weights that came trained have no such measure.
-bool is_pretraining_on_text(const results_db::TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    if (!config.is_object()) return true;
-    const Json data = config.value("data", Json::object());
-    const std::string samples = data.is_object() ? data.value("samples", "packed") : "packed";
-    return !config.contains("start") && samples != "images" && samples != "labelled";
+bool is_pretraining_on_text(const Trial& trial) {
+    const Settings& settings = trial.settings;
+    return !settings.has_start && settings.samples != "images" && settings.samples != "labelled";
 }
 
 std::string times_seen(double passes) {
@@ -38,7 +35,7 @@ std::optional<Regime> regime_of(const Row& row) {
     if (is_imported(row)) return std::nullopt;
     Regime sum;
     double trials = 0;
-    for (const results_db::TrialRow* trial : row.ok) {
+    for (const Trial* trial : row.ok) {
         if (!trial->last_point || !is_pretraining_on_text(*trial)) continue;
         const journal::TrainPoint& last = *trial->last_point;
         sum.parameters += static_cast<double>(trial->active_parameters);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kBudget = "train.budget_fraction";
 
-std::string name_of(const results_db::TrialRow& trial) {
+std::string name_of(const Trial& trial) {
     const std::string name = results_db::trial_name(trial);
     return name.substr(0, name.rfind('/'));
 }
@@ -49,17 +49,17 @@ void note_what_follows_budgets(std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string unit_seed(const results_db::TrialRow& trial) {
+std::string unit_seed(const Trial& trial) {
     return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds.substr(0, trial.seeds.find('.'));
 }
 
-std::size_t unit_count(const std::vector<const results_db::TrialRow*>& trials) {
+std::size_t unit_count(const std::vector<const Trial*>& trials) {
     std::set<std::string> seeds;
-    for (const results_db::TrialRow* trial : trials) seeds.insert(unit_seed(*trial));
+    for (const Trial* trial : trials) seeds.insert(unit_seed(*trial));
     return seeds.size();
 }
 
-std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values) {
+std::vector<double> unit_means(const std::vector<std::pair<const Trial*, double>>& values) {
     struct Unit {
         std::string seed;
         double sum = 0;
@@ -78,14 +78,14 @@ std::vector<double> unit_means(const std::vector<std::pair<const results_db::Tri
     return means;
 }
 
-std::vector<Row> rows_of(const results_db::SweepResults& sweep) {
-    std::vector<const results_db::TrialRow*> trials;
-    for (const results_db::TrialRow& trial : sweep.trials) trials.push_back(&trial);
+std::vector<Row> rows_of(const Results& sweep) {
+    std::vector<const Trial*> trials;
+    for (const Trial& trial : sweep.trials) trials.push_back(&trial);
     std::stable_sort(trials.begin(), trials.end(),
                      [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
     std::vector<Row> rows;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> index;
-    for (const results_db::TrialRow* trial : trials) {
+    for (const Trial* trial : trials) {
         // Parsed and printed again, so that spaces and key order make no difference between rows.
         const Json axes = try_parse_json(trial->axes_json);
         const std::string text = axes.is_discarded() ? trial->axes_json : axes.dump();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 
 namespace deft::reporting {
 
@@ -36,24 +36,24 @@ struct Row {
     std::string recipe;
     std::string name;  // "cl[budget_fraction=0.5]": a trial's name without its seed
     Axes axes;
-    std::vector<const results_db::TrialRow*> trials;  // all seeds, in the sweep's order
-    std::vector<const results_db::TrialRow*> ok;      // those that finished
+    std::vector<const Trial*> trials;  // all seeds, in the sweep's order
+    std::vector<const Trial*> ok;      // those that finished
 };
 
 // "train.warmup_tokens goes with the budget: 4160 at 32%, 13000 at 100%", of each axis that does, and stage.
 std::vector<std::string> budget_axes_notes(const std::vector<Row>& rows);
 
 // The seed that a trial counts by: that of the first trial of its chain, in which the seeds of later stages nest.
-std::string unit_seed(const results_db::TrialRow& trial);
+std::string unit_seed(const Trial& trial);
 
 // Independent repeats among those trials.
-std::size_t unit_count(const std::vector<const results_db::TrialRow*>& trials);
+std::size_t unit_count(const std::vector<const Trial*>& trials);
 
 // A value of each of some trials, averaged by unit_seed() first: the spread of these is one over independent repeats.
-std::vector<double> unit_means(const std::vector<std::pair<const results_db::TrialRow*, double>>& values);
+std::vector<double> unit_means(const std::vector<std::pair<const Trial*, double>>& values);
 
 // In the order of the sweep. They point into it.
-std::vector<Row> rows_of(const results_db::SweepResults& sweep);
+std::vector<Row> rows_of(const Results& sweep);
 
 // The recipe that ratios refer to: the one asked for, or the first that was trained. Empty for a sweep without trials.
 // Errors: usage, for a recipe that is not in the sweep.

@@ -20,10 +20,10 @@ struct StageCost {
     bool is_priced = true;
 };
 
-StageCost cost_of(const results_db::SweepResults& sweep) {
+StageCost cost_of(const Results& sweep) {
     StageCost cost;
     std::set<std::string> seen;
-    for (const results_db::TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         if (trial.state != "ok" || trial.imported || !seen.insert(trial.config_hash).second) continue;
         ++cost.trainings;
         cost.seconds += trial.train_seconds;
@@ -60,13 +60,13 @@ void add_columns(std::vector<Column>& all, const std::vector<Column>& columns) {
 
 }  // namespace
 
-std::vector<StageResults> stages_of(const results_db::SweepResults& sweep) {
-    std::vector<const results_db::TrialRow*> trials;
-    for (const results_db::TrialRow& trial : sweep.trials) trials.push_back(&trial);
+std::vector<StageResults> stages_of(const Results& sweep) {
+    std::vector<const Trial*> trials;
+    for (const Trial& trial : sweep.trials) trials.push_back(&trial);
     std::stable_sort(trials.begin(), trials.end(),
                      [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
     std::vector<StageResults> stages;
-    for (const results_db::TrialRow* trial : trials) {
+    for (const Trial* trial : trials) {
         auto stage = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.name == trial->stage; });
         if (stage == stages.end())
             stage = stages.insert(stages.end(), {trial->stage, {static_cast<const results_db::SweepHead&>(sweep), {}}});
@@ -86,7 +86,7 @@ SweepAbout about_stage(const SweepAbout& about, const StageResults& stage) {
     return own;
 }
 
-Table comparison_of_stages(const results_db::SweepResults& sweep, const SweepAbout& about) {
+Table comparison_of_stages(const Results& sweep, const SweepAbout& about) {
     std::vector<StageResults> stages = stages_of(sweep);
     if (stages.front().name.empty()) return comparison_table(sweep, about);
     Table all;
@@ -111,7 +111,7 @@ Table comparison_of_stages(const results_db::SweepResults& sweep, const SweepAbo
     return all;
 }
 
-std::string stage_costs_note(const results_db::SweepResults& sweep) {
+std::string stage_costs_note(const Results& sweep) {
     const std::vector<StageResults> stages = stages_of(sweep);
     if (stages.front().name.empty()) return {};
     std::vector<std::string> texts;

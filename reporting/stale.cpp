@@ -12,10 +12,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 constexpr const char* kBetween = "; ";
 
 std::string reason(const char* kind, const std::string& words) {
@@ -32,19 +28,6 @@ std::vector<std::string> split(const std::string& reasons) {
     return all;
 }
 
-// The value at the keys; null where none is.
-Json value_at(const Json& config, const std::string& keys) {
-    const Json* value = &config;
-    for (std::size_t at = 0; at <= keys.size();) {
-        const std::size_t end = std::min(keys.find('.', at), keys.size());
-        const std::string key = keys.substr(at, end - at);
-        if (!value->is_object() || !value->contains(key)) return nullptr;
-        value = &(*value)[key];
-        at = end + 1;
-    }
-    return *value;
-}
-
 std::string name_of_input(const std::string& keys) {
     if (keys == "data.sha256") return "the training data";
     if (keys == "start.sha256") return "the model of [start]";
@@ -52,9 +35,9 @@ std::string name_of_input(const std::string& keys) {
     return fmt::format("the column of {}", keys.substr(first, last - first));
 }
 
-std::string epoch_reason(const Json& then, std::int64_t now) {
-    if (!then.is_number_integer() || then == now) return {};
-    return reason(kByCode, fmt::format("result epoch {}, now {}", then.get<std::int64_t>(), now));
+std::string epoch_reason(std::optional<std::int64_t> then, std::int64_t now) {
+    if (!then || *then == now) return {};
+    return reason(kByCode, fmt::format("result epoch {}, now {}", *then, now));
 }
 
 std::string input_reason(const std::string& keys, const Json& then, const std::string& now) {
@@ -63,20 +46,19 @@ std::string input_reason(const std::string& keys, const Json& then, const std::s
                                        short_hash(then.get<std::string>()), short_hash(now)));
 }
 
-void mark_training(TrialRow& trial, const Current& now, const TrialNow& own) {
-    const Json config = try_parse_json(trial.config_json);
-    const Json epoch = value_at(config, "result_epoch");
-    add_reasons(trial.stale, epoch_reason(epoch, now.result_epoch));
-    if (!epoch.is_number_integer()) add_reasons(trial.unchecked, "its result epoch is not stored");
+void mark_training(Trial& trial, const Current& now, const TrialNow& own) {
+    const Settings& settings = trial.settings;
+    add_reasons(trial.stale, epoch_reason(settings.result_epoch, now.result_epoch));
+    if (!settings.result_epoch) add_reasons(trial.unchecked, "its result epoch is not stored");
     for (const auto& [keys, input] : own.inputs) {
         if (!input.unknown.empty())
             add_reasons(trial.unchecked, fmt::format("{}: {}", name_of_input(keys), input.unknown));
         else
-            add_reasons(trial.stale, input_reason(keys, value_at(config, keys), input.sha256));
+            add_reasons(trial.stale, input_reason(keys, value_at(settings.json, keys), input.sha256));
     }
 }
 
-void mark_score(ScoreRow& score, const Current& now, const TrialNow& own) {
+void mark_score(Score& score, const Current& now, const TrialNow& own) {
     if (score.scoring_version == 0) {
         score.unchecked = "an older program scored it together with the training";
         return;
@@ -100,16 +82,15 @@ void mark_score(ScoreRow& score, const Current& now, const TrialNow& own) {
 }
 
 // Stages nest, so that each round passes reasons on by one.
-void pass_on_to_what_starts_from(SweepResults& sweep) {
+void pass_on_to_what_starts_from(Results& sweep) {
     std::map<std::string, std::string> stale_of;  // by configuration hash
     for (bool found = true; found;) {
         found = false;
-        for (const TrialRow& trial : sweep.trials) stale_of[trial.config_hash] = trial.stale;
-        for (TrialRow& trial : sweep.trials) {
-            const Json start = value_at(try_parse_json(trial.config_json), "start.trial");
-            if (!start.is_string()) continue;
+        for (const Trial& trial : sweep.trials) stale_of[trial.config_hash] = trial.stale;
+        for (Trial& trial : sweep.trials) {
+            if (trial.settings.start_trial.empty()) continue;
             const std::string before = trial.stale;
-            if (const auto origin = stale_of.find(start.get<std::string>()); origin != stale_of.end())
+            if (const auto origin = stale_of.find(trial.settings.start_trial); origin != stale_of.end())
                 add_reasons(trial.stale, origin->second);
             found = found || trial.stale != before;
         }
@@ -138,9 +119,8 @@ std::string with_reasons(std::string stale, const std::string& more) {
 
 std::string training_differences(const Json& then, const Json& now) {
     std::string stale;
-    const Json epoch = value_at(now, "result_epoch");
-    if (epoch.is_number_integer())
-        add_reasons(stale, epoch_reason(value_at(then, "result_epoch"), epoch.get<std::int64_t>()));
+    const std::optional<std::int64_t> epoch = integer_at(now, "result_epoch");
+    if (epoch) add_reasons(stale, epoch_reason(integer_at(then, "result_epoch"), *epoch));
     std::vector<std::string> inputs = {"data.sha256", "start.sha256"};
     if (const Json metrics = value_at(now, "curriculum"); metrics.is_object())
         for (const auto& [metric, settings] : metrics.items())
@@ -151,19 +131,19 @@ std::string training_differences(const Json& then, const Json& now) {
     return stale;
 }
 
-void mark_stale(SweepResults& sweep, const Current& now) {
-    for (TrialRow& trial : sweep.trials) {
+void mark_stale(Results& sweep, const Current& now) {
+    for (Trial& trial : sweep.trials) {
         const auto own = now.trials.find(trial.config_hash);
         if (trial.state != "ok" || own == now.trials.end()) continue;
         mark_training(trial, now, own->second);
-        for (ScoreRow& score : trial.scores) mark_score(score, now, own->second);
+        for (Score& score : trial.scores) mark_score(score, now, own->second);
     }
     pass_on_to_what_starts_from(sweep);
 }
 
 std::string stale_training(const Row& row) {
     std::string stale;
-    for (const TrialRow* trial : row.ok) add_reasons(stale, trial->stale);
+    for (const Trial* trial : row.ok) add_reasons(stale, trial->stale);
     return stale;
 }
 

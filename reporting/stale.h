@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -43,7 +43,7 @@ struct Current {
 // Fills `stale` and `unchecked` of all trials and their scores. `stale`: reasons as in "code: result epoch 3, now 4;
 // data: the training data has changed". A trial whose start is another trial of the sweep that is stale is stale for
 // its reasons.
-void mark_stale(results_db::SweepResults& sweep, const Current& now);
+void mark_stale(Results& sweep, const Current& now);
 
 // Why a configuration's training is stale when it would be `now` today: reasons as above; empty: it is not. Both
 // as experiments store configurations.
@@ -66,6 +66,6 @@ std::vector<std::string> stale_notes(const std::vector<Row>& rows, const std::st
 std::string other_commit_note(const std::vector<Row>& rows, const std::string& commit_now);
 
 // All that is stale, a row each; no row: nothing is. `command` does it again.
-Table stale_table(const results_db::SweepResults& sweep, const std::string& command);
+Table stale_table(const Results& sweep, const std::string& command);
 
 }  // namespace deft::reporting

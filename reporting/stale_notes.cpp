@@ -13,9 +13,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 constexpr std::size_t kMostNotes = 6, kMostNames = 6;
 
 // Rows, or tasks of rows, that share one reason, in the order in which they came.
@@ -33,18 +30,17 @@ void say(std::vector<Said>& all, const std::string& what, const std::string& wor
     if (found->rows.empty() || found->rows.back() != row) found->rows.push_back(row);
 }
 
-std::string task_text(const ScoreRow& score) {
+std::string task_text(const Score& score) {
     return score.shots > 0 ? fmt::format("{}, {}", score.task, counted(score.shots, "shot")) : score.task;
 }
 
 // One entry per row: its training, then each of its tasks.
-std::vector<Said> collected(const std::vector<Row>& rows, std::string TrialRow::*of_trial,
-                            std::string ScoreRow::*of_score) {
+std::vector<Said> collected(const std::vector<Row>& rows, std::string Trial::*of_trial, std::string Score::*of_score) {
     std::vector<Said> all;
     for (const Row& row : rows) {
-        for (const TrialRow* trial : row.ok) say(all, "", trial->*of_trial, row.name);
-        for (const TrialRow* trial : row.ok)
-            for (const ScoreRow& score : trial->scores)
+        for (const Trial* trial : row.ok) say(all, "", trial->*of_trial, row.name);
+        for (const Trial* trial : row.ok)
+            for (const Score& score : trial->scores)
                 if (!is_unigram_entropy(score)) say(all, task_text(score), score.*of_score, row.name);
     }
     return all;
@@ -79,7 +75,7 @@ std::string command_for(const std::string& command, const std::set<std::string>&
 std::string newer_note(const std::vector<Row>& rows) {
     std::vector<std::string> names;
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok)
+        for (const Trial* trial : row.ok)
             if (!trial->newer_state.empty())
                 names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
     if (names.empty()) return {};
@@ -90,14 +86,14 @@ std::string newer_note(const std::vector<Row>& rows) {
 }  // namespace
 
 std::vector<std::string> stale_notes(const std::vector<Row>& rows, const std::string& command) {
-    const std::vector<Said> stale = collected(rows, &TrialRow::stale, &ScoreRow::stale);
+    const std::vector<Said> stale = collected(rows, &Trial::stale, &Score::stale);
     std::vector<std::string> notes = notes_of(stale, "¶ Stale", rows.size());
     std::set<std::string> kinds;
     for (const Said& said : stale) kinds.merge(kinds_of(said.words));
     if (!stale.empty()) notes.push_back("To measure stale results again: " + command_for(command, kinds));
     if (const std::string text = newer_note(rows); !text.empty()) notes.push_back(text);
     for (std::string& text :
-         notes_of(collected(rows, &TrialRow::unchecked, &ScoreRow::unchecked), "Not known whether stale", rows.size()))
+         notes_of(collected(rows, &Trial::unchecked, &Score::unchecked), "Not known whether stale", rows.size()))
         notes.push_back(std::move(text));
     return notes;
 }
@@ -108,7 +104,7 @@ std::string other_commit_note(const std::vector<Row>& rows, const std::string& c
     for (const Row& row : rows) {
         if (row.ok.empty()) continue;
         ++finished;
-        others += std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
+        others += std::any_of(row.ok.begin(), row.ok.end(), [&](const Trial* trial) {
             return trial->code.git_sha != commit_now && !kinds_of(trial->stale).contains(kByCode);
         });
     }
@@ -119,13 +115,13 @@ std::string other_commit_note(const std::vector<Row>& rows, const std::string& c
         others == finished ? "all rows are" : fmt::format("{} of {} rows are", others, finished));
 }
 
-Table stale_table(const results_db::SweepResults& sweep, const std::string& command) {
+Table stale_table(const Results& sweep, const std::string& command) {
     Table table;
     table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"what", Align::left}, {"stale", Align::left}};
     table.key_columns = 2;
     std::set<std::string> kinds;
     std::vector<Said> unchecked;
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         const std::string name = results_db::trial_name(trial);
         const auto add = [&](const std::string& what, const std::string& stale) {
             if (stale.empty()) return;
@@ -135,7 +131,7 @@ Table stale_table(const results_db::SweepResults& sweep, const std::string& comm
         };
         add("training", trial.stale);
         say(unchecked, "", trial.unchecked, name);
-        for (const ScoreRow& score : trial.scores) {
+        for (const Score& score : trial.scores) {
             add(task_text(score), score.stale);
             say(unchecked, task_text(score), score.unchecked, name);
         }

@@ -34,7 +34,7 @@ std::string shape_text(const results_db::Shape& shape) {
 
 namespace {
 
-std::string error_text(const results_db::TrialRow& trial) {
+std::string error_text(const Trial& trial) {
     if (trial.state == "ok" && trial.unscored() > 0 && !trial.scoring_rows.empty()) {
         const results_db::AttemptRow& last = trial.scoring_rows.back();
         if (!last.fail_class.empty()) return fmt::format("evaluation: {}: {}", last.fail_class, last.error);
@@ -43,7 +43,7 @@ std::string error_text(const results_db::TrialRow& trial) {
     return trial.fail_class.empty() ? trial.error : trial.fail_class + ": " + trial.error;
 }
 
-void add_counts(NamedLines& lines, const results_db::TrialRow& trial) {
+void add_counts(NamedLines& lines, const Trial& trial) {
     lines.section("Counts");
     if (trial.parameters > 0) lines.add("parameters", si(static_cast<double>(trial.parameters)));
     if (!trial.last_point) {
@@ -67,10 +67,10 @@ void add_counts(NamedLines& lines, const results_db::TrialRow& trial) {
                                 : "last weights, which have the best validation");
 }
 
-void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
+void add_scores(NamedLines& lines, const Trial& trial) {
     lines.section("Scores");
     if (trial.scores.empty()) lines.add("scores", "none yet");
-    for (const results_db::ScoreRow& row : trial.scores) {
+    for (const Score& row : trial.scores) {
         std::string text = score(row.value);
         if (!row.unit.empty()) text += " " + row.unit;
         text += fmt::format(" (n = {}", row.n);
@@ -85,7 +85,7 @@ void add_scores(NamedLines& lines, const results_db::TrialRow& trial) {
 }
 
 // "ok", or "trained, 2 of 3 evaluated" where requested tasks remain; "imported" replaces both for an imported model.
-std::string state_text(const results_db::TrialRow& trial) {
+std::string state_text(const Trial& trial) {
     if (trial.state != "ok") return trial.state + (trial.imported ? " (imported)" : "");
     if (!trial.newer_state.empty())
         return fmt::format("{}, stale: its inputs changed; with the current inputs {} ({})", trial.state,
@@ -97,12 +97,12 @@ std::string state_text(const results_db::TrialRow& trial) {
 }
 
 // The checkpoint and the program of each evaluation.
-void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
+void add_scoring(NamedLines& lines, const Trial& trial) {
     lines.section("Evaluation");
     for (const results_db::AskedScore& asked : trial.asked)
         if (!asked.is_scored) lines.add(asked.task, "not evaluated yet");
     std::set<std::string> listed;
-    for (const results_db::ScoreRow& row : trial.scores) {
+    for (const Score& row : trial.scores) {
         if (row.score_key.empty() || !listed.insert(row.score_key).second) continue;
         std::string text = "checkpoint " + (row.model_sha256.empty() ? "unknown" : row.model_sha256.substr(0, 16)) +
                            fmt::format(" at step {}, by commit {}", row.step, row.git_sha.substr(0, 12));
@@ -112,7 +112,7 @@ void add_scoring(NamedLines& lines, const results_db::TrialRow& trial) {
     }
 }
 
-std::string cost_text(const results_db::TrialRow& trial) {
+std::string cost_text(const Trial& trial) {
     if (trial.imported) return "";
     if (trial.usd) return dollars(*trial.usd);
     return trial.device_seconds > 0 ? "no price: set [price] in the sweep file and run it again" : "";
@@ -144,7 +144,7 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
 }
 
 // The parts that the cost sums.
-void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
+void add_attempts(NamedLines& lines, const Trial& trial) {
     if (trial.attempt_rows.empty()) return;
     lines.section("Attempts");
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
@@ -154,7 +154,7 @@ void add_attempts(NamedLines& lines, const results_db::TrialRow& trial) {
 }
 
 // "libc glibc 2.36, oneDNN 2.6.3".
-std::string libraries_text(const results_db::TrialRow& trial) {
+std::string libraries_text(const Trial& trial) {
     for (const results_db::AttemptRow& attempt : trial.attempt_rows) {
         if (attempt.uid != trial.attempt_uid) continue;
         const Json libraries = try_parse_json(attempt.libraries_json);
@@ -168,7 +168,7 @@ std::string libraries_text(const results_db::TrialRow& trial) {
     return {};
 }
 
-void add_provenance(NamedLines& lines, const results_db::TrialRow& trial) {
+void add_provenance(NamedLines& lines, const Trial& trial) {
     lines.section("Provenance");
     const results_db::Code& code = trial.code;
     lines.add("commit", code.git_sha + (code.git_branch.empty() ? "" : " (" + code.git_branch + ")"));
@@ -202,7 +202,7 @@ std::string other_runs(const results_db::SweepHead& sweep, const std::vector<res
 
 }  // namespace
 
-Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all) {
+Table status_table(const Results& sweep, const std::vector<results_db::SweepHead>& all) {
     Table table;
     table.caption = "Sweep " + sweep_text(sweep);
     table.key_columns = 2;
@@ -210,7 +210,7 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
                      {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
     std::map<std::string, int> states;
     int left_to_score = 0, merged = 0;
-    for (const results_db::TrialRow& trial : sweep.trials) {
+    const auto add = [&](const Trial& trial) {
         ++states[trial.state];
         if (trial.is_merged()) ++merged;
         if (trial.state == "ok" && trial.unscored() > 0) ++left_to_score;
@@ -224,8 +224,10 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
         table.rows.push_back({trial.config_hash.substr(0, 8), results_db::trial_name(trial), state_text(trial),
                               fmt::format("{}", trial.attempts), step, loss, tokens,
                               printable(first_line(error_text(trial)))});
-    }
-    std::string counts = fmt::format("{} trials", sweep.trials.size());
+    };
+    for (const Trial& trial : sweep.trials) add(trial);
+    for (const Trial& trial : sweep.searched) add(trial);
+    std::string counts = fmt::format("{} trials", table.rows.size());
     for (const auto& [state, count] : states) counts += fmt::format(", {} {}", count, state);
     if (left_to_score > 0) counts += fmt::format(", {} left to evaluate", left_to_score);
     table.notes.push_back(counts);
@@ -239,11 +241,11 @@ Table status_table(const results_db::SweepResults& sweep, const std::vector<resu
 namespace {
 
 // The trial whose weights it starts from; empty: random initialization.
-std::string start_text(const results_db::TrialRow& trial) {
+std::string start_text(const Trial& trial) {
     if (trial.imported) return origin_text(*trial.imported);
-    const Json config = try_parse_json(trial.config_json);
-    if (!config.is_object() || !config.contains("start") || !config.at("start").is_object()) return {};
-    return "the weights of trial " + short_hash(config.at("start").value("trial", std::string("unknown")));
+    if (!trial.settings.has_start) return {};
+    const std::string& start = trial.settings.start_trial;
+    return "the weights of trial " + (start.empty() ? "unknown" : short_hash(start));
 }
 
 }  // namespace
@@ -265,7 +267,7 @@ void add_stated(NamedLines& lines, const results_db::ImportedModel& model) {
 
 }  // namespace
 
-std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts) {
+std::string render_trial(const Trial& trial, const std::vector<journal::ExpertLoad>& experts) {
     NamedLines lines;
     lines.section("Trial");
     lines.add("name", results_db::trial_name(trial));
@@ -302,7 +304,7 @@ std::string render_trial(const results_db::TrialRow& trial, const std::vector<jo
         lines.add_lines(error);
     }
     lines.section("Configuration");
-    const Json config = try_parse_json(trial.config_json);
+    const Json& config = trial.settings.json;
     lines.add_lines(config.is_discarded() ? trial.config_json
                                           : config.dump(2, ' ', false, Json::error_handler_t::replace));
     return lines.take();

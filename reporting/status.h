@@ -4,20 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // One row a trial: hash, name, state, attempts, step, loss, layer-averaged tokens, first line of the error. A note
 // names those of `all` that have the sweep's name too.
-Table status_table(const results_db::SweepResults& sweep, const std::vector<results_db::SweepHead>& all = {});
+Table status_table(const Results& sweep, const std::vector<results_db::SweepHead>& all = {});
 
 // "2 threads", "1/2 of 1 GPU", "4 ranks on 8 GPUs".
 std::string shape_text(const results_db::Shape& shape);
 
 // Configuration, provenance, counts, scores, cost and error of one trial, as lines of text; of a model with experts
 // also where they were chosen (expert_routing.h).
-std::string render_trial(const results_db::TrialRow& trial, const std::vector<journal::ExpertLoad>& experts = {});
+std::string render_trial(const Trial& trial, const std::vector<journal::ExpertLoad>& experts = {});
 
 }  // namespace deft::reporting

@@ -22,18 +22,18 @@ constexpr std::int64_t kPaperParameters = 100'000'000;
 
 }  // namespace
 
-std::int64_t largest_parameters(const results_db::SweepResults& sweep) {
+std::int64_t largest_parameters(const Results& sweep) {
     std::int64_t parameters = 0;
-    for (const results_db::TrialRow& trial : sweep.trials) parameters = std::max(parameters, trial.parameters);
+    for (const Trial& trial : sweep.trials) parameters = std::max(parameters, trial.parameters);
     return parameters;
 }
 
-bool is_small_scale(const results_db::SweepResults& sweep, const std::string& scale) {
+bool is_small_scale(const Results& sweep, const std::string& scale) {
     const std::int64_t parameters = largest_parameters(sweep);
     return parameters > 0 ? parameters < kPaperParameters : scale != "paper";
 }
 
-std::string scale_label(const results_db::SweepResults& sweep, const std::string& scale) {
+std::string scale_label(const Results& sweep, const std::string& scale) {
     const std::string name = scale.empty() ? "as written" : scale;
     return is_small_scale(sweep, scale) ? name + ": proxy scale" : name;
 }

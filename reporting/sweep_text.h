@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "reporting/analysis/results.h"
 #include "reporting/numbers.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -20,14 +20,14 @@ std::string overrides_suffix(const results_db::SweepHead& sweep);
 // How large a sweep's models are beside those of the papers.
 
 // The size of its largest model; 0 where unknown.
-std::int64_t largest_parameters(const results_db::SweepResults& sweep);
+std::int64_t largest_parameters(const Results& sweep);
 
 // Under a tenth of a billion parameters; where those are unknown, any scale but "paper".
 // Such results say nothing by themselves about the papers' models.
-bool is_small_scale(const results_db::SweepResults& sweep, const std::string& scale);
+bool is_small_scale(const Results& sweep, const std::string& scale);
 
 // "smoke: proxy scale"; the scale's name alone where the models are large.
-std::string scale_label(const results_db::SweepResults& sweep, const std::string& scale);
+std::string scale_label(const Results& sweep, const std::string& scale);
 
 // A price as tables and notes state it.
 

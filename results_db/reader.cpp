@@ -156,11 +156,11 @@ constexpr const char* kTrialColumns =
     " LEFT JOIN dataset d ON d.id = a.dataset_id"
     " WHERE e.id = ?1";
 
-TrialRow trial_of(Connection& connection, const SweepPlace& place) {
+StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
     Statement row(connection, kTrialColumns);
     row.bind(place.trial_id, place.recipe, place.axes_json, place.ordinal);
     if (!row.step()) connection.fail("read");
-    TrialRow trial;
+    StoredTrial trial;
     trial.newer_state = place.newer_state;
     trial.newer_hash = place.newer_hash;
     trial.stage = place.stage;
@@ -209,7 +209,7 @@ TrialRow trial_of(Connection& connection, const SweepPlace& place) {
     return trial;
 }
 
-[[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<TrialRow>& found) {
+[[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<StoredTrial>& found) {
     std::string names;
     for (const TrialRow& trial : found)
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", trial_name(trial), short_hash(trial.config_hash));
@@ -226,18 +226,18 @@ std::int64_t TrialRow::unscored() const {
 struct Reader::Impl {
     explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
 
-    TrialRow trial(const SweepPlace& place) {
+    StoredTrial trial(const SweepPlace& place) {
         // Several places may share a row, which never changes.
         if (!checked.contains(place.trial_id)) require_own_hashes(*connection, place.trial_id);
         checked.insert(place.trial_id);
         return trial_of(*connection, place);
     }
 
-    std::vector<TrialRow> by_name(const std::string& selector) {
-        std::vector<TrialRow> found;
+    std::vector<StoredTrial> by_name(const std::string& selector) {
+        std::vector<StoredTrial> found;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
         for (const SweepPlace& place : places_of(*connection, sweep)) {
-            TrialRow row = trial(place);
+            StoredTrial row = trial(place);
             if (trial_name(row) == selector) return {std::move(row)};
             if (is_named(row, selector)) found.push_back(std::move(row));
         }
@@ -245,7 +245,7 @@ struct Reader::Impl {
     }
 
     // The place of each is that in the newest sweep it belongs to.
-    std::vector<TrialRow> by_hash(const std::string& prefix) {
+    std::vector<StoredTrial> by_hash(const std::string& prefix) {
         Statement query(*connection,
                         "SELECT e.id, m.case_key, m.axes_json, m.ordinal, m.scores_json, m.stage, m.seeds,"
                         " m.imported_json FROM experiment e"
@@ -256,7 +256,7 @@ struct Reader::Impl {
                         "  FROM former_hash f WHERE substr(f.config_hash, 1, length(?1)) = ?1) ORDER BY e.config_hash, "
                         "m.ordinal LIMIT 32");
         query.bind(prefix);
-        std::vector<TrialRow> found;
+        std::vector<StoredTrial> found;
         std::set<std::int64_t> seen;  // several recipes of one sweep may share a trial
         while (query.step()) {
             if (!seen.insert(query.integer(0)).second) continue;
@@ -297,20 +297,20 @@ std::vector<std::string> Reader::sweep_names() const {
     return names;
 }
 
-SweepResults Reader::sweep(const std::string& selector) const {
+StoredSweep Reader::sweep(const std::string& selector) const {
     Connection& connection = *impl_->connection;
     const Transaction snapshot(connection, Transaction::Kind::read);
-    SweepResults results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
+    StoredSweep results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
     for (const SweepPlace& place : places_of(connection, results.id)) results.trials.push_back(impl_->trial(place));
     return results;
 }
 
-TrialRow Reader::trial(const std::string& selector) const {
+StoredTrial Reader::trial(const std::string& selector) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
     if (selector.empty())
         throw Error(ErrorKind::usage, "an empty trial selector",
                     "give its name, as in baseline/1, or the start of its configuration hash");
-    std::vector<TrialRow> found = impl_->by_hash(selector);
+    std::vector<StoredTrial> found = impl_->by_hash(selector);
     if (found.empty()) found = impl_->by_name(selector);
     if (found.empty())
         throw Error(ErrorKind::missing, fmt::format("no trial matches '{}'", selector),

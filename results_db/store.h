@@ -258,8 +258,6 @@ struct ScoreRow {
     // Identity of the scored records; empty or 0 where an older program did not record it.
     std::string task_sha256 = {}, definition_sha256 = {};
     std::int64_t scoring_version = 0;
-    // Empty as read: reporting/stale.h fills in why it is stale, and which inputs are unknown.
-    std::string stale = {}, unchecked = {};
 };
 
 // One task that a trained model is to be scored by.
@@ -295,16 +293,7 @@ struct AttemptRow {
     double usd_per_second() const { return price ? price->usd_per_hour / 3600 : 0; }
 };
 
-// Scores of a model after the sweep's later stages had fine-tuned it on all tasks of a suite.
-struct FineTuned {
-    std::string suite;                 // "glue"
-    std::optional<double> average;     // percent
-    std::string lacks;                 // why there is none
-    std::vector<std::string> columns;  // that the average is over
-    std::string stale;                 // as that of a score
-};
-
-// The newest attempt at one training that ended ok, or the newest of any state; with what the model was scored by.
+// The newest attempt at one training that ended ok, or the newest of any state.
 struct TrialRow {
     std::string stage;                      // empty: of a sweep without stages
     std::string seeds;                      // "1.3", as in trial_name.h; empty: `seed`
@@ -334,7 +323,6 @@ struct TrialRow {
     std::vector<AttemptRow> scoring_rows;  // all that scored, by number
     std::optional<Checkpoint> result;      // what is scored
     std::vector<AskedScore> asked;         // in the sweep's order
-    std::vector<ScoreRow> scores;          // of each measure the newest that was asked for, or the newest
     Code code;                             // without the diff's text
     Host host;
     std::string dataset_name, dataset_sha256;
@@ -345,14 +333,16 @@ struct TrialRow {
     // Its place in the sweep was given another training since, which has not ended well; the state and the
     // configuration hash of that one. Empty: no.
     std::string newer_state = {}, newer_hash = {};
-    // As those of a score, of its training.
-    std::string stale = {}, unchecked = {};
-    std::optional<FineTuned> fine_tuned = {};  // nothing as read: reporting/glue/glue_scores.h works it out
 
     // Tasks that were asked for and are not scored.
     std::int64_t unscored() const;
     // Whether what is shown was run elsewhere and merged: its run folder and checkpoints are not below this root.
     bool is_merged() const { return !attempt_uid.empty() && workdir.empty(); }
+};
+
+// With what its model was scored by: of each measure the newest score that was asked for, or the newest.
+struct StoredTrial : TrialRow {
+    std::vector<ScoreRow> scores = {};
 };
 
 // A sweep as it was run: one name may cover several, which --set, --scale or an edited file separate.
@@ -365,10 +355,9 @@ struct SweepHead {
     std::string claims_json = {};                                // when it first ran, at created_ms; empty: unknown
 };
 
-struct SweepResults : SweepHead {
-    std::vector<TrialRow> trials;  // by ordinal
-    std::vector<TrialRow> searched =
-        {};  // none as read: reporting/rate_search.h takes those of [search] out of `trials`
+// As stored. Reports read reporting::Results, which also say what is stale and what was searched.
+struct StoredSweep : SweepHead {
+    std::vector<StoredTrial> trials = {};  // by ordinal
 };
 
 // Totals of the samples drawn from the training data, up to and including a step.
@@ -400,11 +389,11 @@ class Reader {
     std::string spec_text(const SweepHead& sweep) const;  // of its file as it was
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
     // usage when ambiguous.
-    SweepResults sweep(const std::string& selector) const;
+    StoredSweep sweep(const std::string& selector) const;
     // Finds by a prefix of the config hash, also an older program's, or by name within the newest sweep: "baseline/1",
     // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: missing, or usage when
     // ambiguous.
-    TrialRow trial(const std::string& selector) const;
+    StoredTrial trial(const std::string& selector) const;
     // The training curve of a trial, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
     // Values of every trial of the sweep, by config hash, in one query each. Trials without any are absent.

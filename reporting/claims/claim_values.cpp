@@ -18,10 +18,8 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 bool has_value(const Row& row, const Quantity& quantity) {
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (value_of(quantity, *trial)) return true;
     return false;
 }
@@ -31,7 +29,7 @@ double in_unit(double value, const ClaimScale& scale) {
     return scale.unit == "%" && scale.quantity.kind == Quantity::Kind::task ? 100 * value : value;
 }
 
-std::string seed_text(const TrialRow& trial) {
+std::string seed_text(const Trial& trial) {
     return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
 }
 
@@ -42,7 +40,7 @@ std::string row_name(const ClaimedRow& row) {
 // Values of one seed of the first stage, whose later stages nest in it, are averaged.
 std::vector<SeedScore> by_unit(const Row& row, const ClaimScale& scale) {
     std::map<std::int64_t, std::pair<double, int>> sums;
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const auto value = value_of(scale.quantity, *trial)) {
             auto& [sum, count] = sums[std::stoll(unit_seed(*trial))];
             sum += in_unit(*value, scale);
@@ -55,7 +53,7 @@ std::vector<SeedScore> by_unit(const Row& row, const ClaimScale& scale) {
 
 void count_ends(ClaimValues& values) {
     double seconds = 0, usd = 0;
-    for (const TrialRow* trial : values.measured->trials) {
+    for (const Trial* trial : values.measured->trials) {
         if (trial->state == "ok") {
             seconds += trial->device_seconds;
             usd += trial->usd.value_or(0);
@@ -95,7 +93,7 @@ std::string several_slots(const std::vector<const Row*>& rows, const Quantity& q
     if (!is_from_seconds(quantity)) return {};
     const bool is_score = quantity.kind == Quantity::Kind::task;
     std::set<std::string> shapes;
-    const auto score_of = [&](const TrialRow& trial) { return score_row(quantity, trial); };
+    const auto score_of = [&](const Trial& trial) { return score_row(quantity, trial); };
     for (const Row* row : rows) shapes.merge(is_score ? scoring_shapes(*row, score_of) : slot_shapes(*row));
     if (shapes.size() < 2) return {};
     return fmt::format("{} is read only of trials of one worker shape, and these were {} on {}", to_text(quantity),

@@ -50,7 +50,7 @@ std::vector<ClaimValues> claimed_rows(const Claim& claim, const ClaimScale& scal
 }
 
 // The baseline at the largest budget of the claim's stage, where its score is not significantly above chance.
-std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const results_db::SweepResults& sweep,
+std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const Results& sweep,
                       const std::vector<Row>& rows) {
     if (first.measured == nullptr) return {};
     std::vector<Row> stage;
@@ -60,7 +60,7 @@ std::string at_chance(const ClaimScale& scale, const ClaimValues& first, const r
     const auto is_baseline = [&](const Row& row) { return row.recipe == base_recipe; };
     if (std::none_of(stage.begin(), stage.end(), is_baseline)) return {};
     const Row& baseline = reference_of(stage, base_recipe, stage.front());
-    const auto guessed_of = [&](const results_db::TrialRow& trial) { return guessed(scale.quantity, trial); };
+    const auto guessed_of = [&](const Trial& trial) { return guessed(scale.quantity, trial); };
     if (!is_at_chance(baseline, guessed_of)) return {};
     return fmt::format("{} of {} is not significantly above chance, so it distinguishes no recipes",
                        to_text(scale.quantity), baseline.name);
@@ -94,8 +94,8 @@ std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& qu
     return contention_differs(measured, to_text(quantity));
 }
 
-Judging judging_of(const Claim& claim, const PublishedTable& table, const results_db::SweepResults& sweep,
-                   const std::vector<Row>& rows, const ClaimRule& rule) {
+Judging judging_of(const Claim& claim, const PublishedTable& table, const Results& sweep, const std::vector<Row>& rows,
+                   const ClaimRule& rule) {
     Judging one;
     one.claim = &claim;
     one.scale = &scale_of(claim, sweep.scale);
@@ -278,7 +278,7 @@ std::string unfinished_text(const std::vector<ClaimValues>& rows) {
 }
 
 // Where the sweep searched the learning rate of its rows.
-std::string rate_text(const Judging& one, const results_db::SweepResults& sweep) {
+std::string rate_text(const Judging& one, const Results& sweep) {
     std::vector<std::string> recipes = {one.claim->of.recipe};
     for (const auto& row : {one.claim->against, one.claim->from})
         if (row) recipes.push_back(row->recipe);
@@ -352,7 +352,7 @@ std::string changed_since(const Judging& one, const std::string& table, const re
     return changed.empty() ? changed_since_verdict(now, table, sweep, earlier) : changed;
 }
 
-ClaimFinding started(const Judging& one, const PublishedTable& table, const results_db::SweepResults& sweep) {
+ClaimFinding started(const Judging& one, const PublishedTable& table, const Results& sweep) {
     ClaimFinding finding;
     finding.claim = one.claim->id;
     CheckFinding& result = finding.judged.finding;
@@ -380,7 +380,7 @@ void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
 
 }  // namespace
 
-std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
+std::vector<ClaimFinding> check_claims(const PublishedTable& table, const Results& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule) {
     std::vector<Row> rows = rows_of(sweep);
     if (!table.stage.empty())

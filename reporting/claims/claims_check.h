@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/check_report.h"
 #include "reporting/claims/claim_test.h"
 #include "reporting/published/published.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -26,7 +26,7 @@ struct ClaimFinding {
 //   unclear   neither; or below kFewestSeeds seeds, with a diverged seed, for scores without any spread over seeds, and
 //             for times of trials with different CPU contention (reporting/cost/cpu_contention.h)
 //   missing   a row of the claim has no value or does not count as measured, or the claim is not judged at this scale
-std::vector<ClaimFinding> check_claims(const PublishedTable& table, const results_db::SweepResults& sweep,
+std::vector<ClaimFinding> check_claims(const PublishedTable& table, const Results& sweep,
                                        std::span<const results_db::VerdictRow> earlier, const ClaimRule& rule = {});
 
 // The rules that judge a sweep of that scale, for results_db::Sweep: they reveal a margin that changes later.

@@ -19,8 +19,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 using Kind = CompareSide::Kind;
 
 void require_comparable(const CompareSide& a, const CompareSide& b) {
@@ -36,7 +34,7 @@ void require_comparable(const CompareSide& a, const CompareSide& b) {
 // Hosts and slot shapes of all attempts that the results were built on.
 std::string slots_of(const Row& row) {
     std::set<std::string> slots;
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         for (const results_db::AttemptRow& attempt : trial->attempt_rows)
             if (attempt.counts) slots.insert(fmt::format("{} of {}", shape_text(attempt.shape), attempt.host.hostname));
     return slots.empty() ? "an unknown machine" : fmt::format("{}", fmt::join(slots, ", "));

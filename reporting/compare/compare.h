@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/compare/equal_cost.h"
 #include "reporting/compare/item_differences.h"
 #include "reporting/compare/score_differences.h"
 #include "reporting/table.h"
 #include "reporting/trace/configuration_diff.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // The results that one name denotes. They must outlive the comparison.
 struct CompareSide {
     std::string name;  // with its sweep, as "quickstart:CL/1"
-    const results_db::SweepResults* sweep = nullptr;
+    const Results* sweep = nullptr;
     const std::vector<Row>* rows = nullptr;  // of the sweep
     const Curves* curves = nullptr;
     enum class Kind { sweep, recipe_rows, row, trial } kind = Kind::sweep;  // recipe_rows: all rows of one recipe

@@ -18,7 +18,6 @@ namespace {
 
 using journal::TrainPoint;
 using results_db::TrialCurve;
-using results_db::TrialRow;
 
 constexpr double kAveragedShare = 0.05;  // of what the shorter side paid, over which training losses are averaged
 
@@ -27,7 +26,7 @@ double seconds_of(const TrainPoint& point) {
 }
 
 // Nothing where the trial has no price.
-std::optional<double> paid_at(const TrainPoint& point, const TrialRow& trial, Cost by) {
+std::optional<double> paid_at(const TrainPoint& point, const Trial& trial, Cost by) {
     switch (by) {
         case Cost::layer_tokens:
             return static_cast<double>(point.layer_tokens);
@@ -67,7 +66,7 @@ double without_balance(const TrainPoint& point) {
 }
 
 // Between two logged steps linear in the step, as where the curve is thinned; nothing before the first.
-std::optional<double> paid_by_step(const TrialCurve& curve, std::int64_t step, const TrialRow& trial, Cost by) {
+std::optional<double> paid_by_step(const TrialCurve& curve, std::int64_t step, const Trial& trial, Cost by) {
     const TrainPoint* before = newest_point(curve, step);
     if (before == nullptr) return std::nullopt;
     const auto paid = paid_at(*before, trial, by);
@@ -94,7 +93,7 @@ bool is_thinned(const TrialCurve& curve) {
     return false;
 }
 
-TrialCurves trial_curves(const TrialCurve& curve, const TrialRow& trial, Cost by) {
+TrialCurves trial_curves(const TrialCurve& curve, const Trial& trial, Cost by) {
     TrialCurves result;
     for (const TrainPoint& point : curve.points)
         if (const auto paid = paid_at(point, trial, by)) add_point(result.training, *paid, without_balance(point));
@@ -119,7 +118,7 @@ LossCurve averaged(const LossCurve& curve, double span) {
 
 std::vector<TrialCurves> of_trials(const Row& row, const Curves& curves, Cost by) {
     std::vector<TrialCurves> result;
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash); found != curves.end())
             result.push_back(trial_curves(found->second, *trial, by));
         else
@@ -128,7 +127,7 @@ std::vector<TrialCurves> of_trials(const Row& row, const Curves& curves, Cost by
 }
 
 bool any_thinned(const Row& row, const Curves& curves) {
-    return std::any_of(row.ok.begin(), row.ok.end(), [&](const TrialRow* trial) {
+    return std::any_of(row.ok.begin(), row.ok.end(), [&](const Trial* trial) {
         const auto found = curves.find(trial->config_hash);
         return found != curves.end() && is_thinned(found->second);
     });
@@ -153,7 +152,7 @@ std::string why_missing(const Row& row, const std::vector<TrialCurves>& trials, 
     if (row.ok.empty()) return fmt::format("no seed of {} has finished", row.name);
     if (row.trials.front()->imported) return fmt::format("{} was imported, and was not trained here", row.name);
     if (by == Cost::usd)
-        for (const TrialRow* trial : row.ok)
+        for (const Trial* trial : row.ok)
             if (!trial->usd || *trial->usd <= 0)
                 return fmt::format("{} has no price: set [price] in the sweep file", row.name);
     if (!all_have(trials, &TrialCurves::training, 2)) return fmt::format("{} has no curve of its losses", row.name);
@@ -163,7 +162,7 @@ std::string why_missing(const Row& row, const std::vector<TrialCurves>& trials, 
 // The kind of losses.
 std::set<std::string> data_of(const Row& row) {
     std::set<std::string> data;
-    for (const TrialRow* trial : row.ok) data.insert(trial->dataset_sha256);
+    for (const Trial* trial : row.ok) data.insert(trial->dataset_sha256);
     return data;
 }
 

@@ -13,9 +13,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 bool same_documents(const std::vector<ScoredItem>& a, const std::vector<ScoredItem>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ScoredItem& one, const ScoredItem& other) {
         return one.document == other.document && one.gold == other.gold;
@@ -75,23 +72,23 @@ void judge_items(std::vector<ItemDifference>& differences, double level) {
 }
 
 // One score a task and number of shots: the measures of a task have its items in common.
-std::vector<const ScoreRow*> scored_tasks(const TrialRow& trial) {
-    std::vector<const ScoreRow*> tasks;
-    for (const ScoreRow& row : trial.scores)
+std::vector<const Score*> scored_tasks(const Trial& trial) {
+    std::vector<const Score*> tasks;
+    for (const Score& row : trial.scores)
         if (std::none_of(tasks.begin(), tasks.end(),
-                         [&](const ScoreRow* known) { return known->task == row.task && known->shots == row.shots; }))
+                         [&](const Score* known) { return known->task == row.task && known->shots == row.shots; }))
             tasks.push_back(&row);
     return tasks;
 }
 
-const ScoreRow* same_task(const TrialRow& trial, const ScoreRow& wanted) {
-    const auto found = std::find_if(trial.scores.begin(), trial.scores.end(), [&](const ScoreRow& row) {
+const Score* same_task(const Trial& trial, const Score& wanted) {
+    const auto found = std::find_if(trial.scores.begin(), trial.scores.end(), [&](const Score& row) {
         return row.task == wanted.task && row.shots == wanted.shots;
     });
     return found == trial.scores.end() ? nullptr : &*found;
 }
 
-std::string why_none(const TrialRow& a, const ScoreRow& score_a, const TrialRow& b, const ScoreRow& score_b) {
+std::string why_none(const Trial& a, const Score& score_a, const Trial& b, const Score& score_b) {
     for (const std::string* stale : {&a.stale, &score_a.stale, &b.stale, &score_b.stale})
         if (!stale->empty()) return "one of the two is stale by " + *stale;
     return score_a.score_key == score_b.score_key ? "" : "the two were not scored on the same documents";
@@ -99,10 +96,10 @@ std::string why_none(const TrialRow& a, const ScoreRow& score_a, const TrialRow&
 
 }  // namespace
 
-std::vector<ItemDifference> item_differences(const TrialRow& a, const TrialRow& b, const ItemsOf& items, double level) {
+std::vector<ItemDifference> item_differences(const Trial& a, const Trial& b, const ItemsOf& items, double level) {
     std::vector<ItemDifference> differences;
-    for (const ScoreRow* score_a : scored_tasks(a)) {
-        const ScoreRow* score_b = same_task(b, *score_a);
+    for (const Score* score_a : scored_tasks(a)) {
+        const Score* score_b = same_task(b, *score_a);
         if (score_b == nullptr) continue;
         const std::vector<ScoredItem> items_a = parse_items(score_a->task, items(a, *score_a)),
                                       items_b = parse_items(score_b->task, items(b, *score_b));

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/compare/score_differences.h"
 #include "reporting/statistics/item_tests.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -29,10 +29,9 @@ struct ItemDifference {
 };
 
 // The stored items of a trial's score, as results_db::Reader::items_of_score(); empty: none.
-using ItemsOf = std::function<std::string(const results_db::TrialRow&, const results_db::ScoreRow&)>;
+using ItemsOf = std::function<std::string(const Trial&, const Score&)>;
 
 // One entry per task that both were scored by and whose items are kept. Errors: database, for damaged items.
-std::vector<ItemDifference> item_differences(const results_db::TrialRow& a, const results_db::TrialRow& b,
-                                             const ItemsOf& items, double level = 0.05);
+std::vector<ItemDifference> item_differences(const Trial& a, const Trial& b, const ItemsOf& items, double level = 0.05);
 
 }  // namespace deft::reporting

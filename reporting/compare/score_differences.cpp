@@ -19,16 +19,12 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 constexpr double kScoreConfidence = 0.95;
 
 std::string stale_scores(const ScoredSide& side, const ScoreColumn& column) {
     std::string stale = stale_training(*side.row);
-    for (const TrialRow* trial : side.row->ok)
-        if (const ScoreRow* row = column.find(*trial)) add_reasons(stale, row->stale);
+    for (const Trial* trial : side.row->ok)
+        if (const Score* row = column.find(*trial)) add_reasons(stale, row->stale);
     return stale;
 }
 
@@ -36,8 +32,8 @@ std::string stale_scores(const ScoredSide& side, const ScoreColumn& column) {
 // training data that the validation's text is of.
 std::set<std::string> asked_of(const ScoredSide& side, const ScoreColumn& column) {
     std::set<std::string> keys;
-    for (const TrialRow* trial : side.row->ok)
-        if (const ScoreRow* row = column.find(*trial))
+    for (const Trial* trial : side.row->ok)
+        if (const Score* row = column.find(*trial))
             keys.insert(fmt::format("{}|{}|{}", row->score_key, row->n,
                                     column.task == kValidationTask ? trial->dataset_sha256 : ""));
     return keys;
@@ -50,9 +46,8 @@ std::string why_no_side(const ScoredSide& side, const ScoreColumn& column, const
     if (const std::size_t diverged = diverged_trials(*side.row); diverged > 0)
         return fmt::format("{} of {} diverged, and a mean over the others would flatter it", counted(diverged, "trial"),
                            name);
-    const auto scored =
-        static_cast<std::size_t>(std::count_if(side.row->ok.begin(), side.row->ok.end(),
-                                               [&](const TrialRow* trial) { return column.find(*trial) != nullptr; }));
+    const auto scored = static_cast<std::size_t>(std::count_if(
+        side.row->ok.begin(), side.row->ok.end(), [&](const Trial* trial) { return column.find(*trial) != nullptr; }));
     if (scored < side.row->ok.size())
         return fmt::format("{} of {} finished trials of {} are scored by it", scored, side.row->ok.size(), name);
     if (!all_finite(values)) return fmt::format("{} has a score that is not finite", name);
@@ -123,10 +118,10 @@ bool share_a_table(const ScoredSide& a, const ScoredSide& b) {
 }
 
 // Trials of both, whose columns are those of the tables.
-SweepResults together(const ScoredSide& a, const ScoredSide& b) {
-    SweepResults both;
+Results together(const ScoredSide& a, const ScoredSide& b) {
+    Results both;
     for (const ScoredSide* side : {&a, &b})
-        for (const TrialRow* trial : side->row->trials) both.trials.push_back(*trial);
+        for (const Trial* trial : side->row->trials) both.trials.push_back(*trial);
     return both;
 }
 
@@ -134,9 +129,9 @@ SweepResults together(const ScoredSide& a, const ScoredSide& b) {
 
 std::size_t shared_trainings(const Row& a, const Row& b) {
     std::set<std::string> of_a;
-    for (const TrialRow* trial : a.trials) of_a.insert(trial->config_hash);
+    for (const Trial* trial : a.trials) of_a.insert(trial->config_hash);
     return static_cast<std::size_t>(std::count_if(
-        b.trials.begin(), b.trials.end(), [&](const TrialRow* trial) { return of_a.contains(trial->config_hash); }));
+        b.trials.begin(), b.trials.end(), [&](const Trial* trial) { return of_a.contains(trial->config_hash); }));
 }
 
 const char* name(ScoreVerdict verdict) {
@@ -158,7 +153,7 @@ const char* word(ScoreVerdict verdict) {
 }
 
 std::vector<ScoreDifference> score_differences(const ScoredSide& a, const ScoredSide& b) {
-    const SweepResults both = together(a, b);
+    const Results both = together(a, b);
     std::vector<ScoreDifference> differences;
     for (const ScoreColumn& column : score_columns(both)) {
         ScoreDifference scores;

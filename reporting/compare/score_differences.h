@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/statistics/variance_choice.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -46,7 +46,7 @@ struct ScoreDifference {
 
 // A row with the sweep that it is of, from whose other rows the variance over seeds is pooled.
 struct ScoredSide {
-    const results_db::SweepResults* sweep = nullptr;
+    const Results* sweep = nullptr;
     const std::vector<Row>* rows = nullptr;  // of the sweep
     const Row* row = nullptr;
     std::map<std::string, VarianceChoice>* variances = nullptr;  // found for the sweep so far; null: none are kept

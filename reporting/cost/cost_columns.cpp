@@ -19,7 +19,6 @@ namespace deft::reporting {
 namespace {
 
 using results_db::CostParts;
-using results_db::TrialRow;
 
 struct Part {
     const char* key;  // in JSON
@@ -45,7 +44,7 @@ constexpr std::array<Part, 5> kParts = {
 
 enum class Money { device_seconds, usd };
 
-std::optional<CostParts> parts_of(const TrialRow& trial, Money money) {
+std::optional<CostParts> parts_of(const Trial& trial, Money money) {
     if (money == Money::usd) return trial.usd_parts;
     if (trial.parts.whole() > 0) return trial.parts;
     return std::nullopt;
@@ -55,8 +54,8 @@ std::optional<CostParts> parts_of(const TrialRow& trial, Money money) {
 std::optional<CostParts> mean_parts(const Row& row, Money money) {
     CostParts all;
     for (const Part& part : kParts) {
-        std::vector<std::pair<const TrialRow*, double>> values;
-        for (const TrialRow* trial : row.ok) {
+        std::vector<std::pair<const Trial*, double>> values;
+        for (const Trial* trial : row.ok) {
             const auto of_trial = parts_of(*trial, money);
             if (!of_trial) return std::nullopt;
             values.emplace_back(trial, (*of_trial).*part.member);
@@ -100,7 +99,7 @@ double value_of(const CostParts& parts, const Part* part) {
 }
 
 template <Money money, std::size_t part>
-std::optional<double> of_trial(const TrialRow& trial) {
+std::optional<double> of_trial(const Trial& trial) {
     if (part == 0 && trial.imported) return std::nullopt;
     const auto parts = parts_of(trial, money);
     if (!parts) return std::nullopt;
@@ -124,13 +123,13 @@ std::int64_t sum_over(const std::vector<Row>& rows, const Count& count) {
     std::int64_t sum = 0;
     std::set<std::string> seen;  // several places may share a training
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok)
+        for (const Trial* trial : row.ok)
             if (seen.insert(trial->config_hash).second) sum += count(*trial);
     return sum;
 }
 
 bool is_anything(const std::vector<Row>& rows, const Part& part) {
-    return sum_over(rows, [&](const TrialRow& trial) { return trial.parts.*part.member > 0 ? 1 : 0; }) > 0;
+    return sum_over(rows, [&](const Trial& trial) { return trial.parts.*part.member > 0 ? 1 : 0; }) > 0;
 }
 
 Cell part_cell(const Row& row, Money money, std::size_t index) {
@@ -188,9 +187,8 @@ const std::vector<CostColumn>& cost_columns() {
 
 std::vector<Field> cost_fields(const std::vector<Row>& rows) {
     std::vector<Field> fields;
-    if (sum_over(rows, [](const TrialRow& trial) { return trial.parts.whole() > 0 ? 1 : 0; }) == 0) return fields;
-    const bool is_priced =
-        sum_over(rows, [](const TrialRow& trial) { return trial.usd_parts.has_value() ? 1 : 0; }) > 0;
+    if (sum_over(rows, [](const Trial& trial) { return trial.parts.whole() > 0 ? 1 : 0; }) == 0) return fields;
+    const bool is_priced = sum_over(rows, [](const Trial& trial) { return trial.usd_parts.has_value() ? 1 : 0; }) > 0;
     for (std::size_t i = 0; i < cost_columns().size(); ++i) {
         const CostColumn& shown = cost_columns()[i];
         const std::size_t index = i % (kParts.size() + 1);
@@ -219,7 +217,7 @@ std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
             nothing.emplace_back(part.name);
     }
     text += " total: their sum. The column cost, beside the tokens, is that of training alone.";
-    const std::int64_t waits = sum_over(rows, [](const TrialRow& trial) { return trial.unmeasured_waits; });
+    const std::int64_t waits = sum_over(rows, [](const Trial& trial) { return trial.unmeasured_waits; });
     if (!nothing.empty())
         text += fmt::format(" No column: {}, of which there was none{}.", fmt::join(nothing, ", "),
                             waits > 0 ? " that was measured" : "");
@@ -228,7 +226,7 @@ std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
         notes.push_back(
             fmt::format("Waiting was not measured in {}: what they waited is in start-up, or lost with them.",
                         counted(static_cast<std::size_t>(waits), "attempt")));
-    if (const auto unseen = sum_over(rows, [](const TrialRow& trial) { return trial.unseen_ends; }); unseen > 0)
+    if (const auto unseen = sum_over(rows, [](const Trial& trial) { return trial.unseen_ends; }); unseen > 0)
         notes.push_back(
             fmt::format("Nobody saw the end of {}: the cost has what their journals record, without start-up, and "
                         "without what they did after the last line.",

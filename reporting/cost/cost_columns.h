@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/columns.h"
 #include "reporting/render/table_json.h"
 #include "reporting/rows.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -25,7 +25,7 @@ std::vector<std::string> cost_notes(const std::vector<Row>& rows);
 struct CostColumn {
     std::string title;
     const char* unit;  // "device-s" or "USD"
-    std::optional<double> (*value)(const results_db::TrialRow&);
+    std::optional<double> (*value)(const Trial&);
 };
 // All there may be.
 const std::vector<CostColumn>& cost_columns();

@@ -33,7 +33,7 @@ std::string share_of(const Row& row, double share) {
 
 std::optional<double> computing_share(const Row& row) {
     double computing = 0, held = 0;
-    for (const results_db::TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         for (const results_db::AttemptRow& attempt : trial->attempt_rows) {
             if (!attempt.counts) continue;
             const double seconds = busy_seconds(attempt);

@@ -22,7 +22,7 @@ std::string slot_text(const results_db::AttemptRow& attempt) {
 
 }  // namespace
 
-std::set<std::string> slot_shapes(const results_db::TrialRow& trial) {
+std::set<std::string> slot_shapes(const Trial& trial) {
     std::set<std::string> shapes;
     for (const results_db::AttemptRow& attempt : trial.attempt_rows)
         if (attempt.counts && attempt.seconds && attempt.seconds->training > 0) shapes.insert(slot_text(attempt));
@@ -31,15 +31,14 @@ std::set<std::string> slot_shapes(const results_db::TrialRow& trial) {
 
 std::set<std::string> slot_shapes(const Row& row) {
     std::set<std::string> shapes;
-    for (const results_db::TrialRow* trial : row.ok) shapes.merge(slot_shapes(*trial));
+    for (const Trial* trial : row.ok) shapes.merge(slot_shapes(*trial));
     return shapes;
 }
 
-std::set<std::string> scoring_shapes(
-    const Row& row, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find) {
+std::set<std::string> scoring_shapes(const Row& row, const std::function<const Score*(const Trial&)>& find) {
     std::set<std::string> shapes;
-    for (const results_db::TrialRow* trial : row.ok)
-        if (const results_db::ScoreRow* score = find(*trial))
+    for (const Trial* trial : row.ok)
+        if (const Score* score = find(*trial))
             for (const results_db::AttemptRow& attempt : trial->scoring_rows)
                 if (attempt.uid == score->attempt_uid) shapes.insert(slot_text(attempt));
     return shapes;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -16,12 +16,11 @@ inline constexpr const char* kMixedSlots = "mixed";
 
 // "2 threads of AMD EPYC (8 cores)", "1/2 of 1 GPU, NVIDIA H100, beside AMD EPYC (8 cores)": of every attempt that
 // trained what the result was built on. Empty: unknown.
-std::set<std::string> slot_shapes(const results_db::TrialRow& trial);
+std::set<std::string> slot_shapes(const Trial& trial);
 std::set<std::string> slot_shapes(const Row& row);  // of those that finished
 
 // The same for the attempts that scored it: `find` gives a trial's score, or null.
-std::set<std::string> scoring_shapes(
-    const Row& row, const std::function<const results_db::ScoreRow*(const results_db::TrialRow&)>& find);
+std::set<std::string> scoring_shapes(const Row& row, const std::function<const Score*(const Trial&)>& find);
 
 // Whether what is read off a clock says the same of both.
 bool have_one_slot_shape(const Row& a, const Row& b);

@@ -20,8 +20,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 constexpr double kEqualTokens = 0.01;
 
 // The parts of the configuration that describe the model and its techniques.
@@ -29,16 +27,9 @@ struct Traits {
     bool has_experts = false, is_plain = true;
 };
 
-Traits traits_of(const TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    Traits traits;
-    traits.has_experts = trial.active_parameters > 0 && trial.active_parameters < trial.parameters;
-    if (!config.is_object()) return traits;
-    if (config.contains("model") && config["model"].is_object() && config["model"].contains("experts"))
-        traits.has_experts = true;
-    for (const char* technique : {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"})
-        traits.is_plain = traits.is_plain && !config.contains(technique);
-    return traits;
+Traits traits_of(const Trial& trial) {
+    const bool is_sparse = trial.active_parameters > 0 && trial.active_parameters < trial.parameters;
+    return {is_sparse || trial.settings.has_experts, trial.settings.is_plain};
 }
 
 // Why a row that has a loss is none to read by; empty: it is one.
@@ -53,13 +44,13 @@ std::string why_left_out(const Row& row) {
 }
 
 std::optional<SizedRow> sized_row(const Row& row) {
-    const TrialRow& first = *row.ok.front();
+    const Trial& first = *row.ok.front();
     SizedRow sized{
         series_name(row), static_cast<double>(first.parameters), static_cast<double>(first.active_parameters), {}, 0};
-    std::vector<std::pair<const TrialRow*, double>> losses;
+    std::vector<std::pair<const Trial*, double>> losses;
     std::vector<double> tokens;
-    for (const TrialRow* trial : row.ok)
-        if (const results_db::ScoreRow* loss = validation_row(*trial, "loss"); loss != nullptr && trial->last_point) {
+    for (const Trial* trial : row.ok)
+        if (const Score* loss = validation_row(*trial, "loss"); loss != nullptr && trial->last_point) {
             losses.emplace_back(trial, loss->value);
             tokens.push_back(static_cast<double>(trial->last_point->layer_tokens));
         }

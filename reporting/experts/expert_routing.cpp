@@ -217,7 +217,7 @@ std::string routing_html(const std::vector<Row>& rows, const ExpertLoads& loads,
     std::string out;
     std::size_t drawn = 0, left_out = 0;
     for (const Row& row : rows) {
-        const auto trial = std::find_if(row.ok.begin(), row.ok.end(), [&](const results_db::TrialRow* one) {
+        const auto trial = std::find_if(row.ok.begin(), row.ok.end(), [&](const Trial* one) {
             const auto found = loads.find(one->config_hash);
             return found != loads.end() && !found->second.empty();
         });

@@ -22,9 +22,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 constexpr std::size_t kToldLacks = 3, kToldModels = 6;
 
 // As the published table calls a task's records; a task with one split has one column whatever that is called.
@@ -52,32 +49,27 @@ std::string column_of_split(const std::string& task, const std::string& split) {
 
 // A trial that fine-tunes on a task of GLUE, as its configuration says.
 struct FineTuning {
-    const TrialRow* trial = nullptr;
+    const Trial* trial = nullptr;
     std::string model, task, measure;  // model: the configuration hash of the trial that it starts from
     double rate = 0;
 };
 
-std::vector<FineTuning> fine_tunings_of(const results_db::SweepResults& sweep) {
+std::vector<FineTuning> fine_tunings_of(const Results& sweep) {
     const Suite& suite = project_suite(kGlueSuite);
     std::vector<FineTuning> all;
-    for (const TrialRow& trial : sweep.trials) {
-        const Json config = try_parse_json(trial.config_json);
-        try {
-            if (config.at("data").at("samples") != "labelled") continue;
-            const SuiteTask* task = suite.find(config.at("data").at("corpus").get<std::string>());
-            if (task == nullptr) continue;
-            all.push_back({&trial, config.at("start").at("trial"), task->name, task->measure,
-                           config.at("train").at("learning_rate").get<double>()});
-        } catch (const Json::exception&) {  // of packed text, or of weights that no trial of the sweep trained
-        }
+    for (const Trial& trial : sweep.trials) {
+        const Settings& settings = trial.settings;
+        if (settings.samples != "labelled" || settings.start_trial.empty() || !settings.learning_rate) continue;
+        if (const SuiteTask* task = suite.find(settings.corpus))
+            all.push_back({&trial, settings.start_trial, task->name, task->measure, *settings.learning_rate});
     }
     return all;
 }
 
 // The task's measure on a split, or on all of a task's records together.
-std::vector<const ScoreRow*> scores_of_task(const FineTuning& tuned) {
-    std::vector<const ScoreRow*> rows;
-    for (const ScoreRow& row : tuned.trial->scores)
+std::vector<const Score*> scores_of_task(const FineTuning& tuned) {
+    std::vector<const Score*> rows;
+    for (const Score& row : tuned.trial->scores)
         if (row.task == kValidationTask && row.measure == tuned.measure) rows.push_back(&row);
     return rows;
 }
@@ -93,8 +85,8 @@ GlueRun run_of(const FineTuning& tuned) {
         run.lack = "does not count as measured: " + failure;
         return run;
     }
-    const std::vector<const ScoreRow*> rows = scores_of_task(tuned);
-    for (const ScoreRow* row : rows) {
+    const std::vector<const Score*> rows = scores_of_task(tuned);
+    for (const Score* row : rows) {
         if (std::isnan(row->value)) run.lack = why_no_value(row->measure);
         const std::string column = column_of_split(tuned.task, row->split);
         if (row->split != kAllSplits && !column.empty()) run.columns.emplace_back(column, row->value * 100);
@@ -144,7 +136,7 @@ std::string stale_of(const std::vector<const FineTuning*>& tuned, const GlueResu
     for (const FineTuning* one : tuned) {
         if (result.chosen && one->rate != result.rates[*result.chosen].rate) continue;
         add_reasons(stale, one->trial->stale);
-        for (const ScoreRow* row : scores_of_task(*one)) add_reasons(stale, row->stale);
+        for (const Score* row : scores_of_task(*one)) add_reasons(stale, row->stale);
     }
     return stale;
 }
@@ -157,7 +149,7 @@ std::vector<std::string> glue_columns() {
     return names;
 }
 
-GlueScores glue_scores(const results_db::SweepResults& sweep) {
+GlueScores glue_scores(const Results& sweep) {
     const std::vector<FineTuning> all = fine_tunings_of(sweep);
     GlueScores scores;
     std::vector<GlueRun> runs;
@@ -171,7 +163,7 @@ GlueScores glue_scores(const results_db::SweepResults& sweep) {
     const std::vector<std::string> here = columns_of_tasks(scores.tasks);
     for (const std::string& column : glue_columns())
         if (std::find(here.begin(), here.end(), column) == here.end()) scores.not_here.push_back(column);
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         const auto own = by_model.find(trial.config_hash);
         if (own == by_model.end()) continue;
         std::vector<GlueRun> of_model;
@@ -194,19 +186,19 @@ std::string lacks_text(const GlueResult& result) {
     return first_sentences(lacks, kToldLacks);
 }
 
-bool only_fine_tunes(const results_db::SweepResults& sweep) {
+bool only_fine_tunes(const Results& sweep) {
     return !sweep.trials.empty() && fine_tunings_of(sweep).size() == sweep.trials.size();
 }
 
-void add_fine_tuned(results_db::SweepResults& sweep) {
+void add_fine_tuned(Results& sweep) {
     const GlueScores scores = glue_scores(sweep);
-    std::map<const TrialRow*, results_db::FineTuned> of_trials;
+    std::map<const Trial*, FineTuned> of_trials;
     for (const GlueOfModel& model : scores.models) {
-        results_db::FineTuned& tuned = of_trials[model.model];
+        FineTuned& tuned = of_trials[model.model];
         tuned = {kGlueSuite, {}, lacks_text(model.result), columns_of_tasks(scores.tasks), model.stale};
         if (model.result.chosen) tuned.average = model.result.rates[*model.result.chosen].average;
     }
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (const auto found = of_trials.find(&trial); found != of_trials.end()) trial.fine_tuned = found->second;
 }
 

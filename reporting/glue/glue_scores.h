@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/glue/glue_protocol.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 inline constexpr const char* kGlueSuite = "glue";  // in experiments/suites.toml
 
 struct GlueOfModel {
-    const results_db::TrialRow* model = nullptr;  // in the sweep
+    const Trial* model = nullptr;  // in the sweep
     GlueResult result;
     std::string stale;  // why scores among those of the rate that counts would be others today
 };
@@ -28,17 +28,17 @@ struct GlueScores {
 std::vector<std::string> glue_columns();
 
 // Empty where the sweep fine-tunes none.
-GlueScores glue_scores(const results_db::SweepResults& sweep);
+GlueScores glue_scores(const Results& sweep);
 
 // Why the model has no average, in a line; empty where it has one.
 std::string lacks_text(const GlueResult& result);
 
 // Whether all of its trials fine-tune models of other trials on GLUE: published pretraining results do not belong
 // beside them.
-bool only_fine_tunes(const results_db::SweepResults& sweep);
+bool only_fine_tunes(const Results& sweep);
 
-// Fills in TrialRow::fine_tuned of those models.
-void add_fine_tuned(results_db::SweepResults& sweep);
+// Fills in Trial::fine_tuned of those models.
+void add_fine_tuned(Results& sweep);
 
 // For a table that shows the averages: how they are computed, which models they omit, and why some have none.
 std::vector<std::string> glue_notes(const GlueScores& scores);

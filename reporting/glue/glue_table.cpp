@@ -44,7 +44,7 @@ std::vector<Cell> row_of_rate(const GlueOfModel& model, std::size_t i, const std
 
 }  // namespace
 
-std::optional<Table> glue_table(const results_db::SweepResults& sweep) {
+std::optional<Table> glue_table(const Results& sweep) {
     const GlueScores scores = glue_scores(sweep);
     if (scores.models.empty()) return std::nullopt;
     std::vector<std::string> columns;

@@ -4,12 +4,12 @@
 
 #include <optional>
 
+#include "reporting/analysis/results.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // Nothing where the sweep fine-tunes no model on GLUE.
-std::optional<Table> glue_table(const results_db::SweepResults& sweep);
+std::optional<Table> glue_table(const Results& sweep);
 
 }  // namespace deft::reporting

@@ -16,16 +16,13 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 constexpr std::size_t kMostNamed = 6;
 
 std::string valueless_note(const std::vector<Row>& rows) {
     std::map<std::string, std::vector<std::string>> trials;  // by why
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok)
-            for (const ScoreRow& scored : trial->scores)
+        for (const Trial* trial : row.ok)
+            for (const Score& scored : trial->scores)
                 if (is_correlation(scored.measure) && std::isnan(scored.value)) {
                     std::vector<std::string>& named = trials[why_no_value(scored.measure)];
                     const std::string name = results_db::trial_name(*trial);
@@ -38,18 +35,12 @@ std::string valueless_note(const std::vector<Row>& rows) {
 }
 
 // Which of them the trial has on, as its configuration says.
-std::vector<std::string> defects_of(const TrialRow& trial) {
+std::vector<std::string> defects_of(const Trial& trial) {
     std::vector<std::string> defects;
-    const Json config = try_parse_json(trial.config_json);
-    if (!config.is_object() || !config.contains("data") || !config["data"].is_object()) return defects;
-    const Json labelled = config["data"].value("labelled", Json::object());
-    if (!labelled.is_object()) return defects;
-    if (labelled.value("truncate_labels", Json()) == Json(true))
-        defects.emplace_back("labels that are numbers are cut to whole ones");
-    const Json batch = labelled.value("whole_batches", Json());
-    if (batch.is_number_integer() && batch > 0)
+    if (trial.settings.truncates_labels) defects.emplace_back("labels that are numbers are cut to whole ones");
+    if (const std::int64_t batch = trial.settings.whole_batches; batch > 0)
         defects.push_back(
-            fmt::format("records that fill no batch of {} are left out, in training and in evaluation", batch.dump()));
+            fmt::format("records that fill no batch of {} are left out, in training and in evaluation", batch));
     return defects;
 }
 

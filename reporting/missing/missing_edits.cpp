@@ -14,7 +14,6 @@ namespace deft::reporting {
 namespace {
 
 using results_db::AskedScore;
-using results_db::TrialRow;
 
 bool is_of(const std::optional<ClaimedRow>& claimed, const Row& row) {
     return claimed && is_claimed(row, *claimed);
@@ -27,10 +26,10 @@ bool answers(const AskedScore& asked, const Quantity& quantity) {
 }
 
 // A task measures it, or for GLUE later stages that fine-tune.
-bool is_asked(const results_db::SweepResults& sweep, const Quantity& quantity) {
+bool is_asked(const Results& sweep, const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::suite && quantity.name == kGlueSuite && !glue_scores(sweep).models.empty())
         return true;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         for (const AskedScore& asked : trial.asked)
             if (answers(asked, quantity)) return true;
     return false;
@@ -46,8 +45,7 @@ std::string task_to_ask(const Quantity& quantity) {
 
 }  // namespace
 
-std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
-                                      const PublishedTable& table) {
+std::vector<MissingRun> missing_edits(const Results& sweep, const std::vector<Row>& rows, const PublishedTable& table) {
     std::vector<MissingRun> edits;
     for (const PublishedRow& published : table.rows) {
         if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) {

@@ -11,8 +11,7 @@
 namespace deft::reporting {
 
 // Rows without a recipe at that budget, and columns without a task.
-std::vector<MissingRun> missing_edits(const results_db::SweepResults& sweep, const std::vector<Row>& rows,
-                                      const PublishedTable& table);
+std::vector<MissingRun> missing_edits(const Results& sweep, const std::vector<Row>& rows, const PublishedTable& table);
 
 // The names of the table's claims that are of that row, or compare it with others.
 std::vector<std::string> claims_of(const PublishedTable& table, const Row& row);

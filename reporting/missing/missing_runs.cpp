@@ -24,18 +24,15 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 // FLOP/s and dollars a second of training, over the sweep's finished trials; 0: unknown.
 struct Rates {
     double flops = 0, usd = 0, scoring_seconds = 0;  // the last of one task
 
-    explicit Rates(const SweepResults& sweep) {
+    explicit Rates(const Results& sweep) {
         double flops_sum = 0, seconds = 0, priced_seconds = 0, usd_sum = 0, scored_seconds = 0;
         std::int64_t scored = 0;
         std::set<std::string> seen;  // places of a sweep may share a training
-        for (const TrialRow& trial : sweep.trials) {
+        for (const Trial& trial : sweep.trials) {
             if (trial.state != "ok" || !seen.insert(trial.config_hash).second) continue;
             if (const std::int64_t tasks = static_cast<std::int64_t>(trial.asked.size()) - trial.unscored();
                 tasks > 0 && trial.eval_seconds > 0) {
@@ -60,15 +57,15 @@ struct Cost {
 };
 
 // A finished trial of that row: it differs from the others in its seed alone.
-const TrialRow* finished_sibling(const Row& row) {
-    for (const TrialRow* trial : row.ok)
+const Trial* finished_sibling(const Row& row) {
+    for (const Trial* trial : row.ok)
         if (trial->last_point && trial->train_seconds > 0) return trial;
     return nullptr;
 }
 
-Cost training_cost(const Row& row, const TrialRow& trial, const Rates& rates, const MissingEstimates& estimates) {
+Cost training_cost(const Row& row, const Trial& trial, const Rates& rates, const MissingEstimates& estimates) {
     Cost cost;
-    if (const TrialRow* sibling = finished_sibling(row)) {
+    if (const Trial* sibling = finished_sibling(row)) {
         cost.flops = sibling->last_point->flops;
         cost.seconds = sibling->train_seconds;
         cost.usd = sibling->usd;
@@ -102,7 +99,7 @@ std::string command_of_table(const std::string& selector, const MissingEstimates
     return "./deft run --for-table " + shell_word(selector) + " --root " + shell_word(estimates.root);
 }
 
-std::string why_unfinished(const TrialRow& trial) {
+std::string why_unfinished(const Trial& trial) {
     std::string why = trial.fail_class.empty() || trial.fail_class == trial.state
                           ? trial.state
                           : trial.state + ", " + trial.fail_class;
@@ -110,7 +107,7 @@ std::string why_unfinished(const TrialRow& trial) {
     return why;
 }
 
-std::vector<std::string> unscored_tasks(const TrialRow& trial) {
+std::vector<std::string> unscored_tasks(const Trial& trial) {
     std::vector<std::string> tasks;
     for (const results_db::AskedScore& asked : trial.asked)
         if (!asked.is_scored)
@@ -120,7 +117,7 @@ std::vector<std::string> unscored_tasks(const TrialRow& trial) {
 
 void add_trials(const Row& row, const std::string& selector, const Rates& rates, const MissingEstimates& estimates,
                 std::set<std::string>& seen, std::vector<MissingRun>& runs) {
-    for (const TrialRow* trial : row.trials) {
+    for (const Trial* trial : row.trials) {
         const std::vector<std::string> tasks = unscored_tasks(*trial);
         if (trial->state == "ok" && tasks.empty()) continue;
         MissingRun run;
@@ -154,7 +151,7 @@ std::string enough_seeds(const std::vector<std::int64_t>& seeds) {
 
 std::vector<std::int64_t> units_of(const Row& row) {
     std::vector<std::int64_t> units;
-    for (const TrialRow* trial : row.trials) {
+    for (const Trial* trial : row.trials) {
         const std::int64_t seed = std::stoll(unit_seed(*trial));
         if (std::find(units.begin(), units.end(), seed) == units.end()) units.push_back(seed);
     }
@@ -185,9 +182,9 @@ void add_seeds(const Row& row, const SweepAbout& about, const std::string& selec
 }
 
 // Unfinished trials of [search]. A diverged rate counts as finished.
-void add_search(const SweepResults& sweep, const std::string& selector, const MissingEstimates& estimates,
+void add_search(const Results& sweep, const std::string& selector, const MissingEstimates& estimates,
                 std::vector<MissingRun>& runs) {
-    for (const TrialRow& trial : sweep.searched) {
+    for (const Trial& trial : sweep.searched) {
         if (trial.state != "ok" && trial.fail_class == "nan") continue;
         const std::vector<std::string> tasks = unscored_tasks(trial);
         if (trial.state == "ok" && tasks.empty()) continue;
@@ -229,7 +226,7 @@ std::string command_of_all(const std::vector<Row>& rows, const std::vector<Missi
 
 }  // namespace
 
-MissingRuns missing_runs(const SweepResults& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
+MissingRuns missing_runs(const Results& sweep, const SweepAbout& about, const MissingEstimates& estimates) {
     const std::string selector = results_db::full_name(sweep);
     const std::vector<Row> rows = rows_of(sweep);
     const Rates rates(sweep);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -42,12 +42,11 @@ struct MissingRuns {
 // Runs of all stages, and of an incomplete search (split_search_trials() comes first). Estimates: a finished trial of
 // the same row with another seed; otherwise the plan's FLOPs at the rate and the price of the sweep's finished trials.
 // Cheapest first, then runs without an estimate, then edits.
-MissingRuns missing_runs(const results_db::SweepResults& sweep, const SweepAbout& about,
-                         const MissingEstimates& estimates);
+MissingRuns missing_runs(const Results& sweep, const SweepAbout& about, const MissingEstimates& estimates);
 
 // One row a run, with the sum below.
-Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep);
+Table missing_table(const MissingRuns& missing, const Results& sweep);
 // {"schema": "deft-missing/1", "sweep", "runs", "command", "total"}.
-std::string render_missing_json(const MissingRuns& missing, const results_db::SweepResults& sweep);
+std::string render_missing_json(const MissingRuns& missing, const Results& sweep);
 
 }  // namespace deft::reporting

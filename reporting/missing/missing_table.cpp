@@ -62,7 +62,7 @@ Cell cell_of(const std::optional<double>& value, const Print& print) {
 
 }  // namespace
 
-Table missing_table(const MissingRuns& missing, const results_db::SweepResults& sweep) {
+Table missing_table(const MissingRuns& missing, const Results& sweep) {
     Table table;
     table.caption = "Missing results of sweep " + sweep_text(sweep) + ", cheapest first" +
                     (missing.command.empty() ? "" : ". To run all: " + missing.command);
@@ -90,7 +90,7 @@ Table missing_table(const MissingRuns& missing, const results_db::SweepResults& 
     return table;
 }
 
-std::string render_missing_json(const MissingRuns& missing, const results_db::SweepResults& sweep) {
+std::string render_missing_json(const MissingRuns& missing, const Results& sweep) {
     OrderedJson list = OrderedJson::array();
     for (const MissingRun& run : missing.runs)
         list.push_back({{"what", run.name},

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/render/figure.h"
 #include "reporting/rows.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -38,7 +38,7 @@ template <class Points>
 std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialCurve::*points, const Row& row,
                                                        const Curves& curves) {
     std::vector<const results_db::TrialCurve*> out;
-    for (const results_db::TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash);
             found != curves.end() && !(found->second.*points).empty())
             out.push_back(&found->second);

@@ -9,6 +9,7 @@
 
 #include "base/score_key.h"
 #include "base/text.h"
+#include "reporting/analysis/results.h"
 #include "reporting/claims/verdict_strip.h"
 #include "reporting/cost/cost_columns.h"
 #include "reporting/experts/expert_routing.h"
@@ -25,7 +26,6 @@
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "reporting/tradeoff/tradeoff_html.h"
-#include "results_db/store.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
@@ -33,11 +33,7 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
-
-std::string title_of(const ScoreRow& row) {
+std::string title_of(const Score& row) {
     std::string title = row.task + "\n" + row.measure;
     if (row.shots > 0) title += fmt::format("\n{}-shot", row.shots);
     if (is_under_capacity(row.score_key)) title += "\nunder capacity";
@@ -45,9 +41,9 @@ std::string title_of(const ScoreRow& row) {
     return title;
 }
 
-OrderedJson scores_json(const TrialRow& trial) {
+OrderedJson scores_json(const Trial& trial) {
     OrderedJson scores = OrderedJson::array();
-    for (const ScoreRow& row : trial.scores) {
+    for (const Score& row : trial.scores) {
         scores.push_back({{"task", row.task},
                           {"metric", row.measure},
                           {"unit", row.unit},
@@ -67,7 +63,7 @@ OrderedJson scores_json(const TrialRow& trial) {
     return scores;
 }
 
-OrderedJson trial_json(const TrialRow& trial) {
+OrderedJson trial_json(const Trial& trial) {
     OrderedJson json = {{"name", results_db::trial_name(trial)},
                         {"stage", trial.stage},
                         {"case", trial.recipe},
@@ -100,17 +96,17 @@ OrderedJson trial_json(const TrialRow& trial) {
 }
 
 // One row a trial, numbers in full precision.
-Table raw_values_table(const SweepResults& sweep) {
+Table raw_values_table(const Results& sweep) {
     Table table;
     table.caption = "Every trial, as stored" + overrides_suffix(sweep);
     table.columns = {{"trial", Align::left}, {"state", Align::left}, {"steps"}, {"input\ntokens"},
                      {"unique\ntokens"},     {"layer-avg\ntokens"},  {"FLOPs"}, {"train\nseconds"}};
     const std::size_t counts = table.columns.size();  // and the scores after them
     std::set<std::string> titles;
-    for (const TrialRow& trial : sweep.trials)
-        for (const ScoreRow& row : trial.scores) titles.insert(title_of(row));
+    for (const Trial& trial : sweep.trials)
+        for (const Score& row : trial.scores) titles.insert(title_of(row));
     for (const std::string& title : titles) table.columns.push_back({title});
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         std::vector<Cell> row = {Cell(results_db::trial_name(trial)), trial.state};
         row.front().stale = trial.stale;
         if (const auto& last = trial.last_point) {
@@ -121,7 +117,7 @@ Table raw_values_table(const SweepResults& sweep) {
         }
         row.resize(counts, Cell("-"));
         std::map<std::string, Cell> scores;
-        for (const ScoreRow& score : trial.scores) {
+        for (const Score& score : trial.scores) {
             Cell& cell = scores[title_of(score)] = exact_cell(score.value);
             cell.stale = score.stale;
         }
@@ -132,9 +128,9 @@ Table raw_values_table(const SweepResults& sweep) {
 }
 
 // The same as a JSON array, each score on its own.
-OrderedJson raw_values_json(const SweepResults& sweep) {
+OrderedJson raw_values_json(const Results& sweep) {
     OrderedJson trials = OrderedJson::array();
-    for (const TrialRow& trial : sweep.trials) trials.push_back(trial_json(trial));
+    for (const Trial& trial : sweep.trials) trials.push_back(trial_json(trial));
     return trials;
 }
 

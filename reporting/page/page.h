@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/claims/claims_check.h"
 #include "reporting/comparison.h"
 #include "reporting/experts/expert_routing.h"
 #include "reporting/page/curves.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 struct ReportData {
-    results_db::SweepResults sweep;
+    Results sweep;
     SweepAbout about;
     Curves curves;                                     // may be empty
     std::vector<results_db::Checkpoint> checkpoints;   // by config hash and step

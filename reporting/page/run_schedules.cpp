@@ -18,7 +18,6 @@ namespace {
 
 using journal::TrainPoint;
 using results_db::TrialCurve;
-using results_db::TrialRow;
 
 constexpr std::size_t kMostMaps = 8;
 constexpr std::size_t kRuns = 60;  // of logged steps, in a map
@@ -26,12 +25,12 @@ constexpr std::size_t kRuns = 60;  // of logged steps, in a map
 // A recipe's row at its largest budget, with the seed that represents it.
 struct ShownRow {
     const Row* measured = nullptr;
-    const TrialRow* trial = nullptr;
+    const Trial* trial = nullptr;
     const TrialCurve* curve = nullptr;
 };
 
 std::optional<ShownRow> shown_row(const Row& row, const Curves& curves) {
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const auto found = curves.find(trial->config_hash); found != curves.end() && !found->second.points.empty())
             return ShownRow{&row, trial, &found->second};
     return std::nullopt;
@@ -52,28 +51,6 @@ std::vector<ShownRow> shown_rows(const std::vector<Row>& rows, const Curves& cur
             shown[place->second] = *one;
     }
     return shown;
-}
-
-// The part of the configuration that describes layers.
-struct DroppingLayers {
-    std::int64_t layers = 0;             // of the model
-    std::vector<std::int64_t> dropping;  // those that take kept tokens only, from 0
-};
-
-DroppingLayers dropping_layers(const TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    DroppingLayers found;
-    if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return found;
-    const Json& layers = config["model"].value("layers", Json());
-    if (layers.is_number_integer()) found.layers = layers.get<std::int64_t>();
-    for (const char* technique : {"random_ltd", "token_bypass"}) {
-        if (!config.contains(technique) || !config[technique].is_object()) continue;
-        const Json& listed = config[technique].value("layers", Json());
-        if (!listed.is_array()) continue;
-        for (const Json& layer : listed)
-            if (layer.is_number_integer()) found.dropping.push_back(layer.get<std::int64_t>());
-    }
-    return found;
 }
 
 bool contains(const std::vector<std::int64_t>& values, std::int64_t wanted) {
@@ -99,7 +76,7 @@ HeatRow layer_row(std::int64_t layer, bool drops, const std::vector<TrainPoint>&
     return row;
 }
 
-HeatMap kept_map(const ShownRow& row, const DroppingLayers& layers) {
+HeatMap kept_map(const ShownRow& row, const Settings& settings) {
     const std::vector<TrainPoint>& points = row.curve->points;
     const std::size_t runs = std::min(kRuns, points.size());
     HeatMap map;
@@ -110,8 +87,8 @@ HeatMap kept_map(const ShownRow& row, const DroppingLayers& layers) {
     map.value_title = "tokens of a sample that a layer takes";
     map.text = si;
     map.to = 1;
-    for (std::int64_t layer = 0; layer < layers.layers; ++layer) {
-        map.rows.push_back(layer_row(layer, contains(layers.dropping, layer), points, runs));
+    for (std::int64_t layer = 0; layer < *settings.layers; ++layer) {
+        map.rows.push_back(layer_row(layer, contains(settings.dropping_layers, layer), points, runs));
         for (const double value : map.rows.back().cells) map.to = std::max(map.to, value);
     }
     for (std::size_t run = 0; run < runs; ++run)
@@ -164,9 +141,9 @@ std::vector<Figure> length_figures(const std::vector<Row>& rows, const Curves& c
 std::vector<HeatMap> kept_maps(const std::vector<Row>& rows, const Curves& curves) {
     std::vector<HeatMap> maps;
     for (const ShownRow& row : shown_rows(rows, curves)) {
-        const DroppingLayers layers = dropping_layers(*row.trial);
-        if (layers.layers > 0 && !layers.dropping.empty() && maps.size() < kMostMaps)
-            maps.push_back(kept_map(row, layers));
+        const Settings& settings = row.trial->settings;
+        if (settings.layers && !settings.dropping_layers.empty() && maps.size() < kMostMaps)
+            maps.push_back(kept_map(row, settings));
     }
     return maps;
 }

@@ -27,8 +27,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 constexpr int kDigits = 3;  // of percents, as the papers print them
 
 bool is_score(const PublishedColumn& column) {
@@ -81,9 +79,9 @@ std::string unit_title(const PublishedColumn& column, const std::string& more) {
 }
 
 // The tasks that the sweep scored of a column's suite; of a single task that one, where it was scored.
-std::set<std::string> tasks_of(const results_db::SweepResults& sweep, const Quantity& quantity) {
+std::set<std::string> tasks_of(const Results& sweep, const Quantity& quantity) {
     std::set<std::string> tasks;
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         if (trial.state != "ok") continue;
         if (quantity.kind != Quantity::Kind::suite) {
             if (value_of(quantity, trial)) tasks.insert(quantity.name);
@@ -107,9 +105,9 @@ struct RowScores {
 
 RowScores row_scores(const Row& row, const PublishedColumn& column) {
     const Quantity& quantity = *column.measures;
-    std::vector<std::pair<const TrialRow*, double>> scored;
+    std::vector<std::pair<const Trial*, double>> scored;
     RowScores out;
-    for (const TrialRow* trial : row.ok) {
+    for (const Trial* trial : row.ok) {
         const std::optional<double> value = score_in_unit(*trial, column);
         if (!value) continue;
         scored.emplace_back(trial, *value);
@@ -139,7 +137,7 @@ Improves improves(const PublishedColumn& column) {
 
 FieldScores scores_of(const PublishedColumn& column) {
     return {improves(column), [column](const Row& row) { return row_scores(row, column).values; },
-            [column](const TrialRow& trial) { return guessed(*column.measures, trial); }};
+            [column](const Trial& trial) { return guessed(*column.measures, trial); }};
 }
 
 // `tasks`: that the sweep scored.
@@ -202,7 +200,7 @@ std::string reference_title(const PublishedContext& context) {
 // has two.
 std::size_t scores_of_suite(const PublishedContext& context, const Quantity& quantity) {
     const bool is_tuned = std::any_of(context.sweep.trials.begin(), context.sweep.trials.end(),
-                                      [&](const TrialRow& trial) { return fine_tuned(quantity, trial) != nullptr; });
+                                      [&](const Trial& trial) { return fine_tuned(quantity, trial) != nullptr; });
     return is_tuned ? glue_columns().size() : project_suite(quantity.name).tasks.size();
 }
 
@@ -294,7 +292,7 @@ std::vector<std::string> printed_notes(const PublishedContext& context) {
 
 }  // namespace
 
-std::optional<double> score_in_unit(const TrialRow& trial, const PublishedColumn& column) {
+std::optional<double> score_in_unit(const Trial& trial, const PublishedColumn& column) {
     const std::optional<double> value = value_of(*column.measures, trial);
     const bool is_share = is_percent(column) && column.measures->kind == Quantity::Kind::task;
     return value && is_share ? *value * 100 : value;

@@ -5,23 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/columns.h"
 #include "reporting/published/published.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // The context of the published columns; all must outlive the fields.
 struct PublishedContext {
     const PublishedTable& table;
-    const results_db::SweepResults& sweep;
+    const Results& sweep;
     const std::vector<Row>& rows;
     std::string base_recipe;
     std::string scale;
 };
 
 // A trial's score in the column's unit, a share that is printed in percent times 100; nothing where it has none.
-std::optional<double> score_in_unit(const results_db::TrialRow& trial, const PublishedColumn& column);
+std::optional<double> score_in_unit(const Trial& trial, const PublishedColumn& column);
 
 // Beside that measured resource: what was printed, and its ratio to the published baseline.
 std::vector<Field> published_resource_fields(const PublishedContext& context, const Resource& resource);

@@ -22,9 +22,7 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
-std::int64_t seed_of(const TrialRow& trial) {
+std::int64_t seed_of(const Trial& trial) {
     std::int64_t seed = trial.seed;
     const std::string unit = unit_seed(trial);
     std::from_chars(unit.data(), unit.data() + unit.size(), seed);
@@ -32,31 +30,31 @@ std::int64_t seed_of(const TrialRow& trial) {
 }
 
 // As people name it.
-std::string seeds_text(const TrialRow& trial) {
+std::string seeds_text(const Trial& trial) {
     return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
 }
 
 // Stopped from outside: it says nothing of the recipe.
-bool was_stopped(const TrialRow& trial) {
+bool was_stopped(const Trial& trial) {
     const bool crashed = trial.state == "failed" || trial.state == "timeout";
     return !crashed || trial.fail_class == "user" || trial.fail_class == "preempt" || trial.fail_class == "stale";
 }
 
-void add_curve(MeasuredRow& result, const TrialRow& trial, const Measure& measure, LossCurve curve) {
+void add_curve(MeasuredRow& result, const Trial& trial, const Measure& measure, LossCurve curve) {
     if (curve.size() < 2) return;
     const double value = late_loss(curve, curve.back().consumed).value_or(std::numeric_limits<double>::quiet_NaN());
     result.values[measure].push_back({seed_of(trial), trial.attempt_uid, value, std::move(curve)});
 }
 
 // Whether a run would score it again. What was scored besides the sweep's own tasks stays as it is.
-bool is_asked(const TrialRow& trial, const results_db::ScoreRow& row) {
+bool is_asked(const Trial& trial, const Score& row) {
     return std::any_of(trial.asked.begin(), trial.asked.end(), [&](const results_db::AskedScore& one) {
         return one.task == row.task && one.shots == row.shots;
     });
 }
 
 // A finished trial that is stale; a newer one may have been tried since.
-void add_stale(MeasuredRow& result, const TrialRow& trial) {
+void add_stale(MeasuredRow& result, const Trial& trial) {
     const std::string seed = fmt::format("seed {}", seeds_text(trial));
     if (trial.newer_state == "failed" || trial.newer_state == "timeout")
         result.crashed.push_back(fmt::format("{}: {}, trained again for being stale", seed, trial.newer_state));
@@ -66,9 +64,9 @@ void add_stale(MeasuredRow& result, const TrialRow& trial) {
         result.stale.push_back(fmt::format("{}: {}", seed, trial.stale));
 }
 
-void add_scores(MeasuredRow& result, const TrialRow& trial) {
-    std::map<Measure, const results_db::ScoreRow*> scores;  // the newest version of a task is the last one
-    for (const results_db::ScoreRow& row : trial.scores)
+void add_scores(MeasuredRow& result, const Trial& trial) {
+    std::map<Measure, const Score*> scores;  // the newest version of a task is the last one
+    for (const Score& row : trial.scores)
         if (const auto measure = measure_of(row)) scores[*measure] = &row;
     for (const auto& [measure, row] : scores)
         if (row->stale.empty())
@@ -77,7 +75,7 @@ void add_scores(MeasuredRow& result, const TrialRow& trial) {
             result.stale.push_back(fmt::format("seed {}, {}: {}", seeds_text(trial), name(measure), row->stale));
 }
 
-std::string why(const TrialRow& trial) {
+std::string why(const Trial& trial) {
     const std::string first_line = trial.error.substr(0, trial.error.find('\n'));
     const std::string what = trial.fail_class.empty() ? trial.state : trial.fail_class;
     return fmt::format("seed {}: {}{}", seeds_text(trial), what, first_line.empty() ? "" : ": " + first_line);
@@ -85,7 +83,7 @@ std::string why(const TrialRow& trial) {
 
 }  // namespace
 
-std::vector<MeasuredRow> measured_rows(const results_db::SweepResults& sweep,
+std::vector<MeasuredRow> measured_rows(const Results& sweep,
                                        const std::map<std::string, results_db::TrialCurve>& curves) {
     std::vector<MeasuredRow> rows;
     for (const Row& row : rows_of(sweep)) {
@@ -94,7 +92,7 @@ std::vector<MeasuredRow> measured_rows(const results_db::SweepResults& sweep,
         result.name = row.name;
         result.variant_hash = row.trials.front()->variant_hash;
         result.seeds = row.trials.size();
-        for (const TrialRow* trial : row.trials) {
+        for (const Trial* trial : row.trials) {
             if (trial->state == "ok" && !trial->stale.empty()) {
                 add_stale(result, *trial);
             } else if (trial->state == "ok") {
@@ -132,18 +130,18 @@ std::vector<SeedScore> mean_by_seed(std::span<const SeedScore> values) {
     return means;
 }
 
-results_db::SweepResults selected(results_db::SweepResults sweep, std::span<const std::string> selectors) {
+Results selected(Results sweep, std::span<const std::string> selectors) {
     if (selectors.empty()) return sweep;
     for (const std::string& selector : selectors) {
         std::vector<std::string> known;
-        for (const TrialRow& trial : sweep.trials) known.push_back(trial.recipe);
+        for (const Trial& trial : sweep.trials) known.push_back(trial.recipe);
         known.erase(std::unique(known.begin(), known.end()), known.end());
         if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
-                         [&](const TrialRow& trial) { return is_meant(trial, selector); }))
+                         [&](const Trial& trial) { return is_meant(trial, selector); }))
             throw Error(ErrorKind::missing, fmt::format("no trial of sweep {} is called {}", sweep.name, selector),
                         suggestion(selector, known));
     }
-    std::erase_if(sweep.trials, [&](const TrialRow& trial) {
+    std::erase_if(sweep.trials, [&](const Trial& trial) {
         return std::none_of(selectors.begin(), selectors.end(),
                             [&](const std::string& selector) { return is_meant(trial, selector); });
     });
@@ -166,7 +164,7 @@ Measure validation_loss_curve() {
     return loss_curve_of("validation");
 }
 
-std::optional<Measure> measure_of(const results_db::ScoreRow& score) {
+std::optional<Measure> measure_of(const Score& score) {
     if (is_unigram_entropy(score) || is_timed(score.measure)) return std::nullopt;
     if (score.better != "lower" && score.better != "higher") return std::nullopt;
     return Measure{MeasureKind::score,

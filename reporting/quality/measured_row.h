@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "reporting/analysis/results.h"
 #include "reporting/loss_curve.h"
 #include "reporting/statistics/seed_comparison.h"
 #include "reporting/statistics/verdict.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -35,7 +35,7 @@ Measure training_loss_curve();
 Measure validation_loss_curve();
 // Nothing for what neither improves nor worsens, the corpus's own entropy or a count, and for what is read off a clock,
 // which says nothing of a recipe.
-std::optional<Measure> measure_of(const results_db::ScoreRow& score);
+std::optional<Measure> measure_of(const Score& score);
 
 // "validation loss", "embedded_questions acc (2-shot)", "training loss curve".
 std::string name(const Measure& measure);
@@ -87,11 +87,11 @@ struct MeasuredRow {
 };
 
 // In the order of the sweep. `curves` by config hash. What is stale must be known of the sweep (reporting/stale.h).
-std::vector<MeasuredRow> measured_rows(const results_db::SweepResults& sweep,
+std::vector<MeasuredRow> measured_rows(const Results& sweep,
                                        const std::map<std::string, results_db::TrialCurve>& curves);
 
 // The trials that the selectors name, as `deft show` takes them; all without any. Errors: missing, for a selector that
 // names none, with the sweep's rows.
-results_db::SweepResults selected(results_db::SweepResults sweep, std::span<const std::string> selectors);
+Results selected(Results sweep, std::span<const std::string> selectors);
 
 }  // namespace deft::reporting

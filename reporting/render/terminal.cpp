@@ -8,7 +8,7 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr int kGap = 2;
+constexpr int kColumnGap = 2;
 constexpr int kNarrowestText = 16;  // columns of text that wraps
 
 using Lines = std::vector<std::string>;
@@ -55,8 +55,8 @@ TerminalGrid grid_of(const Table& table) {
 }
 
 int width_of(const Block& block, const std::vector<int>& widths) {
-    int total = -kGap;
-    for (const std::size_t column : block) total += widths[column] + kGap;
+    int total = -kColumnGap;
+    for (const std::size_t column : block) total += widths[column] + kColumnGap;
     return total;
 }
 
@@ -95,7 +95,7 @@ std::string lines_of_row(const Table& table, const std::vector<int>& widths, con
     for (std::size_t i = 0; i < height; ++i) {
         std::string line;
         for (std::size_t at = 0; at < block.size(); ++at) {
-            if (at > 0) line.append(kGap, ' ');
+            if (at > 0) line.append(kColumnGap, ' ');
             line += aligned(i < cells[at].size() ? cells[at][i] : std::string(), widths[block[at]],
                             table.columns[block[at]].align);
         }
@@ -130,7 +130,7 @@ std::string render_terminal(const Table& table, int width) {
         if (!line.empty()) out += line + "\n";
     if (!table.columns.empty()) {
         const TerminalGrid grid = grid_of(table);
-        for (const Block& block : fitting_blocks(table, grid.widths, kGap, width)) {
+        for (const Block& block : fitting_blocks(table, grid.widths, kColumnGap, width)) {
             if (!out.empty()) out += "\n";
             out += block_text(table, grid, block, width);
         }

@@ -16,9 +16,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 // So many that Student's t is the normal distribution.
 constexpr double kKnownSpread = 1e9;
 
@@ -26,13 +23,13 @@ double or_zero(double value) {
     return std::isfinite(value) ? value : 0;
 }
 
-std::optional<GuessedScore> guessed_average(const Quantity& quantity, const TrialRow& trial) {
+std::optional<GuessedScore> guessed_average(const Quantity& quantity, const Trial& trial) {
     const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots);
     if (!average) return std::nullopt;
     GuessedScore score{average->percent, 0, 0};
     bool any = false;
     double squares = 0;
-    for (const ScoreRow* row : average->rows) {
+    for (const Score* row : average->rows) {
         any = any || std::isfinite(row->chance);
         score.chance += 100 * or_zero(row->chance);
         squares += std::pow(100 * or_zero(row->standard_error), 2);
@@ -46,14 +43,14 @@ std::optional<GuessedScore> guessed_average(const Quantity& quantity, const Tria
 
 }  // namespace
 
-std::optional<GuessedScore> guessed(const ScoreRow& row) {
+std::optional<GuessedScore> guessed(const Score& row) {
     if (!std::isfinite(row.chance) || row.better != "higher") return std::nullopt;
     return GuessedScore{row.value, row.chance, or_zero(row.standard_error)};
 }
 
-std::optional<GuessedScore> guessed(const Quantity& quantity, const TrialRow& trial) {
+std::optional<GuessedScore> guessed(const Quantity& quantity, const Trial& trial) {
     if (quantity.kind == Quantity::Kind::suite) return guessed_average(quantity, trial);
-    const ScoreRow* row = quantity.kind == Quantity::Kind::task ? score_row(quantity, trial) : nullptr;
+    const Score* row = quantity.kind == Quantity::Kind::task ? score_row(quantity, trial) : nullptr;
     return row == nullptr ? std::nullopt : guessed(*row);
 }
 
@@ -78,7 +75,7 @@ bool is_at_chance(std::span<const GuessedScore> by_unit, double level) {
 
 bool is_at_chance(const Row& row, const GuessedScoreOf& score) {
     std::map<std::string, std::vector<GuessedScore>> by_unit;
-    for (const TrialRow* trial : row.ok)
+    for (const Trial* trial : row.ok)
         if (const auto own = score(*trial)) by_unit[unit_seed(*trial)].push_back(*own);
     std::vector<GuessedScore> units;
     for (const auto& [unit, scores] : by_unit) {

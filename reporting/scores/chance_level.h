@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
 #include "reporting/scores/quantity.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -19,14 +19,14 @@ struct GuessedScore {
     double item_error = 0;  // the standard error that the test set's size leaves; 0: unknown
 };
 
-using GuessedScoreOf = std::function<std::optional<GuessedScore>(const results_db::TrialRow&)>;
+using GuessedScoreOf = std::function<std::optional<GuessedScore>(const Trial&)>;
 
 // The chance level of a stored score; nothing where guessing has no score, as for a perplexity.
-std::optional<GuessedScore> guessed(const results_db::ScoreRow& row);
+std::optional<GuessedScore> guessed(const Score& row);
 
 // As value_of() gives the quantity, of a suite in percent: tasks that cannot be guessed count with 0. Nothing for
 // resources, and where no task of it can be guessed.
-std::optional<GuessedScore> guessed(const Quantity& quantity, const results_db::TrialRow& trial);
+std::optional<GuessedScore> guessed(const Quantity& quantity, const Trial& trial);
 
 // Whether the mean over seeds is not above chance by a one-sided test at that level. Its error is the seeds' and the
 // test set's together, for all seeds answer the same documents. False where nothing can be guessed.

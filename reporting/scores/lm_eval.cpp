@@ -13,8 +13,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-
 Json number(double value) {
     if (std::isnan(value)) return "N/A";
     if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -22,15 +20,15 @@ Json number(double value) {
 }
 
 // The name of a task's entry: one of several numbers of shots is named by it.
-std::string entry_name(const ScoreRow& row, const std::map<std::string, std::set<std::int64_t>>& shots) {
+std::string entry_name(const Score& row, const std::map<std::string, std::set<std::int64_t>>& shots) {
     return shots.at(row.task).size() == 1 ? row.task : fmt::format("{}_{}shot", row.task, row.shots);
 }
 
 }  // namespace
 
-Json lm_eval_results(const ScoredModel& model, const std::vector<ScoreRow>& scores) {
+Json lm_eval_results(const ScoredModel& model, const std::vector<Score>& scores) {
     std::map<std::string, std::set<std::int64_t>> shots;
-    for (const ScoreRow& row : scores) shots[row.task].insert(row.shots);
+    for (const Score& row : scores) shots[row.task].insert(row.shots);
     Json json = {{"results", Json::object()},
                  {"versions", Json::object()},
                  {"n-shot", Json::object()},
@@ -41,7 +39,7 @@ Json lm_eval_results(const ScoredModel& model, const std::vector<ScoreRow>& scor
                  {"model_sha256", model.model_sha256},
                  {"config_hash", model.config_hash},
                  {"git_hash", model.git_sha}};
-    for (const ScoreRow& row : scores) {
+    for (const Score& row : scores) {
         const std::string name = entry_name(row, shots);
         Json& entry = json["results"][name];
         entry["alias"] = row.task + (is_under_capacity(row.score_key) ? " (under capacity)" : "");

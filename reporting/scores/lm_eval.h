@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 
 namespace deft::reporting {
 
@@ -21,6 +21,6 @@ struct ScoredModel {
 // "n-samples", "config", "model_name", "git_hash"}. A task that was scored with several numbers of shots has an entry
 // for each, "arc_easy_10shot", under one alias. Values are the harness's: shares, not percent; of a standard error that
 // nobody knows "N/A".
-Json lm_eval_results(const ScoredModel& model, const std::vector<results_db::ScoreRow>& scores);
+Json lm_eval_results(const ScoredModel& model, const std::vector<Score>& scores);
 
 }  // namespace deft::reporting

@@ -14,23 +14,20 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
-std::optional<double> score_of(const Quantity& quantity, const TrialRow& trial) {
-    const ScoreRow* row = score_row(quantity, trial);
+std::optional<double> score_of(const Quantity& quantity, const Trial& trial) {
+    const Score* row = score_row(quantity, trial);
     if (row == nullptr) return std::nullopt;
     return is_perplexity(quantity) ? std::exp(row->value) : row->value;
 }
 
-std::optional<double> resource_value(const Quantity& quantity, const TrialRow& trial) {
+std::optional<double> resource_value(const Quantity& quantity, const Trial& trial) {
     for (const Resource& resource : resources()) {
         if (!quantity.name.starts_with(resource.quantity)) continue;
         const std::optional<double> value = resource.value(trial);
         if (!value) return std::nullopt;
         if (quantity.name == "train hours") return *value / 3600;
         if (quantity.name != "throughput samples/s") return value;
-        const std::optional<std::int64_t> length = full_length(try_parse_json(trial.config_json));
+        const std::optional<std::int64_t> length = trial.settings.seqlen;
         if (!length || *length <= 0) return std::nullopt;
         return *value / static_cast<double>(*length);
     }
@@ -51,22 +48,22 @@ bool is_perplexity(const Quantity& quantity) {
     return quantity.name == kValidationTask && quantity.metric == "perplexity";
 }
 
-const results_db::FineTuned* fine_tuned(const Quantity& quantity, const TrialRow& trial) {
+const FineTuned* fine_tuned(const Quantity& quantity, const Trial& trial) {
     const bool is_of_it =
         quantity.kind == Quantity::Kind::suite && trial.fine_tuned && trial.fine_tuned->suite == quantity.name;
     return is_of_it ? &*trial.fine_tuned : nullptr;
 }
 
-const ScoreRow* score_row(const Quantity& quantity, const TrialRow& trial) {
+const Score* score_row(const Quantity& quantity, const Trial& trial) {
     const std::string metric = is_perplexity(quantity) ? "loss" : quantity.metric;
-    for (const ScoreRow& row : trial.scores)
+    for (const Score& row : trial.scores)
         if (row.task == quantity.name && row.measure == metric && row.shots == quantity.shots &&
             (quantity.split.empty() || row.split == quantity.split))
             return &row;
     return nullptr;
 }
 
-std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) {
+std::optional<double> value_of(const Quantity& quantity, const Trial& trial) {
     switch (quantity.kind) {
         case Quantity::Kind::task:
             return score_of(quantity, trial);
@@ -81,9 +78,9 @@ std::optional<double> value_of(const Quantity& quantity, const TrialRow& trial) 
     return std::nullopt;
 }
 
-std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
+std::string stale_score(const Quantity& quantity, const Trial& trial) {
     if (quantity.kind == Quantity::Kind::task) {
-        const ScoreRow* row = score_row(quantity, trial);
+        const Score* row = score_row(quantity, trial);
         return row == nullptr ? "" : row->stale;
     }
     if (const auto* tuned = fine_tuned(quantity, trial)) return tuned->stale;
@@ -95,12 +92,12 @@ std::string stale_score(const Quantity& quantity, const TrialRow& trial) {
 
 std::string stale_value(const Quantity& quantity, const Row& row) {
     std::string stale = stale_training(row);
-    for (const TrialRow* trial : row.ok) add_reasons(stale, stale_score(quantity, *trial));
+    for (const Trial* trial : row.ok) add_reasons(stale, stale_score(quantity, *trial));
     return stale;
 }
 
-const results_db::ScoreRow* validation_row(const results_db::TrialRow& trial, std::string_view measure) {
-    for (const results_db::ScoreRow& row : trial.scores)
+const Score* validation_row(const Trial& trial, std::string_view measure) {
+    for (const Score& row : trial.scores)
         if (row.task == "validation" && row.measure == measure) return &row;
     return nullptr;
 }

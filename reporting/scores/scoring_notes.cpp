@@ -17,13 +17,10 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::TrialRow;
-
 std::string selection_note(const std::vector<Row>& rows) {
     std::int64_t selecting = 0, before_the_end = 0;
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok) {
+        for (const Trial* trial : row.ok) {
             if (!trial->result || !selects_best(*trial)) continue;
             ++selecting;
             if (trial->result->role == "best") ++before_the_end;
@@ -43,9 +40,9 @@ struct Cut {
 std::string cut_note(const std::vector<Row>& rows) {
     std::map<std::pair<std::string, std::int64_t>, Cut> cuts;  // by task and shots
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok) {
-            std::map<std::pair<std::string, std::int64_t>, const ScoreRow*> tasks;  // a task has several measures
-            for (const ScoreRow& score : trial->scores) tasks[{score.task, score.shots}] = &score;
+        for (const Trial* trial : row.ok) {
+            std::map<std::pair<std::string, std::int64_t>, const Score*> tasks;  // a task has several measures
+            for (const Score& score : trial->scores) tasks[{score.task, score.shots}] = &score;
             for (const auto& [task, score] : tasks) {
                 Cut& cut = cuts[task];
                 cut.share += score->cut_share;
@@ -69,15 +66,14 @@ std::string cut_note(const std::vector<Row>& rows) {
 
 }  // namespace
 
-bool selects_best(const TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    return config.is_object() && config.contains("selection");
+bool selects_best(const Trial& trial) {
+    return trial.settings.selects_best;
 }
 
 bool scored_under_capacity(const Row& row) {
-    return std::any_of(row.ok.begin(), row.ok.end(), [](const TrialRow* trial) {
+    return std::any_of(row.ok.begin(), row.ok.end(), [](const Trial* trial) {
         return std::any_of(trial->scores.begin(), trial->scores.end(),
-                           [](const ScoreRow& score) { return is_under_capacity(score.score_key); });
+                           [](const Score& score) { return is_under_capacity(score.score_key); });
     });
 }
 
@@ -98,8 +94,8 @@ std::string capacity_note(const std::vector<Row>& rows) {
 std::string timed_note(const std::vector<Row>& rows) {
     std::set<std::string> tasks;
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.ok)
-            for (const ScoreRow& score : trial->scores)
+        for (const Trial* trial : row.ok)
+            for (const Score& score : trial->scores)
                 if (is_timed(score.measure)) tasks.insert(score.task);
     if (tasks.empty()) return {};
     return fmt::format(

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/rows.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // Whether the trial's configuration asks for its best validated weights as its result.
-bool selects_best(const results_db::TrialRow& trial);
+bool selects_best(const Trial& trial);
 
 // Whether a score of it was made while the model's experts kept to training's capacity; in other rows they drop
 // nothing.

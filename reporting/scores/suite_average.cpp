@@ -15,10 +15,8 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-
 // A task that is none of the suite's counts by acc, or by acc_norm where it has nothing else.
-int preference(const Suite& suite, const ScoreRow& row) {
+int preference(const Suite& suite, const Score& row) {
     if (row.task == kValidationTask) return 0;
     if (const SuiteTask* task = suite.find(row.task)) return row.measure == task->measure ? 2 : 0;
     if (row.measure == "acc") return 2;
@@ -27,11 +25,11 @@ int preference(const Suite& suite, const ScoreRow& row) {
 
 }  // namespace
 
-std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<ScoreRow>& scores, std::int64_t shots) {
-    std::map<std::pair<std::string, std::string>, const ScoreRow*> best;  // by task and split
-    for (const ScoreRow& row : scores) {
+std::optional<SuiteAverage> suite_average(const Suite& suite, const std::vector<Score>& scores, std::int64_t shots) {
+    std::map<std::pair<std::string, std::string>, const Score*> best;  // by task and split
+    for (const Score& row : scores) {
         if (row.shots != shots || preference(suite, row) == 0) continue;
-        const ScoreRow*& kept = best[{row.task, row.split}];
+        const Score*& kept = best[{row.task, row.split}];
         if (kept == nullptr || preference(suite, row) > preference(suite, *kept)) kept = &row;
     }
     if (best.empty()) return std::nullopt;

@@ -20,17 +20,14 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 constexpr std::size_t kLabel = 9;  // columns of "Caution  "
 
 // All attempts, at training and at evaluation, that have ended; a training that several places share counts once.
-Occupancy attempts_of(const SweepResults& sweep) {
+Occupancy attempts_of(const Results& sweep) {
     std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
     std::set<std::string> seen;
     for (const auto* trials : {&sweep.trials, &sweep.searched})
-        for (const TrialRow& trial : *trials) {
+        for (const Trial& trial : *trials) {
             if (!seen.insert(trial.config_hash).second) continue;
             for (const auto* rows : {&trial.attempt_rows, &trial.scoring_rows})
                 for (const results_db::AttemptRow& attempt : *rows)
@@ -41,11 +38,11 @@ Occupancy attempts_of(const SweepResults& sweep) {
 }
 
 // Dollars of all attempts; nothing where one of them has no price.
-std::optional<double> dollars_of(const SweepResults& sweep) {
+std::optional<double> dollars_of(const Results& sweep) {
     double sum = 0;
     std::set<std::string> seen;
     for (const auto* trials : {&sweep.trials, &sweep.searched})
-        for (const TrialRow& trial : *trials) {
+        for (const Trial& trial : *trials) {
             if (!seen.insert(trial.config_hash).second || trial.imported || trial.attempts == 0) continue;
             if (!trial.usd_parts) return std::nullopt;
             sum += trial.usd_parts->whole();
@@ -53,9 +50,9 @@ std::optional<double> dollars_of(const SweepResults& sweep) {
     return sum;
 }
 
-std::string headline_of(const SweepResults& sweep) {
+std::string headline_of(const Results& sweep) {
     std::size_t done = 0, failed = 0;
-    for (const TrialRow& trial : sweep.trials) {
+    for (const Trial& trial : sweep.trials) {
         done += trial.state == "ok" && trial.unscored() == 0 ? 1 : 0;
         failed += trial.state == "failed" ? 1 : 0;
     }

@@ -27,9 +27,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 constexpr std::size_t kNamed = 3;
 
 std::size_t fewest_seeds(const ScreenRows& rows) {
@@ -67,10 +64,10 @@ std::string listed(const ScreenRows& rows, RowVerdict verdict) {
 }
 
 // How long the sweep's trials keep a worker busy, on average; 0 where nothing has ended.
-double seconds_per_trial(const SweepResults& sweep) {
+double seconds_per_trial(const Results& sweep) {
     double sum = 0;
     std::size_t ended = 0;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         if (trial.state == "ok" && trial.parts.whole() > 0) {
             sum += trial.parts.whole();
             ++ended;
@@ -188,8 +185,7 @@ std::string paper(const ReportData& data) {
                        counted(findings.size(), "claim"), supported, refuted, inconclusive, open);
 }
 
-std::string caution(const ReportData& data, const ScreenRows& rows, const SweepResults& stage,
-                    const SweepAbout& about) {
+std::string caution(const ReportData& data, const ScreenRows& rows, const Results& stage, const SweepAbout& about) {
     std::vector<std::string> parts;
     if (!rows.measured.empty()) {
         const Row& row = reference_of(rows.measured, rows.base_recipe, rows.measured.front());
@@ -225,7 +221,7 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const SweepR
 std::string unfinished(const ReportData& data) {
     std::vector<std::string> failed;
     std::size_t left = 0;
-    for (const TrialRow& trial : data.sweep.trials) {
+    for (const Trial& trial : data.sweep.trials) {
         if (trial.state == "ok") continue;
         if (trial.state == "failed" || !trial.fail_class.empty())
             failed.push_back(results_db::trial_name(trial) +
@@ -244,10 +240,10 @@ std::string unfinished(const ReportData& data) {
 
 }  // namespace
 
-std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows& rows, const SweepResults& stage,
+std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows& rows, const Results& stage,
                                         const SweepAbout& about, const ScreenPlaces& places) {
     std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
-    for (const TrialRow& trial : data.sweep.trials) intervals.emplace_back(trial.started_ms, trial.ended_ms);
+    for (const Trial& trial : data.sweep.trials) intervals.emplace_back(trial.started_ms, trial.ended_ms);
     std::vector<ScreenEntry> entries;
     const auto add = [&](const char* label, std::string text) {
         if (!text.empty()) entries.push_back({label, std::move(text)});

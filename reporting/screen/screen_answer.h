@@ -9,8 +9,7 @@
 namespace deft::reporting {
 
 // `rows`: of the stage whose table the screen shows; `stage`: its trials.
-std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows& rows,
-                                        const results_db::SweepResults& stage, const SweepAbout& about,
-                                        const ScreenPlaces& places);
+std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows& rows, const Results& stage,
+                                        const SweepAbout& about, const ScreenPlaces& places);
 
 }  // namespace deft::reporting

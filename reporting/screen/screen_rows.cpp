@@ -20,7 +20,7 @@ namespace deft::reporting {
 
 namespace {
 
-constexpr int kGap = 2;
+constexpr int kCellGap = 2;
 constexpr int kLabelWidth = 28;
 constexpr int kTokensLeave = 4;  // as ScreenColumn::leaves of the consumed tokens
 
@@ -97,8 +97,8 @@ int width_of(const ScreenColumn& column) {
 }
 
 int width_of(const std::vector<ScreenColumn>& columns) {
-    int total = -kGap;
-    for (const ScreenColumn& column : columns) total += width_of(column) + kGap;
+    int total = -kCellGap;
+    for (const ScreenColumn& column : columns) total += width_of(column) + kCellGap;
     return total;
 }
 
@@ -154,14 +154,14 @@ bool is_score_beside(const Quantity& quantity, const std::optional<QualityMeasur
 
 // One value per independent repeat.
 std::vector<double> values_over_seeds(const Quantity& quantity, const Row& row) {
-    std::vector<std::pair<const results_db::TrialRow*, double>> values;
-    for (const results_db::TrialRow* trial : row.ok)
+    std::vector<std::pair<const Trial*, double>> values;
+    for (const Trial* trial : row.ok)
         if (const std::optional<double> value = value_of(quantity, *trial)) values.emplace_back(trial, *value);
     return unit_means(values);
 }
 
 std::vector<ScreenColumn> columns_of(const ScreenRows& rows, const std::vector<const ScreenRow*>& shown,
-                                     const results_db::SweepResults& sweep, const SweepAbout& about) {
+                                     const Results& sweep, const SweepAbout& about) {
     std::vector<ScreenColumn> columns;
     const auto add = [&](Column column, int leaves, const auto& cell_of) {
         ScreenColumn one{std::move(column), leaves, {}};
@@ -252,7 +252,7 @@ double ScreenRows::gain_of(const ScreenRow& row) const {
     return row.difference && measure ? direction(measure->improves) * row.difference->value : 0;
 }
 
-ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& about) {
+ScreenRows screen_rows(const Results& sweep, const SweepAbout& about) {
     ScreenRows found;
     found.measured = rows_of(sweep);
     if (found.measured.empty()) return found;
@@ -289,8 +289,8 @@ ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& 
     return found;
 }
 
-Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep, const SweepAbout& about,
-                   std::size_t most_rows, int width) {
+Table screen_table(const ScreenRows& rows, const Results& sweep, const SweepAbout& about, std::size_t most_rows,
+                   int width) {
     const std::vector<const ScreenRow*> shown = shown_rows(rows, most_rows);
     Table table;
     if (shown.empty()) return table;

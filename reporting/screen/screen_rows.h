@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/rows.h"
 #include "reporting/table.h"
 #include "reporting/tradeoff/quality_measure.h"
 #include "reporting/tradeoff/relative_quality.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -45,11 +45,11 @@ struct ScreenRows {
 };
 
 // `sweep` must outlive the rows; of a sweep with stages, one stage.
-ScreenRows screen_rows(const results_db::SweepResults& sweep, const SweepAbout& about);
+ScreenRows screen_rows(const Results& sweep, const SweepAbout& about);
 
 // At most `most_rows` rows: the largest budget first, then the next. Columns leave from the least important until the
 // table fits `width`.
-Table screen_table(const ScreenRows& rows, const results_db::SweepResults& sweep, const SweepAbout& about,
-                   std::size_t most_rows, int width);
+Table screen_table(const ScreenRows& rows, const Results& sweep, const SweepAbout& about, std::size_t most_rows,
+                   int width);
 
 }  // namespace deft::reporting

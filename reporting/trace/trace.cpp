@@ -26,9 +26,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 const StageResults& stage_of(const std::vector<StageResults>& stages, const std::string& name) {
     for (const StageResults& stage : stages)
         if (stage.name == name) return stage;
@@ -73,7 +70,7 @@ bool is_of(const TaskAsked& task, const results_db::AskedScore& asked) {
 }
 
 // Why a trial that has finished has no value.
-std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
+std::string unscored_text(const Trial& trial, const TracedColumn& column) {
     if (const auto shapes = slot_shapes(trial); column.of_one_slot && shapes.size() > 1)
         return "it was trained on several workers, and a time or what follows from it is of one: " + to_text(shapes);
     if (column.tasks.empty())
@@ -98,7 +95,7 @@ std::string unscored_text(const TrialRow& trial, const TracedColumn& column) {
                        unasked.empty() ? column.names.front() : fmt::format("{}", fmt::join(unasked, ", ")));
 }
 
-std::string waits_text(const TrialRow& trial, const TracedColumn& column) {
+std::string waits_text(const Trial& trial, const TracedColumn& column) {
     if (trial.state == "ok") return unscored_text(trial, column);
     if (trial.state == "pending") return "it has not been started";
     if (trial.state == "leased" || trial.state == "running") return "it is running";
@@ -110,7 +107,7 @@ std::string waits_text(const TrialRow& trial, const TracedColumn& column) {
 
 std::vector<TracedTrial> traced_trials(const Row& row, const TracedColumn& column) {
     std::vector<TracedTrial> trials;
-    for (const TrialRow* trial : row.trials) trials.push_back({*trial, results_db::trial_name(*trial), {}, {}, {}});
+    for (const Trial* trial : row.trials) trials.push_back({*trial, results_db::trial_name(*trial), {}, {}, {}});
     for (TracedTrial& one : trials) {
         if (one.trial.state == "ok") {
             one.value = column.value(one.trial);
@@ -148,7 +145,7 @@ void add_commands(const TraceQuestion& question, const std::string& selector, Tr
             {"fills it", fmt::format("./deft run --for-table {}{}", shell_word(selector), root_option(question.root))});
 }
 
-void add_repetition(const Row& row, const SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question,
+void add_repetition(const Row& row, const Results& sweep, const SweepAbout& about, const TraceQuestion& question,
                     Trace& trace) {
     const std::string run = repeat_command(row, about.points, question.options, shell_word(question.repeat_root));
     if (run.empty() || !trace.value) return;
@@ -171,7 +168,7 @@ std::string exact_text(double value) {
     return fmt::format("{}", value);
 }
 
-Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question) {
+Trace trace_cell(const Results& sweep, const SweepAbout& about, const TraceQuestion& question) {
     const std::vector<Row> everywhere = rows_of(sweep);
     const std::vector<StageResults> stages = stages_of(sweep);
     const std::string row_name = find_row(everywhere, question.row).name;
@@ -200,7 +197,7 @@ Trace trace_cell(const SweepResults& sweep, const SweepAbout& about, const Trace
         has_value = cell.value && !cell.stated;
         trace.published = published_text(table, table.rows[at], *place, about);
     }
-    std::vector<std::pair<const TrialRow*, double>> values;
+    std::vector<std::pair<const Trial*, double>> values;
     for (const TracedTrial& one : trace.trials) {
         if (!one.waits_for.empty()) trace.waits_for.push_back(one.name + ": " + one.waits_for);
         if (one.value) values.emplace_back(&one.trial, *one.value);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/trace/traced_column.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -23,7 +23,7 @@ struct TraceQuestion {
 
 // One seed of the row.
 struct TracedTrial {
-    results_db::TrialRow trial;
+    Trial trial;
     std::string name;
     std::optional<double> value;      // in the column's unit; nothing: it has none
     std::vector<TracedScore> scores;  // what the value is of
@@ -54,7 +54,7 @@ struct Trace {
 };
 
 // Errors: usage, for a row or a column that is not there.
-Trace trace_cell(const results_db::SweepResults& sweep, const SweepAbout& about, const TraceQuestion& question);
+Trace trace_cell(const Results& sweep, const SweepAbout& about, const TraceQuestion& question);
 
 // A double with all its digits: 17 significant ones.
 std::string exact_text(double value);

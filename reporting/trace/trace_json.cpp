@@ -19,7 +19,7 @@ OrderedJson traced_score_json(const TracedScore& score) {
 }
 
 OrderedJson trial_json(const TracedTrial& one) {
-    const results_db::TrialRow& trial = one.trial;
+    const Trial& trial = one.trial;
     OrderedJson scores = OrderedJson::array();
     for (const TracedScore& score : one.scores) scores.push_back(traced_score_json(score));
     return {{"name", one.name},

@@ -15,7 +15,6 @@ namespace deft::reporting {
 namespace {
 
 using results_db::AttemptRow;
-using results_db::ScoreRow;
 
 std::string with_unit(double value, const std::string& unit) {
     return exact_text(value) + (unit.empty() ? "" : " " + unit);
@@ -49,7 +48,7 @@ void add_attempts(NamedLines& lines, const char* what, const std::vector<Attempt
 }
 
 std::string score_text(const TracedScore& score) {
-    const ScoreRow& row = score.row;
+    const Score& row = score.row;
     std::string text = exact_text(row.value) + (row.unit.empty() ? "" : " " + row.unit);
     if (score.value != row.value) text += fmt::format(", here {}", exact_text(score.value));
     text += fmt::format(" (n = {}", row.n);
@@ -64,7 +63,7 @@ std::string score_text(const TracedScore& score) {
 }
 
 void add_trial(NamedLines& lines, const TracedTrial& one, const std::string& unit) {
-    const results_db::TrialRow& trial = one.trial;
+    const Trial& trial = one.trial;
     lines.section(one.name);
     lines.add("value", one.value ? with_unit(*one.value, unit) : "none: " + one.waits_for);
     lines.add("configuration hash", trial.config_hash);

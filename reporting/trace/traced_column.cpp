@@ -23,10 +23,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
-
 // The lines of a title without their directions, joined: "validation loss (nats/token)". `lines`: the first ones alone.
 std::string title_words(const std::string& title, std::size_t lines = 99) {
     std::string text;
@@ -67,8 +63,8 @@ TracedColumn resource_column(const Resource& resource, const SweepAbout& about) 
                 column.names.insert(column.names.end(), {published.key, published.title, to_text(*published.measures)});
     column.unit = resource.raw_unit;
     column.is_clocked = column.of_one_slot = resource.from_seconds;
-    column.value = [&resource](const TrialRow& trial) { return trial.imported ? std::nullopt : resource.value(trial); };
-    column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
+    column.value = [&resource](const Trial& trial) { return trial.imported ? std::nullopt : resource.value(trial); };
+    column.scores = [](const Trial&) { return std::vector<TracedScore>(); };
     return column;
 }
 
@@ -79,12 +75,12 @@ TracedColumn cost_column(const CostColumn& shown) {
     column.unit = shown.unit;
     column.is_clocked = true;
     column.value = shown.value;
-    column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
+    column.scores = [](const Trial&) { return std::vector<TracedScore>(); };
     return column;
 }
 
 // Columns that the table has.
-void add_cost_columns(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
+void add_cost_columns(const Results& sweep, std::vector<TracedColumn>& columns) {
     const std::vector<Row> rows = rows_of(sweep);
     for (const Field& field : cost_fields(rows))
         for (const CostColumn& shown : cost_columns())
@@ -108,13 +104,13 @@ TracedColumn score_column(const ScoreColumn& shown, const std::vector<ScoreColum
     if (!shown.split.empty()) column.names.insert(column.names.end(), {of_split, "task:" + of_split});
     column.unit = shown.unit;
     column.tasks = {{shown.task, shown.shots}};
-    column.value = [find = shown.find](const TrialRow& trial) -> std::optional<double> {
-        const ScoreRow* row = find(trial);
+    column.value = [find = shown.find](const Trial& trial) -> std::optional<double> {
+        const Score* row = find(trial);
         if (row == nullptr) return std::nullopt;
         return row->value;
     };
-    column.scores = [find = shown.find](const TrialRow& trial) -> std::vector<TracedScore> {
-        const ScoreRow* row = find(trial);
+    column.scores = [find = shown.find](const Trial& trial) -> std::vector<TracedScore> {
+        const Score* row = find(trial);
         if (row == nullptr) return {};
         return {{*row, row->value}};
     };
@@ -122,20 +118,20 @@ TracedColumn score_column(const ScoreColumn& shown, const std::vector<ScoreColum
 }
 
 // The stored rows that a published column's value comes from.
-std::vector<TracedScore> scores_behind(const PublishedColumn& published, const TrialRow& trial) {
+std::vector<TracedScore> scores_behind(const PublishedColumn& published, const Trial& trial) {
     const Quantity& quantity = *published.measures;
     std::vector<TracedScore> scores;
     if (quantity.kind == Quantity::Kind::suite) {
         if (const auto average = suite_average(project_suite(quantity.name), trial.scores, quantity.shots))
-            for (const ScoreRow* row : average->rows) scores.push_back({*row, row->value * 100});
-    } else if (const ScoreRow* row = score_row(quantity, trial)) {
+            for (const Score* row : average->rows) scores.push_back({*row, row->value * 100});
+    } else if (const Score* row = score_row(quantity, trial)) {
         scores.push_back({*row, score_in_unit(trial, published).value_or(row->value)});
     }
     return scores;
 }
 
 // The measured column beside the published one.
-TracedColumn published_column(const PublishedColumn& published, const SweepResults& sweep) {
+TracedColumn published_column(const PublishedColumn& published, const Results& sweep) {
     const Quantity& quantity = *published.measures;
     TracedColumn column;
     column.names = {published.key, published.title, published.title + " measured"};
@@ -143,10 +139,10 @@ TracedColumn published_column(const PublishedColumn& published, const SweepResul
     if (quantity.kind == Quantity::Kind::suite || is_perplexity(quantity)) column.names.push_back(to_text(quantity));
     column.unit = published.unit;
     column.is_median = quantity.is_median;
-    column.value = [&published](const TrialRow& trial) { return score_in_unit(trial, published); };
-    column.scores = [&published](const TrialRow& trial) { return scores_behind(published, trial); };
+    column.value = [&published](const Trial& trial) { return score_in_unit(trial, published); };
+    column.scores = [&published](const Trial& trial) { return scores_behind(published, trial); };
     std::set<std::pair<std::string, std::int64_t>> tasks;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         for (const TracedScore& score : scores_behind(published, trial))
             tasks.insert({score.row.task, score.row.shots});
     if (tasks.empty() && quantity.kind == Quantity::Kind::task) tasks.insert({quantity.name, quantity.shots});
@@ -155,18 +151,18 @@ TracedColumn published_column(const PublishedColumn& published, const SweepResul
 }
 
 // Scores that trials are asked for and that none has.
-void add_unscored(const SweepResults& sweep, std::vector<TracedColumn>& columns) {
+void add_unscored(const Results& sweep, std::vector<TracedColumn>& columns) {
     std::set<std::pair<std::string, std::int64_t>> known;
     for (const TracedColumn& column : columns)
         for (const TaskAsked& task : column.tasks) known.insert({task.task, task.shots});
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         for (const results_db::AskedScore& asked : trial.asked) {
             if (!known.insert({asked.task, asked.shots}).second) continue;
             TracedColumn& column = columns.emplace_back();
             column.names = {asked.task + shots_text(asked.shots)};
             column.tasks = {{asked.task, asked.shots}};
-            column.value = [](const TrialRow&) { return std::optional<double>(); };
-            column.scores = [](const TrialRow&) { return std::vector<TracedScore>(); };
+            column.value = [](const Trial&) { return std::optional<double>(); };
+            column.scores = [](const Trial&) { return std::vector<TracedScore>(); };
         }
 }
 
@@ -205,7 +201,7 @@ std::string listed(const std::vector<const TracedColumn*>& columns) {
 
 }  // namespace
 
-std::vector<TracedColumn> traced_columns(const SweepResults& sweep, const SweepAbout& about) {
+std::vector<TracedColumn> traced_columns(const Results& sweep, const SweepAbout& about) {
     std::vector<TracedColumn> columns;
     for (const Resource& resource : resources()) columns.push_back(resource_column(resource, about));
     add_cost_columns(sweep, columns);

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
 // A stored score, and what it is in the column's unit.
 struct TracedScore {
-    results_db::ScoreRow row;
+    Score row;
     double value = 0;
 };
 
@@ -32,13 +32,13 @@ struct TracedColumn {
     bool of_one_slot = false;        // read only of trials of one slot shape
     bool is_median = false;          // over seeds; otherwise the mean
     std::vector<TaskAsked> tasks;    // of a score; of an average those that any trial was scored by
-    std::function<std::optional<double>(const results_db::TrialRow&)> value;      // nothing: the trial has none
-    std::function<std::vector<TracedScore>(const results_db::TrialRow&)> scores;  // that enter, of an average several
+    std::function<std::optional<double>(const Trial&)> value;      // nothing: the trial has none
+    std::function<std::vector<TracedScore>(const Trial&)> scores;  // that enter, of an average several
 };
 
 // The columns of one stage's table: consumption of each trial, scores, the averages and scores that the published table
 // asks for, and what is asked of the trials and not scored yet. `sweep` must outlive them.
-std::vector<TracedColumn> traced_columns(const results_db::SweepResults& sweep, const SweepAbout& about);
+std::vector<TracedColumn> traced_columns(const Results& sweep, const SweepAbout& about);
 
 // Found by one of its names in any spelling of case, blanks and punctuation ("lambada acc", "train_hours", "average
 // 0-shot"), or by words of which only this column has all. Errors: usage, where none or several are so called, with

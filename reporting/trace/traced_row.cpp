@@ -14,7 +14,7 @@ namespace {
 
 // Follows the grammar of trials' names, without a seed: a row has several.
 bool is_called(const Row& row, const std::string& name) {
-    results_db::TrialRow place;
+    Trial place;
     place.recipe = row.recipe;
     place.stage = row.stage;
     place.axes_json = row.trials.front()->axes_json;

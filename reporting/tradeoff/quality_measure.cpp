@@ -14,8 +14,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 Quantity validation(const char* metric) {
     Quantity quantity;
     quantity.kind = Quantity::Kind::task;
@@ -32,7 +30,7 @@ std::string title_of(const Quantity& quantity) {
 }
 
 // In the order in which they are preferred.
-std::vector<Quantity> candidates(const results_db::SweepResults& sweep, const SweepAbout& about) {
+std::vector<Quantity> candidates(const Results& sweep, const SweepAbout& about) {
     std::vector<Quantity> found;
     if (about.published)
         for (const Claim& claim : about.published->claims) {
@@ -48,9 +46,9 @@ std::vector<Quantity> candidates(const results_db::SweepResults& sweep, const Sw
 
 // The loss of a model that knows the token frequencies of the validation text, in the unit of the quantity: nats a
 // token, or bits a byte by the ratio of the trial's own two scores.
-std::optional<NothingLearnt> unigram_model(const Quantity& quantity, const TrialRow& trial) {
-    const results_db::ScoreRow *entropy = validation_row(trial, "unigram_entropy"),
-                               *loss = validation_row(trial, "loss"), *bits = validation_row(trial, "bits_per_byte");
+std::optional<NothingLearnt> unigram_model(const Quantity& quantity, const Trial& trial) {
+    const Score *entropy = validation_row(trial, "unigram_entropy"), *loss = validation_row(trial, "loss"),
+                *bits = validation_row(trial, "bits_per_byte");
     if (entropy == nullptr || entropy->unit != "nats/token") return std::nullopt;
     NothingLearnt unigram{entropy->value, "a unigram model",
                           "which knows only how often each token occurs in the validation text"};
@@ -61,7 +59,7 @@ std::optional<NothingLearnt> unigram_model(const Quantity& quantity, const Trial
     return unigram;
 }
 
-std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const TrialRow& trial) {
+std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const Trial& trial) {
     if (measure.improves == Improves::upwards) {
         const std::optional<GuessedScore> score = guessed(measure.quantity, trial);
         return score ? NothingLearnt{score->chance, "guessing", "which is right by chance"}
@@ -73,7 +71,7 @@ std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const Trial
 
 }  // namespace
 
-std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const results_db::SweepResults& sweep,
+std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const Results& sweep,
                                               const SweepAbout& about) {
     for (const Quantity& quantity : candidates(sweep, about)) {
         const QualityMeasure measure{quantity, title_of(quantity),
@@ -86,8 +84,8 @@ std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, cons
 }
 
 std::vector<double> quality_values(const QualityMeasure& measure, const Row& row) {
-    std::vector<std::pair<const TrialRow*, double>> values;
-    for (const TrialRow* trial : row.ok)
+    std::vector<std::pair<const Trial*, double>> values;
+    for (const Trial* trial : row.ok)
         if (const auto value = value_of(measure.quantity, *trial)) values.emplace_back(trial, *value);
     return unit_means(values);
 }
@@ -95,7 +93,7 @@ std::vector<double> quality_values(const QualityMeasure& measure, const Row& row
 std::optional<NothingLearnt> nothing_learnt(const QualityMeasure& measure, const Row& baseline) {
     std::optional<NothingLearnt> found;
     std::vector<double> values;
-    for (const TrialRow* trial : baseline.ok) {
+    for (const Trial* trial : baseline.ok) {
         if (!value_of(measure.quantity, *trial)) continue;
         found = of_trial(measure, *trial);
         if (!found) return std::nullopt;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/rows.h"
 #include "reporting/scores/quantity.h"
 #include "reporting/statistics/verdict.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -21,7 +21,7 @@ struct QualityMeasure {
 
 // The score by which the published table's first claim on a score is judged at the sweep's scale; where there is none,
 // or no row has it, the validation's bits a byte, or its loss. Nothing where no row has any of them.
-std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const results_db::SweepResults& sweep,
+std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const Results& sweep,
                                               const SweepAbout& about);
 
 // A value of each independent repeat of the row that has one; of a seed that diverged it may be no number.

@@ -25,8 +25,6 @@ namespace deft::reporting {
 
 namespace {
 
-using results_db::TrialRow;
-
 constexpr const char* kQualityColumn = "quality";  // of a published table: percent of the baseline's
 constexpr const char* kSavingColumn = "saving";    // how many times less of data, time and cost
 
@@ -64,17 +62,11 @@ TradeoffPoint point_of(const Row& row, const Row& reference, const QualityMeasur
     return point;
 }
 
-// Whether its training began at another model's weights.
-bool goes_on(const TrialRow& trial) {
-    const Json config = try_parse_json(trial.config_json);
-    return config.is_object() && config.contains("start");
-}
-
 // Why a row has no place in the picture; empty: it has one.
 std::string why_not(const Row& row, const QualityMeasure& measure) {
     const std::vector<double> values = quality_values(measure, row);
     if (row.ok.empty()) return "no seed has finished";
-    if (goes_on(*row.ok.front())) return "they go on from other models, whose cost is not theirs";
+    if (row.ok.front()->settings.has_start) return "they go on from other models, whose cost is not theirs";
     if (values.empty()) return "they have no such score";
     if (diverged_trials(row) > 0 || !all_finite(values)) return "a seed diverged";
     if (!stale_value(measure.quantity, row).empty()) return "they are stale";
@@ -184,7 +176,7 @@ std::size_t TradeoffLine::counting() const {
         std::count_if(points.begin(), points.end(), [](const TradeoffPoint& point) { return point.counts(); }));
 }
 
-std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about) {
+std::optional<Tradeoff> tradeoff_of(const Results& sweep, const SweepAbout& about) {
     const std::vector<Row> rows = rows_of(sweep);
     if (rows.empty()) return std::nullopt;
     const std::optional<QualityMeasure> measure = quality_measure(rows, sweep, about);

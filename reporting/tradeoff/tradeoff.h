@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/tradeoff/relative_quality.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -74,7 +74,7 @@ struct Tradeoff {
 // baseline has a score at its largest that is better than a model without skill. Rows that do not count as measured are
 // flagged. Rows that are stale, that have a diverged seed, or that go on from another model, whose cost is not theirs
 // alone, are named and left out; so are times and dollars of rows whose seconds do not compare with the baseline's.
-std::optional<Tradeoff> tradeoff_of(const results_db::SweepResults& sweep, const SweepAbout& about);
+std::optional<Tradeoff> tradeoff_of(const Results& sweep, const SweepAbout& about);
 
 // Whether a recipe has paid in that at two budgets or more, and what a point has, relative to the baseline on all of
 // the data.

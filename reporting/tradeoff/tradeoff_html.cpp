@@ -81,7 +81,7 @@ Table tradeoff_table(const Tradeoff& tradeoff) {
     return table;
 }
 
-std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbout& about, const std::string& id,
+std::string tradeoff_html(const Results& sweep, const SweepAbout& about, const std::string& id,
                           const std::string& suffix) {
     const std::optional<Tradeoff> tradeoff = tradeoff_of(sweep, about);
     if (!tradeoff) return {};
@@ -97,7 +97,7 @@ std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbou
            "</details>\n";
 }
 
-std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about) {
+std::optional<std::string> result_picture(const Results& sweep, const SweepAbout& about) {
     for (const StageResults& stage : stages_of(sweep)) {
         if (const std::optional<Tradeoff> tradeoff = tradeoff_of(stage.sweep, about_stage(about, stage)))
             return svg_file(render_svg(*tradeoff, "tradeoff"));

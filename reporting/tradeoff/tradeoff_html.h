@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "reporting/analysis/results.h"
 #include "reporting/comparison.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
 
 namespace deft::reporting {
 
@@ -16,11 +16,11 @@ struct Tradeoff;
 Table tradeoff_table(const Tradeoff& tradeoff);
 
 // The sentences, the picture, what they rest on, and the points as a table. Empty where the sweep has no such picture.
-std::string tradeoff_html(const results_db::SweepResults& sweep, const SweepAbout& about, const std::string& id,
+std::string tradeoff_html(const Results& sweep, const SweepAbout& about, const std::string& id,
                           const std::string& suffix);
 
 // The picture that shows a sweep's result, as a file of its own: of its first stage that has one, quality against cost,
 // or which dense model its models with experts come to. Nothing where it has neither.
-std::optional<std::string> result_picture(const results_db::SweepResults& sweep, const SweepAbout& about);
+std::optional<std::string> result_picture(const Results& sweep, const SweepAbout& about);
 
 }  // namespace deft::reporting

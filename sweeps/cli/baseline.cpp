@@ -47,8 +47,8 @@ int pin(const BaselineArguments& arguments) {
     {
         const std::vector<results_db::NamedEvidence> files = read_evidence(arguments.from);
         const results_db::Reader reader = open_results(arguments.root, files);
-        const results_db::SweepResults sweep =
-            reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.root), arguments.only);
+        const reporting::Results sweep =
+            reporting::selected(find_sweep(reader, arguments.sweep, inputs_below(arguments.root)), arguments.only);
         const auto measured = reporting::measured_rows(sweep, reader.curves(sweep));
         sweep_name = results_db::full_name(sweep);
         row_count = measured.size();

@@ -30,11 +30,11 @@ struct CheckClaimsArguments {
 };
 
 // The newest of each name, of those that name a published table.
-std::vector<results_db::SweepResults> asked_sweeps(const results_db::Reader& reader, const std::string& asked,
-                                                   const std::string& root) {
-    std::vector<results_db::SweepResults> sweeps;
+std::vector<reporting::Results> asked_sweeps(const results_db::Reader& reader, const std::string& asked,
+                                             const std::string& root) {
+    std::vector<reporting::Results> sweeps;
     if (asked != "all") {
-        sweeps.push_back(find_checked_sweep(reader, asked, root));
+        sweeps.push_back(find_sweep(reader, asked, inputs_below(root)));
         if (sweeps.front().paper.empty())
             throw Error(
                 ErrorKind::missing,
@@ -45,7 +45,7 @@ std::vector<results_db::SweepResults> asked_sweeps(const results_db::Reader& rea
     std::set<std::string> seen;
     for (const results_db::SweepHead& head : reader.sweeps())
         if (!head.paper.empty() && seen.insert(head.name).second)
-            sweeps.push_back(find_checked_sweep(reader, head.name, root));
+            sweeps.push_back(find_sweep(reader, head.name, inputs_below(root)));
     return sweeps;
 }
 
@@ -58,7 +58,7 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
         const auto files = read_evidence(arguments.from);
         const results_db::Reader reader = open_results(arguments.gate.root, files);
         const std::vector<results_db::VerdictRow> earlier = reader.verdicts();
-        for (const results_db::SweepResults& sweep : asked_sweeps(reader, arguments.sweep, arguments.gate.root)) {
+        for (const reporting::Results& sweep : asked_sweeps(reader, arguments.sweep, arguments.gate.root)) {
             const reporting::PublishedTable table = *sweeps::published_table(sweep.paper);
             const auto findings = reporting::check_claims(table, sweep, earlier, rule);
             for (const reporting::ClaimFinding& one : findings) judged.push_back(one.judged);

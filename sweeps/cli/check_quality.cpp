@@ -62,8 +62,8 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
     {
         const std::vector<results_db::NamedEvidence> files = read_evidence(arguments.from);
         const results_db::Reader reader = open_results(arguments.gate.root, files);
-        const results_db::SweepResults sweep =
-            reporting::selected(find_checked_sweep(reader, arguments.sweep, arguments.gate.root), arguments.only);
+        const reporting::Results sweep =
+            reporting::selected(find_sweep(reader, arguments.sweep, inputs_below(arguments.gate.root)), arguments.only);
         sweep_name = reporting::sweep_text(sweep);
         head = reporting::measured_rows(sweep, reader.curves(sweep));
     }

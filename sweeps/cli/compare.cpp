@@ -84,7 +84,7 @@ void add_compare(CLI::App& app, Context& context) {
                    b = named_side(reader, arguments->b, arguments->root);
         const reporting::Comparison comparison =
             reporting::compare(a->side, b->side, costs.at(arguments->by),
-                               [&](const results_db::TrialRow& trial, const results_db::ScoreRow& score) {
+                               [&](const reporting::Trial& trial, const reporting::Score& score) {
                                    return reader.items_of_score(trial.config_hash, score);
                                });
         print_to(arguments->out, with_short_home(rendered(comparison, arguments->format,

@@ -17,7 +17,7 @@ namespace deft::cli {
 namespace {
 
 using reporting::Row;
-using results_db::TrialRow;
+using reporting::Trial;
 using Kind = reporting::CompareSide::Kind;
 
 constexpr std::size_t kFewestHashDigits = 6;
@@ -27,7 +27,7 @@ bool is_sweep(const results_db::Reader& reader, const std::string& name) {
     return std::find(names.begin(), names.end(), name.substr(0, name.rfind('@'))) != names.end();
 }
 
-Row only_of(const Row& row, const TrialRow& trial) {
+Row only_of(const Row& row, const Trial& trial) {
     Row one = row;
     one.name = results_db::trial_name(trial);
     one.trials = {&trial};
@@ -37,11 +37,11 @@ Row only_of(const Row& row, const TrialRow& trial) {
 }
 
 // A trial by its name with its seed, of which stage and axes may be left out: one at most. Errors: usage, for several.
-const TrialRow* find_trial(const std::vector<Row>& rows, const std::string& name, const Row*& row_of_it) {
+const Trial* find_trial(const std::vector<Row>& rows, const std::string& name, const Row*& row_of_it) {
     const std::string seed = name.substr(name.rfind('/') + 1);
-    const TrialRow* found = nullptr;
+    const Trial* found = nullptr;
     for (const Row& row : rows)
-        for (const TrialRow* trial : row.trials) {
+        for (const Trial* trial : row.trials) {
             const std::string own = trial->seeds.empty() ? std::to_string(trial->seed) : trial->seeds;
             if (seed != own || !results_db::is_named(*trial, name)) continue;
             if (found != nullptr)
@@ -67,13 +67,13 @@ bool is_hash(const std::string& name) {
 }
 
 void take_sweep(NamedSide& named, const results_db::Reader& reader, const std::string& sweep, const std::string& root) {
-    named.sweep = find_checked_sweep(reader, sweep, root);
+    named.sweep = find_sweep(reader, sweep, inputs_below(root));
     named.rows = reporting::rows_of(named.sweep);
     named.curves = reader.curves(named.sweep);
     named.side.name = results_db::full_name(named.sweep);
 }
 
-void take_trial(NamedSide& named, const Row& row, const TrialRow& trial) {
+void take_trial(NamedSide& named, const Row& row, const Trial& trial) {
     named.side.chosen = {only_of(row, trial)};
     named.side.kind = Kind::trial;
     named.side.name += ":" + named.side.chosen.front().name;
@@ -83,7 +83,7 @@ void take_trial(NamedSide& named, const Row& row, const TrialRow& trial) {
 void take_row(NamedSide& named, const std::string& name) {
     const Row* row = nullptr;
     const bool may_be_trial = name.find('/') != std::string::npos && !is_row(named.rows, name);
-    if (const TrialRow* trial = may_be_trial ? find_trial(named.rows, name, row) : nullptr) {
+    if (const Trial* trial = may_be_trial ? find_trial(named.rows, name, row) : nullptr) {
         take_trial(named, *row, *trial);
         return;
     }
@@ -101,13 +101,13 @@ void take_row(NamedSide& named, const std::string& name) {
 void take_hash(NamedSide& named, const results_db::Reader& reader, const std::string& hash, const std::string& root) {
     const std::string wanted = reader.trial(hash).config_hash;
     for (const results_db::SweepHead& head : reader.sweeps()) {  // newest first
-        const results_db::SweepResults sweep = reader.sweep(results_db::full_name(head));
+        const results_db::StoredSweep sweep = reader.sweep(results_db::full_name(head));
         if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
-                         [&](const TrialRow& trial) { return trial.config_hash == wanted; }))
+                         [&](const results_db::StoredTrial& trial) { return trial.config_hash == wanted; }))
             continue;
         take_sweep(named, reader, results_db::full_name(head), root);
         for (const Row& row : named.rows)
-            for (const TrialRow* trial : row.trials)
+            for (const Trial* trial : row.trials)
                 if (trial->config_hash == wanted) return take_trial(named, row, *trial);
     }
 }

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/compare/compare.h"
-#include "results_db/store.h"
 
 namespace deft::cli {
 
 // A side with all that it points to.
 struct NamedSide {
-    results_db::SweepResults sweep;
+    reporting::Results sweep;
     std::vector<reporting::Row> rows;
     reporting::Curves curves;
     reporting::CompareSide side;

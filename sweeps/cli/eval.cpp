@@ -51,10 +51,10 @@ std::vector<std::string> task_names(const std::vector<std::string>& tasks) {
     return names;
 }
 
-std::vector<results_db::ScoreRow> rows_of(const experiments::CheckpointEvaluation& evaluation) {
-    std::vector<results_db::ScoreRow> rows;
+std::vector<reporting::Score> rows_of(const experiments::CheckpointEvaluation& evaluation) {
+    std::vector<reporting::Score> rows;
     for (const journal::Evaluation& score : evaluation.scores) {
-        results_db::ScoreRow row;
+        reporting::Score row;
         row.task = score.task;
         row.task_version = score.task_version;
         row.measure = score.metric;
@@ -136,7 +136,7 @@ int run_and_store(const EvalArguments& arguments) {
     if (fs::is_directory(arguments.checkpoint) || arguments.format != "term")
         throw Error(ErrorKind::usage, "--store requires a trial and prints it as text",
                     "name a trial, as printed by deft status, and drop --format");
-    const results_db::TrialRow trial = open_results(arguments.root).trial(arguments.checkpoint);
+    const results_db::StoredTrial trial = open_results(arguments.root).trial(arguments.checkpoint);
     const fs::path checkpoint = checkpoint_of_trial(arguments.checkpoint, arguments.root);
     experiments::TrialConfig config = experiments::checkpoint_config(checkpoint);
     config.eval.shots = arguments.shots;
@@ -146,7 +146,7 @@ int run_and_store(const EvalArguments& arguments) {
     const sweeps::StoredScores stored = sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
     for (const std::string& line : stored.said) std::fprintf(stderr, "%s\n", line.c_str());
     std::fprintf(stderr, "Scores: %zu stored, %zu already known\n", stored.scored, stored.known);
-    print(reporting::render_trial(open_results(arguments.root).trial(trial.config_hash)));
+    print(reporting::render_trial(reporting::trial_of(open_results(arguments.root).trial(trial.config_hash))));
     return stored.exit_code;
 }
 

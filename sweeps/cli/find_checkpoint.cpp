@@ -19,7 +19,7 @@ fs::path checkpoint_of_trial(const std::string& named, const std::string& root) 
             ErrorKind::missing,
             fmt::format("folder {} does not exist, and {} has no results to look for such a trial", named, root),
             "name a checkpoint's folder, or a trial and its root with --root");
-    const results_db::TrialRow trial = open_results(root).trial(named);
+    const results_db::StoredTrial trial = open_results(root).trial(named);
     const std::vector<std::string> hashes = open_results(root).config_hashes(trial.config_hash);
     const fs::path folder = sweeps::below_root(root, sweeps::checkpoints_of(root, hashes).lexically_relative(root));
     if (const auto result = experiments::result_checkpoint(folder)) return *result;

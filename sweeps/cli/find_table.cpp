@@ -14,18 +14,20 @@
 
 namespace deft::cli {
 
-results_db::SweepResults find_table(const results_db::Reader& reader, const std::string& selector) {
+reporting::Results find_table(const results_db::Reader& reader, const std::string& selector,
+                              const reporting::CurrentInputs& inputs) {
     const std::string name = sweep_name_of(selector);
     std::vector<std::string> names = reader.sweep_names();
     const auto is_known = [&](const std::string& one) {
         return std::find(names.begin(), names.end(), one) != names.end();
     };
     if (name.empty() || names.empty() || is_known(name) || is_known(name.substr(0, name.rfind('@'))))
-        return find_sweep(reader, name);
+        return find_sweep(reader, name, inputs);
     const std::vector<std::string> published = sweeps::published_tables();
     const bool is_published = std::find(published.begin(), published.end(), name) != published.end();
     for (const results_db::SweepHead& head : reader.sweeps()) {  // newest first
-        if (is_published && head.paper == name) return reader.sweep(results_db::full_name(head));
+        if (is_published && head.paper == name)
+            return reporting::load_results(reader, results_db::full_name(head), inputs);
         if (!head.paper.empty()) names.push_back(head.paper);
     }
     if (is_published)

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 
 namespace deft::cli {
 
@@ -13,6 +13,7 @@ inline constexpr const char* kTableHelp =
 
 // A sweep's name comes first; then a published table's (reporting/paper), of which the newest sweep that names it is
 // meant. The newest sweep where the name is empty. Errors: missing, with the nearest or all names.
-results_db::SweepResults find_table(const results_db::Reader& reader, const std::string& name);
+reporting::Results find_table(const results_db::Reader& reader, const std::string& name,
+                              const reporting::CurrentInputs& inputs);
 
 }  // namespace deft::cli

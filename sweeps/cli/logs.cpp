@@ -20,7 +20,7 @@ namespace deft::cli {
 
 namespace {
 
-bool is_live(const results_db::TrialRow& trial) {
+bool is_live(const results_db::StoredTrial& trial) {
     return trial.state == "leased" || trial.state == "running";
 }
 
@@ -53,7 +53,7 @@ void add_logs(CLI::App& app, Context&) {
     command->add_flag("-f,--follow", arguments->follow, "Go on until the trial ends");
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root);
-        results_db::TrialRow trial = reader.trial(arguments->trial);
+        results_db::StoredTrial trial = reader.trial(arguments->trial);
         if (trial.is_merged())
             throw Error(ErrorKind::missing, arguments->trial + " was merged from another root, without its log",
                         "read the log in the root where the trial ran");

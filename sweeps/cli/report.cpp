@@ -31,14 +31,14 @@ namespace deft::cli {
 namespace {
 
 // FOLDER/TRIAL/results.json of each that is scored. Errors: usage, without a folder; io.
-void write_lm_eval(const results_db::SweepResults& sweep, const std::string& folder) {
+void write_lm_eval(const reporting::Results& sweep, const std::string& folder) {
     if (folder.empty())
         throw Error(ErrorKind::usage, "--format lm-eval writes a file for each trial",
                     "name a folder for them: --out DIR");
-    for (const results_db::TrialRow& trial : sweep.trials) {
+    for (const reporting::Trial& trial : sweep.trials) {
         if (trial.scores.empty()) continue;
         const std::string name = results_db::trial_name(trial);
-        const results_db::ScoreRow& last = trial.scores.back();
+        const reporting::Score& last = trial.scores.back();
         const Json json =
             reporting::lm_eval_results({name, trial.config_hash, last.model_sha256, last.git_sha}, trial.scores);
         std::string below = name;
@@ -51,7 +51,7 @@ void write_lm_eval(const results_db::SweepResults& sweep, const std::string& fol
 }
 
 // The FLOPs of each trial by the sweep's plan; none where its file is gone or has changed.
-std::map<std::string, double> planned_flops(const results_db::Reader& reader, const results_db::SweepResults& sweep) {
+std::map<std::string, double> planned_flops(const results_db::Reader& reader, const reporting::Results& sweep) {
     std::map<std::string, double> flops;
     try {
         const RunArguments run = stored_run(sweep);
@@ -64,13 +64,12 @@ std::map<std::string, double> planned_flops(const results_db::Reader& reader, co
     return flops;
 }
 
-void print_missing(const results_db::Reader& reader, results_db::SweepResults sweep, const std::string& root,
+void print_missing(const results_db::Reader& reader, reporting::Results sweep, const std::string& root,
                    const std::string& format, const std::string& out) {
     if (format == "html" || format == "svg" || format == "lm-eval")
         throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format),
                     "choose term, md, csv, tex or json");
     const auto flops = planned_flops(reader, sweep);
-    reporting::split_search_trials(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
     print_to(out, with_short_home(format == "json" ? reporting::render_missing_json(runs, data.sweep)
@@ -146,12 +145,12 @@ void add_report(CLI::App& app, Context& context) {
         for (const results_db::NamedEvidence& file : files)
             if (shows_curves) print_note(fmt::format("{}: {}", file.name, results_db::evidence_note(file.text)));
         if (arguments->missing) {
-            print_missing(reader, find_table(reader, arguments->sweep), arguments->root, arguments->format,
-                          arguments->out);
+            print_missing(reader, find_table(reader, arguments->sweep, inputs_below(arguments->root)), arguments->root,
+                          arguments->format, arguments->out);
             return;
         }
         const reporting::ReportData data =
-            report_data(reader, find_checked_sweep(reader, arguments->sweep, arguments->root),
+            report_data(reader, find_sweep(reader, arguments->sweep, inputs_below(arguments->root)),
                         arguments->format == "html" || arguments->curves);
         if (arguments->format == "lm-eval") {
             write_lm_eval(data.sweep, arguments->out);
@@ -174,7 +173,7 @@ void add_report(CLI::App& app, Context& context) {
         } else
             print_to(arguments->out, render_report(data, arguments->format, width));
         context.exit_code = kExitNothing;
-        for (const results_db::TrialRow& trial : data.sweep.trials)
+        for (const reporting::Trial& trial : data.sweep.trials)
             if (trial.state == "ok") context.exit_code = kExitOk;
     });
 }

@@ -84,10 +84,15 @@ results_db::Reader open_results(const std::string& root) {
     return results_db::Reader(file);
 }
 
-results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name) {
+reporting::CurrentInputs inputs_below(const std::filesystem::path& root) {
+    return [root](const results_db::StoredSweep& sweep) { return sweeps::current_inputs(sweep, root); };
+}
+
+reporting::Results find_sweep(const results_db::Reader& reader, const std::string& name,
+                              const reporting::CurrentInputs& inputs) {
     const std::vector<std::string> names = reader.sweep_names();
     if (names.empty()) throw Error(ErrorKind::missing, "no sweep has been run yet", "run one: deft run SWEEP.toml");
-    return reader.sweep(name.empty() ? names.front() : sweep_name_of(name));
+    return reporting::load_results(reader, name.empty() ? names.front() : sweep_name_of(name), inputs);
 }
 
 std::string sweep_name_of(const std::string& selector) {
@@ -100,19 +105,7 @@ std::string sweep_name_of(const std::string& selector) {
     return name != nullptr && name->kind == ConfigNode::Kind::text ? name->text : file.stem().string();
 }
 
-results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root) {
-    reporting::mark_stale(sweep, sweeps::current_inputs(sweep, root));
-    reporting::split_search_trials(sweep);
-    reporting::add_fine_tuned(sweep);
-    return sweep;
-}
-
-results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
-                                            const std::filesystem::path& root) {
-    return checked(find_sweep(reader, name), root);
-}
-
-reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves) {
+reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, bool with_curves) {
     reporting::ReportData data;
     data.sweep = std::move(sweep);
     data.about = about_of(data.sweep);
@@ -120,7 +113,7 @@ reporting::ReportData report_data(const results_db::Reader& reader, results_db::
     if (with_curves) {
         data.curves = reader.curves(data.sweep);
         data.checkpoints = reader.checkpoints(data.sweep);
-        for (const results_db::TrialRow& trial : data.sweep.trials)
+        for (const reporting::Trial& trial : data.sweep.trials)
             if (auto loads = reader.expert_loads(trial.config_hash); !loads.empty())
                 data.experts[trial.config_hash] = std::move(loads);
     }

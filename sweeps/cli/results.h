@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/results.h"
 #include "reporting/page/page.h"
-#include "results_db/store.h"
 
 namespace deft::cli {
 
@@ -14,16 +14,14 @@ namespace deft::cli {
 results_db::Reader open_results(const std::string& root);
 // The name of the sweep that a SWEEP argument means: of a .toml file, the name that it gives. Errors: config.
 std::string sweep_name_of(const std::string& selector);
+// The inputs that results below the root would have now: the files of their data and tasks are looked at.
+reporting::CurrentInputs inputs_below(const std::filesystem::path& root);
 // The sweep of that name, NAME@HASH or file; the newest where it is empty. Errors: missing, with the nearest name.
-results_db::SweepResults find_sweep(const results_db::Reader& reader, const std::string& name);
-// With what of it is stale: the files of its data and tasks are looked at.
-results_db::SweepResults checked(results_db::SweepResults sweep, const std::filesystem::path& root);
-// The named sweep, checked.
-results_db::SweepResults find_checked_sweep(const results_db::Reader& reader, const std::string& name,
-                                            const std::filesystem::path& root);
+reporting::Results find_sweep(const results_db::Reader& reader, const std::string& name,
+                              const reporting::CurrentInputs& inputs);
 
 // All that a report is made of; curves and checkpoints only where the format shows them.
-reporting::ReportData report_data(const results_db::Reader& reader, results_db::SweepResults sweep, bool with_curves);
+reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, bool with_curves);
 
 // term, md, csv, tex, json, html: of what is made of tables.
 const std::vector<std::string>& report_formats();

@@ -51,7 +51,8 @@ std::filesystem::path write_page(const std::string& root, const reporting::Repor
 // Writes the page and prints the first screen, or all tables.
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options, bool full) {
     const results_db::Reader reader(sweeps::database_file(options.root));
-    const reporting::ReportData data = report_data(reader, find_checked_sweep(reader, spec.name, options.root), true);
+    const reporting::ReportData data =
+        report_data(reader, find_sweep(reader, spec.name, inputs_below(options.root)), true);
     const std::filesystem::path page = write_page(options.root.string(), data);
     if (full)
         print(render_report(data, "term", output_width()));
@@ -63,7 +64,7 @@ void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options
 RunArguments for_table(const std::string& table, const RunArguments& given) {
     RunArguments run = given;
     const results_db::Reader reader = open_results(given.root);
-    const results_db::SweepResults sweep = find_table(reader, table);
+    const reporting::Results sweep = find_table(reader, table, reporting::unknown_inputs());
     const RunArguments stored = stored_run(sweep);
     unchanged_spec(stored, sweep, reader.spec_text(sweep));
     run.spec = stored.spec;

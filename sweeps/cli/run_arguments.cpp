@@ -94,8 +94,7 @@ RunArguments stored_run(const results_db::SweepHead& sweep) {
     return arguments;
 }
 
-sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep,
-                            const std::string& text) {
+sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep, const std::string& text) {
     const std::string& file = stored.spec.file;
     if (!std::filesystem::exists(sweeps::sweep_file(file)))
         throw Error(ErrorKind::missing,

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 #include "sweeps/cli/options.h"
 
 namespace deft::cli {
@@ -35,6 +35,6 @@ RunArguments stored_run(const results_db::SweepHead& sweep);
 
 // The sweep of the results by its file, with the learning rates that a search found. Refuses a file that is gone, or
 // that says something else than when it was run, with what differs. `text`: of the file as it was. Errors: missing.
-sweeps::Spec unchanged_spec(const RunArguments& stored, const results_db::SweepResults& sweep, const std::string& text);
+sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep, const std::string& text);
 
 }  // namespace deft::cli

@@ -43,7 +43,7 @@ void add_show(CLI::App& app, Context&) {
     add_json_flag(*command, arguments->format);
     command->callback([arguments] {
         const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
-        const results_db::TrialRow trial = reader.trial(arguments->trial);
+        const reporting::Trial trial = reporting::trial_of(reader.trial(arguments->trial));
         if (!arguments->items.empty()) {
             const std::string text = reader.items(trial.config_hash, arguments->items, arguments->shots);
             if (text.empty())

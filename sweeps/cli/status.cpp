@@ -19,7 +19,7 @@ namespace deft::cli {
 
 namespace {
 
-void print_stale(const results_db::SweepResults& sweep) {
+void print_stale(const reporting::Results& sweep) {
     reporting::Table table = reporting::stale_table(sweep, sweep.command);
     table.caption = "Sweep " + reporting::sweep_text(sweep);
     if (table.rows.empty()) {
@@ -52,10 +52,11 @@ void add_status(CLI::App& app, Context&) {
         take_name(arguments->from, arguments->sweep);
         const results_db::Reader reader = open_results(arguments->root, read_evidence(arguments->from));
         if (arguments->stale) {
-            print_stale(find_checked_sweep(reader, arguments->sweep, arguments->root));
+            print_stale(find_sweep(reader, arguments->sweep, inputs_below(arguments->root)));
             return;
         }
-        const reporting::Table table = reporting::status_table(find_sweep(reader, arguments->sweep), reader.sweeps());
+        const reporting::Table table =
+            reporting::status_table(find_sweep(reader, arguments->sweep, reporting::unknown_inputs()), reader.sweeps());
         print(table);
     });
 }

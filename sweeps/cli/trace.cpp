@@ -64,7 +64,7 @@ void add_trace(CLI::App& app, Context& context) {
         arguments->question.from = arguments->from;
         const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
         const reporting::ReportData data =
-            report_data(reader, checked(find_table(reader, arguments->table), arguments->question.root), false);
+            report_data(reader, find_table(reader, arguments->table, inputs_below(arguments->question.root)), false);
         arguments->question.options = shape_options(data.sweep);
         const reporting::Trace trace = reporting::trace_cell(data.sweep, data.about, arguments->question);
         print(arguments->format == "json" ? reporting::render_trace_json(trace) : reporting::render_trace(trace));

@@ -17,7 +17,7 @@ namespace {
 using reporting::InputNow;
 using reporting::TaskNow;
 using results_db::ScoreRow;
-using results_db::TrialRow;
+using results_db::StoredTrial;
 
 // Most trials of a sweep share data and tasks, which are looked at once.
 class Lookup {
@@ -55,7 +55,7 @@ bool leads_outside(const std::string& path, const std::string& base_folder) {
 
 // The task of a score as it is now. A task file of the user's is found by the name that [eval] gives it, which was
 // planned with the score's key, or with another since then.
-TaskNow task_of(Lookup& lookup, const TrialRow& trial, const ScoreRow& score, const std::string& base_folder) {
+TaskNow task_of(Lookup& lookup, const StoredTrial& trial, const ScoreRow& score, const std::string& base_folder) {
     const auto same_key = [&](const results_db::AskedScore& one) { return one.key == score.score_key; };
     const auto same_task = [&](const results_db::AskedScore& one) {
         return one.shots == score.shots && one.task != kValidationTask && !leads_outside(one.task, base_folder) &&
@@ -84,12 +84,12 @@ std::string corpus_of(const Json& config) {
 
 }  // namespace
 
-reporting::Current current_inputs(const results_db::SweepResults& sweep, const std::filesystem::path& root) {
+reporting::Current current_inputs(const results_db::StoredSweep& sweep, const std::filesystem::path& root) {
     reporting::Current now;
     now.result_epoch = experiments::kResultEpoch;
     now.scoring_version = kScoringVersion;
     Lookup lookup(root);
-    for (const TrialRow& trial : sweep.trials) {
+    for (const StoredTrial& trial : sweep.trials) {
         if (trial.state != "ok") continue;
         const Json config = try_parse_json(trial.config_json);
         reporting::TrialNow& own = now.trials[trial.config_hash];

@@ -113,7 +113,7 @@ class Driver {
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
         overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
-        const results_db::SweepResults results = results_db::Reader(database_file(options_.root)).sweep(spec_.name);
+        const results_db::StoredSweep results = results_db::Reader(database_file(options_.root)).sweep(spec_.name);
         overview.flops_per_second = measured_rate(results);
         overview.merged = count_merged(results);
         for (const std::string& line : describe(spec_, trials_, options_, overview)) progress_.event(line);

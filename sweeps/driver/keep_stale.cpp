@@ -21,7 +21,7 @@ namespace deft::sweeps {
 namespace {
 
 using results_db::AskedScore;
-using results_db::TrialRow;
+using results_db::StoredTrial;
 
 constexpr const char* kNever = "never";
 constexpr std::size_t kMostNames = 6;
@@ -34,7 +34,7 @@ bool is_any_of(const std::string& stale, const RerunIf& rerun_if) {
 }
 
 // Gives the trial the data, columns and model that the stored configuration names. False: it is not that trial even so.
-bool take_back_inputs(Trial& trial, const std::vector<Trial>& trials, const TrialRow& then) {
+bool take_back_inputs(Trial& trial, const std::vector<Trial>& trials, const StoredTrial& then) {
     const Json stored = try_parse_json(then.config_json);
     experiments::TrialConfig config = trial.config;
     try {
@@ -84,7 +84,7 @@ class StaleNotes {
 };
 
 // The scores of the sweep as it stood that are asked in another way now: of the same task and shots, under another key.
-const AskedScore* former_score(const TrialRow& then, const experiments::ScoreRequest& request) {
+const AskedScore* former_score(const StoredTrial& then, const experiments::ScoreRequest& request) {
     const auto same = [&](const AskedScore& one) { return one.task == request.task && one.shots == request.shots; };
     if (std::any_of(then.asked.begin(), then.asked.end(),
                     [&](const AskedScore& one) { return one.key == request.key; }))
@@ -93,7 +93,7 @@ const AskedScore* former_score(const TrialRow& then, const experiments::ScoreReq
     return found == then.asked.end() || !found->is_scored ? nullptr : &*found;
 }
 
-void plan_scores(Trial& trial, const TrialRow& then, const RerunIf& rerun_if, StaleNotes& notes) {
+void plan_scores(Trial& trial, const StoredTrial& then, const RerunIf& rerun_if, StaleNotes& notes) {
     for (experiments::ScoreRequest& request : trial.scores) {
         const AskedScore* former = former_score(then, request);
         if (former == nullptr) continue;
@@ -135,8 +135,8 @@ RerunIf parse_rerun_if(const std::string& text) {
 }
 
 PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, const RerunIf& rerun_if) {
-    std::map<std::string, const TrialRow*> trained;  // by the place's name
-    for (const TrialRow& trial : facts.measured.trials)
+    std::map<std::string, const StoredTrial*> trained;  // by the place's name
+    for (const StoredTrial& trial : facts.measured.trials)
         if (trial.state == "ok") trained.emplace(results_db::trial_name(trial), &trial);
     StaleNotes asked, others;
     std::vector<std::string> stale_of(trials.size());
@@ -150,7 +150,7 @@ PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, co
             trial.is_left = trial.parent && trials[*trial.parent].is_left;
             continue;
         }
-        const TrialRow& then = *found->second;
+        const StoredTrial& then = *found->second;
         if (then.config_hash != trial.config_hash && facts.is_trained(trial.config_hash)) continue;
         std::string& stale = stale_of[i];
         if (then.config_hash != trial.config_hash) {

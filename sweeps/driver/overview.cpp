@@ -44,15 +44,15 @@ void Overview::add_left(const Trial& trial, bool is_trained) {
         flops_left += trial.projection.flops;
 }
 
-std::size_t count_merged(const results_db::SweepResults& results) {
+std::size_t count_merged(const results_db::StoredSweep& results) {
     return static_cast<std::size_t>(std::count_if(results.trials.begin(), results.trials.end(), [](const auto& trial) {
         return trial.state == "ok" && trial.is_merged();
     }));
 }
 
-double measured_rate(const results_db::SweepResults& results) {
+double measured_rate(const results_db::StoredSweep& results) {
     double flops = 0, seconds = 0;
-    for (const results_db::TrialRow& trial : results.trials) {
+    for (const results_db::StoredTrial& trial : results.trials) {
         if (trial.state != "ok" || trial.is_merged() || !trial.last_point || !(trial.train_seconds > 0)) continue;
         flops += trial.last_point->flops;
         seconds += trial.train_seconds;
@@ -132,7 +132,7 @@ RunSummary dry_run(const Spec& spec, const std::vector<Trial>& trials, const Dri
     if (reader)
         for (const std::string& name : reader->sweep_names())
             if (name == spec.name) {
-                const results_db::SweepResults results = reader->sweep(name);
+                const results_db::StoredSweep results = reader->sweep(name);
                 overview.flops_per_second = measured_rate(results);
                 overview.merged = count_merged(results);
             }

@@ -43,23 +43,24 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
 }
 
 // The database's record of the search.
-std::vector<results_db::TrialRow> stored_trials(const Spec& searching, const DriverOptions& options) {
+std::vector<reporting::Trial> stored_trials(const Spec& searching, const DriverOptions& options) {
     const auto reader = stored_results(options);
     const auto sweep = reader ? stored_sweep(*reader, searching) : std::nullopt;
-    return sweep ? sweep->trials : std::vector<results_db::TrialRow>();
+    return sweep ? reporting::load_results(*sweep, reporting::unknown_inputs()).searched
+                 : std::vector<reporting::Trial>();
 }
 
 // A rate that diverged would do so again.
-void leave_diverged(std::vector<Trial>& trials, const std::vector<results_db::TrialRow>& stored) {
+void leave_diverged(std::vector<Trial>& trials, const std::vector<reporting::Trial>& stored) {
     for (Trial& trial : trials)
-        trial.is_left = std::any_of(stored.begin(), stored.end(), [&](const results_db::TrialRow& row) {
+        trial.is_left = std::any_of(stored.begin(), stored.end(), [&](const reporting::Trial& row) {
             return row.config_hash == trial.config_hash && row.state != "ok" && row.fail_class == "nan";
         });
 }
 
 std::optional<std::map<std::string, double>> stored_rates(const Spec& searching, const DriverOptions& options,
                                                           Progress& progress) {
-    const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
+    const std::vector<reporting::Trial> stored = stored_trials(searching, options);
     const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(stored);
     auto rates = found_rates(rows);
     if (!rates) return rates;
@@ -75,7 +76,7 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     if (!spec.search) return {spec, true, {}};
     const Spec searching = while_searching(spec);
     std::vector<Trial> trials = expand_search(spec);
-    const std::vector<results_db::TrialRow> stored = stored_trials(searching, options);
+    const std::vector<reporting::Trial> stored = stored_trials(searching, options);
     leave_diverged(trials, stored);
     // The table's tasks too: the search asks none of them, and the table would find a mistake after it.
     if (!options.dry_run && (stored.empty() || !found_rates(reporting::searched_rows(stored))))
@@ -103,12 +104,9 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
 namespace {
 
 // The table's sweep; nothing where its search is not whole.
-std::optional<Spec> spec_with_rates(const Spec& spec, const results_db::SweepResults& results) {
+std::optional<Spec> spec_with_rates(const Spec& spec, const reporting::Results& results) {
     if (!spec.search) return spec;
-    std::vector<results_db::TrialRow> searched = results.searched;
-    for (const results_db::TrialRow& trial : results.trials)
-        if (trial.stage == results_db::kSearchStage) searched.push_back(trial);
-    const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(searched);
+    const std::vector<reporting::SearchedRow> rows = reporting::searched_rows(results.searched);
     if (!std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.best.has_value(); }))
         return std::nullopt;
     if (auto rates = found_rates(rows)) return with_rates(spec, std::move(*rates));
@@ -123,7 +121,7 @@ using Planned = std::map<std::pair<RowKey, std::string>, std::pair<std::string, 
 
 }  // namespace
 
-std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results) {
+std::optional<Spec> spec_of_results(const Spec& spec, const reporting::Results& results) {
     if (spec.sha256 == results.spec_sha256) return spec;
     if (!spec.search) return std::nullopt;
     if (Spec searching = while_searching(spec); searching.sha256 == results.spec_sha256) return searching;
@@ -132,7 +130,7 @@ std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepRes
     return found;
 }
 
-std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResults& results) {
+std::optional<Spec> spec_of_trials(const Spec& spec, const reporting::Results& results) {
     auto found = spec_with_rates(spec, results);
     if (!found) return std::nullopt;
     Planned planned;
@@ -142,8 +140,7 @@ std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResu
         rows.insert(row);
         planned[{row, results_db::seeds_text(trial.seeds)}] = {trial.config_hash, trial.score_keys()};
     }
-    for (const results_db::TrialRow& trial : results.trials) {
-        if (trial.stage == results_db::kSearchStage) continue;
+    for (const reporting::Trial& trial : results.trials) {
         const RowKey row = {trial.stage, trial.recipe, trial.axes_json};
         const auto same = planned.find({row, trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds});
         std::vector<std::string> keys;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
@@ -26,11 +26,11 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
 
 // The sweep of these results, as `spec` gives it: itself; its search alone; or its table with the rates that the search
 // found. Nothing where the results are of another sweep.
-std::optional<Spec> spec_of_results(const Spec& spec, const results_db::SweepResults& results);
+std::optional<Spec> spec_of_results(const Spec& spec, const reporting::Results& results);
 
 // As spec_of_results(), by the trials themselves: a table whose seeds were joined keeps the hash of its first run,
 // whose seeds are in no record. Nothing where a trial, a row or a score of the two differs.
-std::optional<Spec> spec_of_trials(const Spec& spec, const results_db::SweepResults& results);
+std::optional<Spec> spec_of_trials(const Spec& spec, const reporting::Results& results);
 
 // The trials of such a sweep.
 std::vector<Trial> trials_of_results(const Spec& spec, Data data);

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Trial trial_of(const results_db::TrialRow& row, const experiments::TrialConfig& config) {
+Trial trial_of(const results_db::StoredTrial& row, const experiments::TrialConfig& config) {
     Trial trial;
     trial.ordinal = row.ordinal;
     trial.recipe = row.recipe;
@@ -40,8 +40,8 @@ Trial trial_of(const results_db::TrialRow& row, const experiments::TrialConfig& 
 
 }  // namespace
 
-StoredScores store_scores(const fs::path& root, const results_db::TrialRow& row, const experiments::TrialConfig& config,
-                          const experiments::TrialSlot& slot) {
+StoredScores store_scores(const fs::path& root, const results_db::StoredTrial& row,
+                          const experiments::TrialConfig& config, const experiments::TrialSlot& slot) {
     constexpr int kOrphanGraceMs = 3000;
     const SignalWatch signals;
     results_db::Writer writer(database_file(root));

@@ -22,7 +22,7 @@ struct StoredScores {
 // asked again. What a killed driver left is put in order first. Ctrl-C ends it: tasks that were scored whole are kept.
 // Errors: database, where a driver is writing it; missing, where the trial is not trained to its end, or its checkpoint
 // is gone.
-StoredScores store_scores(const std::filesystem::path& root, const results_db::TrialRow& trial,
+StoredScores store_scores(const std::filesystem::path& root, const results_db::StoredTrial& trial,
                           const experiments::TrialConfig& config, const experiments::TrialSlot& slot);
 
 }  // namespace deft::sweeps

@@ -15,6 +15,6 @@ namespace deft::sweeps {
 std::unique_ptr<results_db::Reader> stored_results(const DriverOptions& options);
 
 // The results of that sweep, by name and hash.
-std::optional<results_db::SweepResults> stored_sweep(const results_db::Reader& reader, const Spec& spec);
+std::optional<results_db::StoredSweep> stored_sweep(const results_db::Reader& reader, const Spec& spec);
 
 }  // namespace deft::sweeps

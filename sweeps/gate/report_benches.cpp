@@ -115,7 +115,7 @@ std::shared_ptr<const FilledDatabase> filled_database(const SharedDatabase& shar
 reporting::ReportData read_report(const std::filesystem::path& folder) {
     const results_db::Reader reader(folder / kDatabase);
     reporting::ReportData data;
-    data.sweep = reader.sweep(kSweep);
+    data.sweep = reporting::load_results(reader, kSweep, reporting::unknown_inputs());
     data.curves = reader.curves(data.sweep);
     data.checkpoints = reader.checkpoints(data.sweep);
     return data;

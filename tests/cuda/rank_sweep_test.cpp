@@ -61,7 +61,7 @@ TEST_CASE("a sweep on two GPUs gives each rank of its trials one of them", "[sur
     CHECK(ended.exit_code == 0);
     CHECK_THAT(ended.printed, ContainsSubstring("1 worker of 2 ranks on emulated"));
     const results_db::Reader reader((sweep.folder / "root" / "results.db").string());
-    const results_db::SweepResults results = reader.sweep("pair");
+    const results_db::StoredSweep results = reader.sweep("pair");
     REQUIRE(results.trials.size() == 1);
     REQUIRE(results.trials[0].attempt_rows.size() == 1);
     const results_db::AttemptRow& attempt = results.trials[0].attempt_rows[0];

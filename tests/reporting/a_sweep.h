@@ -3,16 +3,17 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 
 namespace deft::reporting {
 
 inline constexpr const char* kFullBudget = R"({"train.budget_fraction":1.0})";
 inline constexpr const char* kHalfBudget = R"({"train.budget_fraction":0.5})";
 
-inline results_db::ScoreRow a_score(const char* task, const char* measure, double value, std::int64_t shots = 0) {
-    results_db::ScoreRow row;
+inline Score a_score(const char* task, const char* measure, double value, std::int64_t shots = 0) {
+    Score row;
     row.task = task;
     row.measure = measure;
     row.better = "higher";
@@ -25,22 +26,28 @@ inline results_db::ScoreRow a_score(const char* task, const char* measure, doubl
     return row;
 }
 
-inline results_db::ScoreRow a_validation(const char* metric, double value) {
-    results_db::ScoreRow row = a_score("validation", metric, value);
+inline Score a_validation(const char* metric, double value) {
+    Score row = a_score("validation", metric, value);
     row.unit = "nats/token";
     row.better = "lower";
     return row;
 }
 
+// The text and its parsed settings.
+inline void set_configuration(Trial& trial, std::string json) {
+    trial.config_json = std::move(json);
+    trial.settings = parse_settings(trial.config_json);
+}
+
 // Finished, at full length, with a validation loss.
-inline results_db::TrialRow a_finished_trial(const char* recipe, const char* axes, std::int64_t seed, double loss,
-                                             std::int64_t wall_ms = 1000) {
-    results_db::TrialRow trial;
+inline Trial a_finished_trial(const char* recipe, const char* axes, std::int64_t seed, double loss,
+                              std::int64_t wall_ms = 1000) {
+    Trial trial;
     trial.recipe = recipe;
     trial.axes_json = axes;
     trial.seed = seed;
     trial.config_hash = std::string(recipe) + axes + std::to_string(seed);
-    trial.config_json = R"({"model":{"seqlen":64}})";
+    set_configuration(trial, R"({"model":{"seqlen":64}})");
     trial.state = "ok";
     trial.attempts = 1;
     trial.parameters = 1000;
@@ -55,8 +62,8 @@ inline results_db::TrialRow a_finished_trial(const char* recipe, const char* axe
     return trial;
 }
 
-inline results_db::SweepResults a_sweep_of(std::vector<results_db::TrialRow> trials) {
-    results_db::SweepResults sweep;
+inline Results a_sweep_of(std::vector<Trial> trials) {
+    Results sweep;
     sweep.name = "quick";
     sweep.trials = std::move(trials);
     for (std::size_t i = 0; i < sweep.trials.size(); ++i) sweep.trials[i].ordinal = static_cast<std::int64_t>(i);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results_db/store.h"
+#include "reporting/analysis/results.h"
 
 namespace deft::reporting {
 
@@ -23,7 +23,7 @@ inline results_db::AttemptRow an_attempt_on(const results_db::Shape& shape, cons
 }
 
 // Adds it to the trial, at training, with what it cost.
-inline void add_attempt(results_db::TrialRow& trial, results_db::AttemptRow attempt) {
+inline void add_attempt(Trial& trial, results_db::AttemptRow attempt) {
     attempt.number = static_cast<std::int64_t>(trial.attempt_rows.size()) + 1;
     trial.parts.add(*attempt.seconds, attempt.devices());
     trial.device_seconds = trial.parts.training;

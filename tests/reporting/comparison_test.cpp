@@ -9,26 +9,24 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-TrialRow a_trial(const char* recipe, const char* axes, std::int64_t ordinal, std::int64_t seed, const char* state) {
-    TrialRow trial;
+Trial a_trial(const char* recipe, const char* axes, std::int64_t ordinal, std::int64_t seed, const char* state) {
+    Trial trial;
     trial.recipe = recipe;
     trial.axes_json = axes;
     trial.ordinal = ordinal;
     trial.seed = seed;
     trial.config_hash = "hash" + std::to_string(ordinal) + "0123456789";
-    trial.config_json = R"({"train":{"steps":10},"seed":1})";
+    set_configuration(trial, R"({"train":{"steps":10},"seed":1})");
     trial.state = state;
     return trial;
 }
 
-TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, double loss, double accuracy) {
+Trial measured(Trial trial, std::int64_t tokens, std::int64_t wall_ms, double loss, double accuracy) {
     journal::TrainPoint point;
     point.step = std::max<std::int64_t>(tokens / 1000, 200);
     point.input_tokens = tokens;
@@ -56,8 +54,8 @@ TrialRow measured(TrialRow trial, std::int64_t tokens, std::int64_t wall_ms, dou
 }
 
 // Baseline at half and full budget, a technique with a failed seed, another not yet run.
-SweepResults a_sweep() {
-    SweepResults sweep;
+Results a_sweep() {
+    Results sweep;
     sweep.name = "quick";
     sweep.trials = {measured(a_trial("baseline", kHalfBudget, 0, 1, "ok"), 300000, 15000, 3.60, 0.30),
                     measured(a_trial("baseline", kHalfBudget, 1, 2, "ok"), 300000, 17000, 3.70, 0.32),
@@ -128,7 +126,7 @@ TEST_CASE("a comparison by hand") {
 }
 
 TEST_CASE("a comparison as it is printed") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "tiny";
     sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3.5, 0.5)};
     sweep.trials[0].scores.resize(1);
@@ -165,7 +163,7 @@ TEST_CASE("a comparison as it is printed") {
 }
 
 TEST_CASE("scores come in order of weight, under short titles") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "s";
     sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3, 0.5)};
     sweep.trials[0].scores = {{"embedded_last_words", "acc", "", "higher", "test", 0.004, 500, kNaN},
@@ -188,14 +186,14 @@ TEST_CASE("scores come in order of weight, under short titles") {
 }
 
 TEST_CASE("a long list of missing trials is cut") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     for (int seed = 3; seed < 9; ++seed) sweep.trials.push_back(a_trial("cl", kHalfBudget, 5 + seed, seed, "pending"));
     CHECK_THAT(all_notes(comparison_table(sweep, about())),
                ContainsSubstring("cl[budget_fraction=0.5]/5 (pending); and 3 more, see deft status.\n"));
 }
 
 TEST_CASE("trials that shared a host are said to have") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     const std::int64_t times[][2] = {{10, 20}, {12, 22}, {20, 30}, {22, 32}};
     for (std::size_t i = 0; i < 4; ++i) {
         sweep.trials[i].started_ms = times[i][0];
@@ -209,7 +207,7 @@ TEST_CASE("trials that shared a host are said to have") {
 }
 
 TEST_CASE("the baseline is the recipe asked for, or the first") {
-    const SweepResults sweep = a_sweep();
+    const Results sweep = a_sweep();
     const Table by_ltd = comparison_table(sweep, {"ltd", "", "", ""});
     CHECK(by_ltd.rows[1][column(by_ltd, "input\ntokens")].text == "600k 2.00x");
     const Table by_first = comparison_table(sweep, {});
@@ -226,7 +224,7 @@ TEST_CASE("the baseline is the recipe asked for, or the first") {
 }
 
 TEST_CASE("other axes have a column, and the baseline agrees on them") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "wide";
     sweep.trials = {measured(a_trial("base", R"({"model.layers":2})", 0, 1, "ok"), 1000, 1000, 3, 0.5),
                     measured(a_trial("base", R"({"model.layers":4})", 1, 1, "ok"), 4000, 1000, 3, 0.5),
@@ -244,7 +242,7 @@ TEST_CASE("other axes have a column, and the baseline agrees on them") {
 }
 
 TEST_CASE("mixed provenance is said out loud") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     sweep.trials[1].code.git_sha = "fedcba9876543210";
     sweep.trials[1].code.dirty = true;
     sweep.trials[2].host.cpu_model = "Other CPU";
@@ -261,7 +259,7 @@ TEST_CASE("mixed provenance is said out loud") {
 }
 
 TEST_CASE("three seeds everywhere lift the note about verdicts") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "three";
     for (int seed = 1; seed <= 3; ++seed)
         sweep.trials.push_back(measured(a_trial("base", "{}", seed, seed, "ok"), 1000, 1000, 3, 0.5));
@@ -273,14 +271,14 @@ TEST_CASE("three seeds everywhere lift the note about verdicts") {
 }
 
 TEST_CASE("a score that some seeds lack shows how many have it") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     sweep.trials[0].scores.pop_back();
     const Table table = comparison_table(sweep, {});
     CHECK(table.rows[0][column(table, "validation\nloss ↓\n(nats/token)")].text == "3.700 [1 of 2]");
 }
 
 TEST_CASE("scores that differ in split or shots have columns of their own") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "s";
     sweep.trials = {measured(a_trial("base", "{}", 0, 1, "ok"), 1000, 1000, 3, 0.5)};
     auto& scores = sweep.trials[0].scores;
@@ -294,7 +292,7 @@ TEST_CASE("scores that differ in split or shots have columns of their own") {
 }
 
 TEST_CASE("a sweep without trials") {
-    SweepResults sweep;
+    Results sweep;
     sweep.name = "empty";
     const Table table = comparison_table(sweep, about());
     CHECK(table.rows.empty());
@@ -313,7 +311,7 @@ TEST_CASE("the status of a sweep") {
 }
 
 TEST_CASE("everything about a trial") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     sweep.trials[0].code.dirty = true;
     sweep.trials[0].code.diff_sha256 = "d1ff";
     sweep.trials[0].workdir = "runs/abc";
@@ -336,8 +334,8 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
     const char* const half = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":2})";
     const char* const deep = R"({"train.budget_fraction":0.5,"train.learning_rate":0.002,"model.layers":4})";
     const char* const deep_full = R"({"train.budget_fraction":1.0,"train.learning_rate":0.001,"model.layers":4})";
-    const SweepResults sweep = a_sweep_of({trial("base", full), trial("base", half), trial("base", deep_full),
-                                           trial("base", deep), trial("cl", half), trial("cl", deep)});
+    const Results sweep = a_sweep_of({trial("base", full), trial("base", half), trial("base", deep_full),
+                                      trial("base", deep), trial("cl", half), trial("cl", deep)});
     const std::vector<Row> rows = rows_of(sweep);
     CHECK(rows[4].axes.follow_budget == std::set<std::string>{"train.learning_rate"});
     CHECK(&reference_of(rows, "base", rows[4]) == &rows[0]);
@@ -348,31 +346,30 @@ TEST_CASE("the reference of a row is its baseline at the largest budget, where a
     CHECK_THAT(render_terminal(comparison_table(sweep, {}), 0),
                ContainsSubstring("train.learning_rate goes with the budget") && !ContainsSubstring("learning_rate="));
     // A rate distinguishes rows where two budgets share one, or one budget has two.
-    const SweepResults grid =
-        a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
-                    trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
-                    trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
+    const Results grid = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
+                                     trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.002})"),
+                                     trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})")});
     const std::vector<Row> of_grid = rows_of(grid);
     CHECK(of_grid[2].axes.follow_budget.empty());
     CHECK(&reference_of(of_grid, "base", of_grid[2]) == &of_grid[1]);
     // Two rates at the smaller budget have the one row of all of it for their reference, and so do stages' rates; but a
     // row of another model has not.
-    const SweepResults two = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
-                                         trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.001})"),
-                                         trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})"),
-                                         trial("base", R"({"train.budget_fraction":0.5,"pretrain.train.eps":0.1,)"
-                                                       R"("train.learning_rate":0.002})")});
+    const Results two = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"train.learning_rate":0.001})"),
+                                    trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.001})"),
+                                    trial("base", R"({"train.budget_fraction":0.5,"train.learning_rate":0.002})"),
+                                    trial("base", R"({"train.budget_fraction":0.5,"pretrain.train.eps":0.1,)"
+                                                  R"("train.learning_rate":0.002})")});
     const std::vector<Row> rates = rows_of(two);
     CHECK(&reference_of(rates, "base", rates[1]) == &rates[0]);
     CHECK(&reference_of(rates, "base", rates[2]) == &rates[0]);
     CHECK(&reference_of(rates, "base", rates[3]) == &rates[0]);
-    const SweepResults models = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
-                                            trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})"),
-                                            trial("base", R"({"train.budget_fraction":0.5,"model.layers":4})")});
+    const Results models = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
+                                       trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})"),
+                                       trial("base", R"({"train.budget_fraction":0.5,"model.layers":4})")});
     const std::vector<Row> layers = rows_of(models);
     CHECK(&reference_of(layers, "base", layers[1]) == &layers[0]);
     CHECK(&reference_of(layers, "base", layers[2]) == &layers[2]);
-    const SweepResults same = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
-                                          trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})")});
+    const Results same = a_sweep_of({trial("base", R"({"train.budget_fraction":1.0,"model.layers":2})"),
+                                     trial("base", R"({"train.budget_fraction":0.5,"model.layers":2})")});
     CHECK(rows_of(same)[0].axes.follow_budget.empty());
 }

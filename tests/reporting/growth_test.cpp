@@ -12,14 +12,14 @@
 #include "tests/reporting/a_sweep.h"
 
 using namespace deft::reporting;
-using deft::results_db::SweepResults;
-using deft::results_db::TrialRow;
+using deft::reporting::Results;
+using deft::reporting::Trial;
 
 namespace {
 
 // Two recipes at as many learning rates as it takes, three seeds a row.
-SweepResults sweep_of(int rows) {
-    std::vector<TrialRow> trials;
+Results sweep_of(int rows) {
+    std::vector<Trial> trials;
     for (int row = 0; row < rows; ++row)
         for (std::int64_t seed = 1; seed <= 3; ++seed) {
             const std::string axes =
@@ -43,7 +43,7 @@ double seconds_of(const Work& work) {
 }
 
 double cells_seconds(int count) {
-    const SweepResults sweep = sweep_of(count);
+    const Results sweep = sweep_of(count);
     const std::vector<Row> rows = rows_of(sweep);
     return seconds_of([&] {
         for (const Resource& resource : resources()) {
@@ -54,7 +54,7 @@ double cells_seconds(int count) {
 }
 
 double comparison_seconds(int count) {
-    const SweepResults sweep = sweep_of(count);
+    const Results sweep = sweep_of(count);
     const std::vector<Row> rows = rows_of(sweep);
     const Curves none;
     const auto side = [&](const char* name) {

@@ -17,8 +17,8 @@ using namespace deft::reporting;
 
 namespace {
 
-results_db::TrialRow an_imported_trial(const char* recipe = "gpt2") {
-    results_db::TrialRow trial = a_finished_trial(recipe, "{}", 1, 2.5);
+Trial an_imported_trial(const char* recipe = "gpt2") {
+    Trial trial = a_finished_trial(recipe, "{}", 1, 2.5);
     trial.last_point.reset();
     trial.seeds = "1";
     trial.imported = results_db::ImportedModel{
@@ -26,9 +26,8 @@ results_db::TrialRow an_imported_trial(const char* recipe = "gpt2") {
     return trial;
 }
 
-results_db::SweepResults imported_beside_trained() {
-    results_db::TrialRow trained = a_finished_trial("plain", "{}", 1, 2.4),
-                         second = a_finished_trial("plain", "{}", 2, 2.6);
+Results imported_beside_trained() {
+    Trial trained = a_finished_trial("plain", "{}", 1, 2.4), second = a_finished_trial("plain", "{}", 2, 2.6);
     trained.usd = second.usd = 2;
     return a_sweep_of({trained, second, an_imported_trial()});
 }
@@ -97,7 +96,7 @@ TEST_CASE("every format marks stated values") {
 }
 
 TEST_CASE("what nobody states is a dash, and then nothing is marked") {
-    results_db::TrialRow trial = an_imported_trial();
+    Trial trial = an_imported_trial();
     trial.imported = results_db::ImportedModel{"m", "llm.c", "b", 0, 0, 0, 0, "unused"};
     const Table table = comparison_table(a_sweep_of({a_finished_trial("plain", "{}", 1, 2.4), trial}), {});
     for (const char* title : {"input\ntokens", "FLOPs", "train\ntime", "cost"})
@@ -123,12 +122,12 @@ TEST_CASE("nothing is compared with an imported row") {
 }
 
 TEST_CASE("an imported row in other tables: each trial, status, one trial, stages, quality") {
-    const results_db::SweepResults sweep = imported_beside_trained();
+    const Results sweep = imported_beside_trained();
     const Table trials = per_seed_table(sweep);
     CHECK(cell_of(trials, 2, "seed").text == "-");
     CHECK(cell_of(trials, 2, "input\ntokens").stated);
     CHECK(cell_of(trials, 2, "device\ntime").text == "-");
-    results_db::TrialRow waiting = an_imported_trial(), partly = an_imported_trial();
+    Trial waiting = an_imported_trial(), partly = an_imported_trial();
     waiting.state = "pending";
     partly.asked = {{"validation", 0, "k", true}, {"lambada", 0, "l", false}};
     const Table status = status_table(a_sweep_of({an_imported_trial(), waiting, partly}), {});
@@ -139,8 +138,8 @@ TEST_CASE("an imported row in other tables: each trial, status, one trial, stage
     CHECK_THAT(shown, ContainsSubstring("GPT-2 of Hugging Face") && ContainsSubstring(std::string(64, 'a')) &&
                           ContainsSubstring("none: the model is imported") && ContainsSubstring("$44000.00") &&
                           ContainsSubstring("its card"));
-    results_db::SweepResults staged = sweep;
-    for (results_db::TrialRow& trial : staged.trials) trial.stage = "a";
+    Results staged = sweep;
+    for (Trial& trial : staged.trials) trial.stage = "a";
     CHECK_THAT(stage_costs_note(staged), ContainsSubstring("a 2 trainings") && ContainsSubstring("$4.00"));
     const auto measured = measured_rows(sweep, {});
     REQUIRE(measured.size() == 1);

@@ -16,12 +16,12 @@
 #include "tests/reporting/table_parts.h"
 
 using namespace deft::reporting;
-using deft::results_db::TrialRow;
+using deft::reporting::Trial;
 
 namespace {
 
-TrialRow with_entropy(double loss, double entropy) {
-    TrialRow trial = a_finished_trial("cl", "{}", 1, loss);
+Trial with_entropy(double loss, double entropy) {
+    Trial trial = a_finished_trial("cl", "{}", 1, loss);
     trial.scores.push_back(a_validation("unigram_entropy", entropy));
     return trial;
 }
@@ -29,7 +29,7 @@ TrialRow with_entropy(double loss, double entropy) {
 }  // namespace
 
 TEST_CASE("schedules must reach their ends") {
-    TrialRow trial = a_finished_trial("cl", "{}", 1, 3);
+    Trial trial = a_finished_trial("cl", "{}", 1, 3);
     CHECK(measured_rule(trial).failure.empty());
     CHECK(measured_rule(trial).length_known);
     CHECK(!measured_rule(trial).entropy_known);
@@ -38,24 +38,25 @@ TEST_CASE("schedules must reach their ends") {
     trial.last_point->seqlen = 56;
     CHECK(measured_rule(trial).failure == "the length schedule ended at 56 of 64");
     for (const char* config : {"", "[]", "{}", R"({"model":3})", R"({"model":{"seqlen":"x"}})"}) {
-        trial.config_json = config;
+        set_configuration(trial, config);
         CHECK(!measured_rule(trial).length_known);
         CHECK(measured_rule(trial).failure.empty());
     }
 }
 
 TEST_CASE("a constant number of kept tokens has no end to reach") {
-    TrialRow trial = a_finished_trial("ltd", "{}", 1, 3);
+    Trial trial = a_finished_trial("ltd", "{}", 1, 3);
     trial.last_point->kept_tokens = 16;
     for (const char* constant : {R"({"keep_first":0,"pacing":"constant","min":16,"max":16})",
                                  R"({"keep_first":0,"pacing":"linear","min":16,"max":16})"}) {
         for (const char* dropper : {"random_ltd", "token_bypass"}) {
-            trial.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", dropper, constant);
+            set_configuration(trial, fmt::format(R"({{"model":{{"seqlen":64}},"{}":{}}})", dropper, constant));
             CHECK(measured_rule(trial).failure.empty());
             CHECK(measured_rule(trial).length_known);
         }
     }
-    trial.config_json = R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"linear","min":16,"max":64}})";
+    set_configuration(trial,
+                      R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"linear","min":16,"max":64}})");
     CHECK(measured_rule(trial).failure == "the kept-token schedule ended at 16 of 64");
     trial.config_json =
         R"({"model":{"seqlen":64},"random_ltd":{"keep_first":0,"pacing":"constant","min":16,"max":16}})";
@@ -64,7 +65,7 @@ TEST_CASE("a constant number of kept tokens has no end to reach") {
 }
 
 TEST_CASE("fewer than 200 steps measure nothing") {
-    TrialRow trial = a_finished_trial("base", "{}", 1, 3);
+    Trial trial = a_finished_trial("base", "{}", 1, 3);
     trial.last_point->step = 200;
     CHECK(measured_rule(trial).failure.empty());
     trial.last_point->step = 199;
@@ -77,13 +78,13 @@ TEST_CASE("the validation loss must lie a tenth below the unigram entropy") {
           "the validation loss 2.710 is not 10% below the unigram entropy 3.000");
     CHECK(measured_rule(with_entropy(NAN, 3)).failure ==
           "the validation loss NaN is not 10% below the unigram entropy 3.000");
-    TrialRow trial = with_entropy(2, 3);
+    Trial trial = with_entropy(2, 3);
     trial.scores.erase(trial.scores.begin());
     CHECK(measured_rule(trial).failure == "validation loss is absent");
 }
 
 TEST_CASE("a row that is not measured keeps its values, greyed in every renderer, and says why") {
-    TrialRow short_one = a_finished_trial("cl", "{}", 2, 3);
+    Trial short_one = a_finished_trial("cl", "{}", 2, 3);
     short_one.last_point->seqlen = 56;
     const auto sweep =
         a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("cl", "{}", 1, 3), short_one});
@@ -114,9 +115,9 @@ TEST_CASE("a row that is not measured keeps its values, greyed in every renderer
 }
 
 TEST_CASE("two hundred rows that are not measured take a few notes") {
-    std::vector<TrialRow> trials = {a_finished_trial("base", "{}", 1, 3)};
+    std::vector<Trial> trials = {a_finished_trial("base", "{}", 1, 3)};
     for (int i = 0; i < 200; ++i) {
-        TrialRow& trial = trials.emplace_back(a_finished_trial(("cl" + std::to_string(i)).c_str(), "{}", 1, 3));
+        Trial& trial = trials.emplace_back(a_finished_trial(("cl" + std::to_string(i)).c_str(), "{}", 1, 3));
         trial.last_point->seqlen = i < 100 ? 56 : i % 60;  // half for one reason, the others each for another
     }
     const Table table = comparison_table(a_sweep_of(trials), {"base", "smoke", "", ""});
@@ -135,9 +136,9 @@ TEST_CASE("the unigram entropy has no column of its own") {
 }
 
 TEST_CASE("notes below the table say which weights were scored, and how many prompts did not fit") {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     for (const std::int64_t seed : {1, 2}) {
-        TrialRow trial = a_finished_trial("plain", "{}", seed, 3);
+        Trial trial = a_finished_trial("plain", "{}", seed, 3);
         trial.scores.push_back(a_score("piqa", "acc", 0.5));
         trial.scores.back().cut_share = 0.25 * static_cast<double>(seed);
         trial.scores.push_back(a_score("piqa", "acc_norm", 0.5));
@@ -153,9 +154,9 @@ TEST_CASE("notes below the table say which weights were scored, and how many pro
     CHECK(scoring_notes(rows_of(sweep)) ==
           std::vector<std::string>{"Truncated prompts, longer than the model's sequences: arc_easy (10-shot) "
                                    "100.0%, 1.5 shots left; piqa 37.5%."});
-    for (TrialRow& trial : sweep.trials) {
+    for (Trial& trial : sweep.trials) {
         trial.scores.clear();
-        trial.config_json = R"({"selection":{"every":"5%"}})";
+        set_configuration(trial, R"({"selection":{"every":"5%"}})");
         trial.result = deft::results_db::Checkpoint{};
         trial.result->role = trial.seed == 1 ? "best" : "final";
     }

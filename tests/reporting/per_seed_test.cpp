@@ -9,7 +9,7 @@ using namespace deft::reporting;
 
 namespace {
 
-deft::results_db::SweepResults two_seeds() {
+deft::reporting::Results two_seeds() {
     auto sweep =
         a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("base", kFullBudget, 2, 3.5, 2500),
                     a_finished_trial("cl", kHalfBudget, 1, 2.75)});

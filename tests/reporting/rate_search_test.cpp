@@ -13,21 +13,19 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
-TrialRow searched(const char* recipe, double budget, double rate, std::int64_t seed, double loss) {
+Trial searched(const char* recipe, double budget, double rate, std::int64_t seed, double loss) {
     const std::string axes = canonical_json({{"train.budget_fraction", budget}, {"train.learning_rate", rate}});
-    TrialRow trial = a_finished_trial(recipe, axes.c_str(), seed, loss);
+    Trial trial = a_finished_trial(recipe, axes.c_str(), seed, loss);
     trial.stage = results_db::kSearchStage;
     trial.device_seconds = 10;
     trial.usd = 0.25;
     return trial;
 }
 
-TrialRow ended_badly(TrialRow trial, const char* state, const char* fail_class) {
+Trial ended_badly(Trial trial, const char* state, const char* fail_class) {
     trial.state = state;
     trial.fail_class = fail_class;
     trial.scores.clear();
@@ -35,8 +33,8 @@ TrialRow ended_badly(TrialRow trial, const char* state, const char* fail_class) 
 }
 
 // Two rows at three rates, with two seeds.
-std::vector<TrialRow> whole_search() {
-    std::vector<TrialRow> trials;
+std::vector<Trial> whole_search() {
+    std::vector<Trial> trials;
     const auto add = [&](const char* recipe, double rate, double one, double two) {
         trials.push_back(searched(recipe, 0.5, rate, 8, one));
         trials.push_back(searched(recipe, 0.5, rate, 9, two));
@@ -50,8 +48,8 @@ std::vector<TrialRow> whole_search() {
     return trials;
 }
 
-SweepResults sweep_with(std::vector<TrialRow> search) {
-    SweepResults sweep = a_sweep_of({a_finished_trial("plain", kHalfBudget, 1, 3.0)});
+Results sweep_with(std::vector<Trial> search) {
+    Results sweep = a_sweep_of({a_finished_trial("plain", kHalfBudget, 1, 3.0)});
     sweep.searched = std::move(search);
     return sweep;
 }
@@ -59,7 +57,7 @@ SweepResults sweep_with(std::vector<TrialRow> search) {
 }  // namespace
 
 TEST_CASE("Of each row the rate with the best mean over seeds is taken") {
-    const std::vector<TrialRow> trials = whole_search();
+    const std::vector<Trial> trials = whole_search();
     const std::vector<SearchedRow> rows = searched_rows(trials);
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].name() == "plain[budget_fraction=0.5]");
@@ -74,8 +72,8 @@ TEST_CASE("Of each row the rate with the best mean over seeds is taken") {
 }
 
 TEST_CASE("Rates ascend whatever the order of trials, and the smaller of two equally good ones is taken") {
-    std::vector<TrialRow> trials = {searched("plain", 1, 4e-3, 8, 2.5), searched("plain", 1, 1e-3, 8, 2.5),
-                                    searched("plain", 1, 2e-3, 8, 2.6)};
+    std::vector<Trial> trials = {searched("plain", 1, 4e-3, 8, 2.5), searched("plain", 1, 1e-3, 8, 2.5),
+                                 searched("plain", 1, 2e-3, 8, 2.6)};
     const std::vector<SearchedRow> rows = searched_rows(trials);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].rates[0].rate == 1e-3);
@@ -84,16 +82,15 @@ TEST_CASE("Rates ascend whatever the order of trials, and the smaller of two equ
     CHECK(rows[0].is_at_end());
     CHECK(!rows[0].rates[0].spread);
     // Where more is better, more is.
-    for (TrialRow& trial : trials) trial.scores = {a_score("validation", "acc", trial.scores.front().value)};
+    for (Trial& trial : trials) trial.scores = {a_score("validation", "acc", trial.scores.front().value)};
     CHECK(searched_rows(trials)[0].best == 1u);
     // Bits a byte are compared where they are there.
-    for (TrialRow& trial : trials)
-        trial.scores.push_back(a_validation("bits_per_byte", 5 - trial.scores.front().value));
+    for (Trial& trial : trials) trial.scores.push_back(a_validation("bits_per_byte", 5 - trial.scores.front().value));
     CHECK(searched_rows(trials)[0].best == 1u);
 }
 
 TEST_CASE("A row waits for all of its trials; a rate that diverged is out, and not waited for") {
-    std::vector<TrialRow> trials = whole_search();
+    std::vector<Trial> trials = whole_search();
     trials[5] = ended_badly(trials[5], "failed", "nan");
     std::vector<SearchedRow> rows = searched_rows(trials);
     CHECK(rows[0].is_whole());
@@ -112,13 +109,13 @@ TEST_CASE("A row waits for all of its trials; a rate that diverged is out, and n
     trials[0].scores.clear();
     CHECK(!searched_rows(trials)[0].is_whole());
     // All diverged: whole, and without a best.
-    for (TrialRow& trial : trials) trial = ended_badly(trial, "failed", "nan");
+    for (Trial& trial : trials) trial = ended_badly(trial, "failed", "nan");
     CHECK(searched_rows(trials)[0].is_whole());
     CHECK(!searched_rows(trials)[0].best);
 }
 
 TEST_CASE("No table of a sweep counts the trials of its search") {
-    SweepResults sweep = a_sweep_of({});
+    Results sweep = a_sweep_of({});
     sweep.trials = whole_search();
     sweep.trials.insert(sweep.trials.begin() + 3, a_finished_trial("plain", kHalfBudget, 1, 3.0));
     sweep.trials.push_back(a_finished_trial("ltd", kHalfBudget, 1, 3.0));
@@ -151,7 +148,7 @@ TEST_CASE("The table of a search shows every rate, the best, and what it took") 
 }
 
 TEST_CASE("Rows that share a search pay for it once, and a search without a price has no sum") {
-    std::vector<TrialRow> trials = whole_search();
+    std::vector<Trial> trials = whole_search();
     for (std::size_t i = 6; i < 12; ++i) trials[i].config_hash = trials[i - 6].config_hash;
     trials[1].usd.reset();
     const std::optional<Table> table = rate_search_table(sweep_with(trials));
@@ -167,7 +164,7 @@ TEST_CASE("Rows that share a search pay for it once, and a search without a pric
 }
 
 TEST_CASE("Verdicts name the recipes whose rate is at the end of its list") {
-    const SweepResults sweep = sweep_with(whole_search());
+    const Results sweep = sweep_with(whole_search());
     CHECK(rate_at_end_note(sweep, {"plain"}).empty());
     CHECK_THAT(rate_at_end_note(sweep, {"plain", "ltd"}), ContainsSubstring("ltd[budget_fraction=0.5]"));
     CHECK(rate_at_end_note(a_sweep_of({}), {}).empty());

@@ -26,11 +26,11 @@ TEST_CASE("below twenty tokens a parameter there is a warning") {
 }
 
 TEST_CASE("a table prints the regime of its baseline at the largest budget, by active parameters") {
-    std::vector<results_db::TrialRow> trials;
+    std::vector<Trial> trials;
     for (const char* axes :
          {R"({"train.budget_fraction": 0.5})", R"({"train.budget_fraction": 1})", R"({"train.budget_fraction": 1})"}) {
         const auto seed = static_cast<std::int64_t>(trials.size()) + 1;
-        results_db::TrialRow& trial = trials.emplace_back(a_finished_trial("base", axes, seed, 3));
+        Trial& trial = trials.emplace_back(a_finished_trial("base", axes, seed, 3));
         trial.parameters = 80'000;
         trial.active_parameters = 40'000;
         trial.last_point->input_tokens = std::string(axes).find("0.5") == std::string::npos ? 1'000'000 : 500'000;
@@ -41,10 +41,10 @@ TEST_CASE("a table prints the regime of its baseline at the largest budget, by a
 }
 
 TEST_CASE("images, labels and trained weights have no tokens a parameter") {
-    results_db::TrialRow trial = a_finished_trial("base", "{}", 1, 3);
+    Trial trial = a_finished_trial("base", "{}", 1, 3);
     trial.active_parameters = 100;
     const auto notes = [&](const char* config) {
-        trial.config_json = config;
+        set_configuration(trial, config);
         return all_notes(comparison_table(a_sweep_of({trial}), {"base", "smoke", "", ""}));
     };
     CHECK_THAT(notes(R"({"data":{"samples":"packed"}})"), ContainsSubstring("Regime: base: 10 tokens a parameter"));

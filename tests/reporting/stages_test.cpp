@@ -13,8 +13,8 @@ using namespace deft::reporting;
 
 namespace {
 
-results_db::TrialRow trial_in(const std::string& stage, const std::string& seeds, std::int64_t ordinal) {
-    results_db::TrialRow trial;
+Trial trial_in(const std::string& stage, const std::string& seeds, std::int64_t ordinal) {
+    Trial trial;
     trial.stage = stage;
     trial.seeds = seeds;
     trial.recipe = "plain";
@@ -27,16 +27,16 @@ results_db::TrialRow trial_in(const std::string& stage, const std::string& seeds
 }  // namespace
 
 TEST_CASE("Seeds of a later stage are averaged by the first seed of their chain") {
-    const results_db::TrialRow a = trial_in("b", "1.7", 0), b = trial_in("b", "1.8", 1), c = trial_in("b", "2.7", 2);
+    const Trial a = trial_in("b", "1.7", 0), b = trial_in("b", "1.8", 1), c = trial_in("b", "2.7", 2);
     CHECK(unit_seed(b) == "1");
     CHECK(unit_means({{&a, 1.0}, {&b, 2.0}, {&c, 5.0}}) == std::vector<double>{1.5, 5.0});
-    results_db::TrialRow alone = trial_in("", "", 0);
+    Trial alone = trial_in("", "", 0);
     alone.seed = 4;
     CHECK(unit_seed(alone) == "4");
 }
 
 TEST_CASE("A row is compared with the baseline of its own stage") {
-    results_db::SweepResults sweep;
+    Results sweep;
     sweep.trials = {trial_in("pretrain", "1", 0), trial_in("finetune", "1", 1)};
     const std::vector<Row> rows = rows_of(sweep);
     REQUIRE(rows.size() == 2);
@@ -48,7 +48,7 @@ TEST_CASE("A row is compared with the baseline of its own stage") {
 }
 
 TEST_CASE("The stages of a sweep are one table, whose first column says which") {
-    results_db::SweepResults sweep = a_sweep_of({
+    Results sweep = a_sweep_of({
         a_finished_trial("plain", "{}", 1, 3.5),
         a_finished_trial("other", "{}", 1, 3.25),
         a_finished_trial("plain", "{}", 1, 2.5),
@@ -92,14 +92,14 @@ TEST_CASE("The stages of a sweep are one table, whose first column says which") 
     CHECK(csv.starts_with("stage,recipe,"));
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
     // Without stages it is the comparison that it was.
-    for (results_db::TrialRow& trial : sweep.trials) trial.stage.clear();
+    for (Trial& trial : sweep.trials) trial.stage.clear();
     CHECK(comparison_of_stages(sweep, {}).columns[0].title == "recipe");
 }
 
 TEST_CASE("A published table of one stage is printed beside that stage, and any other beside those that pretrain") {
-    results_db::SweepResults sweep;
+    Results sweep;
     sweep.trials = {trial_in("pretrain", "1", 0), trial_in("finetune", "1", 1)};
-    sweep.trials[1].config_json = R"({"start": {"trial": "a", "variant": "b"}})";
+    set_configuration(sweep.trials[1], R"({"start": {"trial": "a", "variant": "b"}})");
     SweepAbout about;
     about.published.emplace();
     const auto has = [&](const std::vector<StageResults>& stages, std::size_t i) {

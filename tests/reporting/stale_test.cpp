@@ -15,14 +15,11 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::ScoreRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
-ScoreRow a_keyed_score(const char* task, const char* key, std::int64_t shots = 0) {
-    ScoreRow row = a_score(task, "acc", 0.5, shots);
+Score a_keyed_score(const char* task, const char* key, std::int64_t shots = 0) {
+    Score row = a_score(task, "acc", 0.5, shots);
     row.score_key = key;
     row.task_sha256 = std::string("task of ") + task;
     row.definition_sha256 = std::string("file of ") + task;
@@ -31,11 +28,11 @@ ScoreRow a_keyed_score(const char* task, const char* key, std::int64_t shots = 0
 }
 
 // A trial of epoch 3 with its data, a column and a model to start from; scored by two tasks and validated.
-TrialRow a_trial(const char* recipe, std::int64_t seed) {
-    TrialRow trial = a_finished_trial(recipe, "{}", seed, 1.0);
-    trial.config_json =
-        R"({"result_epoch": 3, "model": {"seqlen": 64}, "data": {"sha256": "d1"}, "start": {"sha256": "s1"},
-            "curriculum": {"mine": {"column_sha256": "c1"}}})";
+Trial a_trial(const char* recipe, std::int64_t seed) {
+    Trial trial = a_finished_trial(recipe, "{}", seed, 1.0);
+    set_configuration(
+        trial, R"({"result_epoch": 3, "model": {"seqlen": 64}, "data": {"sha256": "d1"}, "start": {"sha256": "s1"},
+            "curriculum": {"mine": {"column_sha256": "c1"}}})");
     trial.scores[0].score_key = "validation key";
     trial.scores[0].scoring_version = 2;
     trial.scores.push_back(a_keyed_score("copa", "copa key"));
@@ -43,23 +40,23 @@ TrialRow a_trial(const char* recipe, std::int64_t seed) {
     return trial;
 }
 
-SweepResults two_rows() {
+Results two_rows() {
     return a_sweep_of({a_trial("plain", 1), a_trial("plain", 2), a_trial("other", 1), a_trial("other", 2)});
 }
 
 // As everything was when it was measured.
-Current as_measured(const SweepResults& sweep) {
+Current as_measured(const Results& sweep) {
     Current now;
     now.result_epoch = 3;
     now.scoring_version = 2;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         now.trials[trial.config_hash] = {
             {{"data.sha256", {"d1", ""}}, {"start.sha256", {"s1", ""}}, {"curriculum.mine.column_sha256", {"c1", ""}}},
             {{"copa key", {"file of copa", "task of copa", ""}}, {"rte key", {"file of rte", "task of rte", ""}}}};
     return now;
 }
 
-Table table_of(SweepResults sweep, const Current& now, const std::string& commit = "") {
+Table table_of(Results sweep, const Current& now, const std::string& commit = "") {
     mark_stale(sweep, now);
     SweepAbout about;
     about.command = "deft run x.toml";
@@ -82,7 +79,7 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("Nothing is stale where all is as it was measured, or where nobody says what it is now") {
-    const SweepResults sweep = two_rows();
+    const Results sweep = two_rows();
     for (const Current& now : {as_measured(sweep), Current{9, 9, {}}}) {
         const Table table = table_of(sweep, now);
         CHECK(marked(table).empty());
@@ -90,14 +87,14 @@ TEST_CASE("Nothing is stale where all is as it was measured, or where nobody say
         CHECK_THAT(render_csv(table), !ContainsSubstring("stale"));
         CHECK_THAT(render_terminal(table, 0), !ContainsSubstring("¶"));
     }
-    SweepResults own = sweep;
+    Results own = sweep;
     mark_stale(own, as_measured(sweep));
     CHECK(stale_table(own, "x").rows.empty());
     CHECK(stale_table(own, "x").notes.empty());
 }
 
 TEST_CASE("A task that has changed marks its cells alone, in every format") {
-    const SweepResults sweep = two_rows();
+    const Results sweep = two_rows();
     Current now = as_measured(sweep);
     for (auto& [hash, trial] : now.trials) trial.tasks["copa key"] = {"file of copa edited", "task of copa edited", ""};
     const Table table = table_of(sweep, now);
@@ -130,10 +127,10 @@ TEST_CASE("A task that has changed marks its cells alone, in every format") {
 }
 
 TEST_CASE("Changes of a task are reported as far as they were stored") {
-    SweepResults sweep = two_rows();
+    Results sweep = two_rows();
     Current now = as_measured(sweep);
     const auto reason = [&](const TaskNow& task, const char* definition, std::int64_t version) {
-        SweepResults own = sweep;
+        Results own = sweep;
         own.trials[0].scores[1].definition_sha256 = definition;
         own.trials[0].scores[1].scoring_version = version;
         Current at = now;
@@ -156,12 +153,12 @@ TEST_CASE("Changes of a task are reported as far as they were stored") {
 }
 
 TEST_CASE("An older result epoch, other data, column or model marks the whole row") {
-    const SweepResults sweep = two_rows();
+    const Results sweep = two_rows();
     const std::string plain_2 = sweep.trials[1].config_hash;
     const auto reason = [&](const std::function<void(Current&)>& change) {
         Current now = as_measured(sweep);
         change(now);
-        SweepResults own = sweep;
+        Results own = sweep;
         mark_stale(own, now);
         return own.trials[0].stale + "|" + own.trials[1].stale;
     };
@@ -188,7 +185,7 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
     CHECK_THAT(all_notes(table), ContainsSubstring("--rerun-if data\n"));
     CHECK_THAT(render_csv(table), ContainsSubstring(",\"" + words + "\"\r\n"));
     const std::vector<Cell> own_row = per_seed_table([&] {
-                                          SweepResults own = sweep;
+                                          Results own = sweep;
                                           mark_stale(own, now);
                                           return own;
                                       }())
@@ -199,10 +196,11 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
 }
 
 TEST_CASE("A trial is stale for the reasons of the one that it starts from, however long the chain") {
-    SweepResults sweep =
-        a_sweep_of({a_trial("last", 1), a_trial("second", 1), a_trial("first", 1), a_trial("alone", 1)});
-    sweep.trials[0].config_json = Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[1].config_hash}}}}.dump();
-    sweep.trials[1].config_json = Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[2].config_hash}}}}.dump();
+    Results sweep = a_sweep_of({a_trial("last", 1), a_trial("second", 1), a_trial("first", 1), a_trial("alone", 1)});
+    set_configuration(sweep.trials[0],
+                      Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[1].config_hash}}}}.dump());
+    set_configuration(sweep.trials[1],
+                      Json{{"result_epoch", 3}, {"start", {{"trial", sweep.trials[2].config_hash}}}}.dump());
     Current now = as_measured(sweep);
     for (const std::size_t i : {0, 1}) now.trials[sweep.trials[i].config_hash].inputs = {};
     now.trials[sweep.trials[2].config_hash].inputs["data.sha256"].sha256 = "d2";
@@ -213,8 +211,8 @@ TEST_CASE("A trial is stale for the reasons of the one that it starts from, howe
 }
 
 TEST_CASE("What nobody can look at is not stale, and is said") {
-    SweepResults sweep = two_rows();
-    sweep.trials[2].config_json = R"({"data": {"sha256": "d1"}})";
+    Results sweep = two_rows();
+    set_configuration(sweep.trials[2], R"({"data": {"sha256": "d1"}})");
     Current now = as_measured(sweep);
     now.trials[sweep.trials[0].config_hash].inputs["data.sha256"] = {"", "corpus.txt is missing"};
     now.trials[sweep.trials[1].config_hash].inputs["data.sha256"] = {"", "corpus.txt is missing"};
@@ -233,7 +231,7 @@ TEST_CASE("What nobody can look at is not stale, and is said") {
 }
 
 TEST_CASE("An average is stale by any score that enters it, and so is a difference to a stale baseline") {
-    SweepResults sweep = two_rows();
+    Results sweep = two_rows();
     Current now = as_measured(sweep);
     now.trials[sweep.trials[0].config_hash].tasks["copa key"] = {"file of copa", "records edited", ""};
     mark_stale(sweep, now);
@@ -271,8 +269,8 @@ TEST_CASE("An average is stale by any score that enters it, and so is a differen
 }
 
 TEST_CASE("Another commit of one result epoch is a hint, and none where the row is stale by code") {
-    SweepResults sweep = two_rows();
-    for (TrialRow& trial : sweep.trials) trial.code.git_sha = "aaaa";
+    Results sweep = two_rows();
+    for (Trial& trial : sweep.trials) trial.code.git_sha = "aaaa";
     const Current now = as_measured(sweep);
     CHECK_THAT(all_notes(table_of(sweep, now, "bbbb")),
                ContainsSubstring("This program is of commit bbbb, and all rows are of another commit"));
@@ -287,7 +285,7 @@ TEST_CASE("Another commit of one result epoch is a hint, and none where the row 
 }
 
 TEST_CASE("deft status lists what is stale, trial by trial and task by task, with the command for these kinds") {
-    SweepResults sweep = two_rows();
+    Results sweep = two_rows();
     sweep.trials[0].scores.push_back(a_keyed_score("copa", "copa 5 key", 5));
     Current now = as_measured(sweep);
     now.trials[sweep.trials[0].config_hash].tasks["copa 5 key"] = {"x", "y", ""};
@@ -321,7 +319,7 @@ TEST_CASE("Of two configurations what makes a training stale are the epoch and t
 }
 
 TEST_CASE("A training that has not ended well is named, and what it was to replace stays") {
-    SweepResults sweep = two_rows();
+    Results sweep = two_rows();
     sweep.trials[1].newer_state = "failed";
     sweep.trials[1].newer_hash = "0123456789abcdef";
     const Table table = table_of(sweep, as_measured(sweep));

@@ -12,8 +12,8 @@ using namespace deft::reporting;
 
 namespace {
 
-results_db::SweepResults changed_sweep() {
-    results_db::SweepResults sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3)});
+Results changed_sweep() {
+    Results sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3)});
     sweep.spec_sha256 = "0123456789abcdef";
     sweep.overrides_json = R"([{"path":"train.learning_rate","value":0.002}])";
     return sweep;
@@ -22,7 +22,7 @@ results_db::SweepResults changed_sweep() {
 }  // namespace
 
 TEST_CASE("a trial shows when it ran, each attempt's part of its cost, and the libraries") {
-    results_db::TrialRow trial = a_finished_trial("base", "{}", 1, 3);
+    Trial trial = a_finished_trial("base", "{}", 1, 3);
     trial.started_ms = 1700000000000;
     trial.ended_ms = 1700000065000;
     trial.attempt_uid = "b";
@@ -67,7 +67,7 @@ TEST_CASE("a trial shows when it ran, each attempt's part of its cost, and the l
 }
 
 TEST_CASE("every caption shows what --set changed, which names the run") {
-    const results_db::SweepResults sweep = changed_sweep();
+    const Results sweep = changed_sweep();
     const std::string named = "Sweep quick@0123456789ab with train.learning_rate=0.002";
     CHECK(comparison_table(sweep, {"base", "smoke", "A title", ""}).caption == named + ": A title");
     results_db::SweepHead other;

@@ -79,7 +79,7 @@ struct Attempts {
         writer.end_attempt(id, outcome);
     }
 
-    TrialRow trial() const { return Reader(folder / "results.db").sweep("quick").trials.at(0); }
+    StoredTrial trial() const { return Reader(folder / "results.db").sweep("quick").trials.at(0); }
 
     const TemporaryFolder& folder;
     Writer writer;
@@ -110,7 +110,7 @@ void five_attempts(Attempts& attempts) {
                  Attempts::started(20, 0) + Attempts::ended("ok", 0, 3, 0.5), "ok", 0, 4);
 }
 
-void check_five(const TrialRow& trial) {
+void check_five(const StoredTrial& trial) {
     const CostParts& parts = trial.parts;
     CHECK(parts.training == Approx(6 * 2 + 5 * 0.5 + 10 * 1));
     CHECK(parts.scoring == Approx(1 * 2 + 0.25 * 0.5 + 3 * 2));
@@ -158,7 +158,7 @@ TEST_CASE("one attempt without a price leaves the trial's cost in dollars unknow
     Attempts attempts(folder);
     five_attempts(attempts);
     attempts.end(attempts.begin({"cpu", 8, 1, 1}, std::nullopt), Attempts::started(0, 0), "failed", 0, 2);
-    const TrialRow trial = attempts.trial();
+    const StoredTrial trial = attempts.trial();
     CHECK_FALSE(trial.usd_parts);
     REQUIRE(trial.usd);
     CHECK(*trial.usd == Approx(4.2e-3));
@@ -187,7 +187,7 @@ TEST_CASE("evidence carries what attempts cost, and its parts are the same where
         for (const char* key : {"held_seconds", "waited_seconds", "spent", "gpu_name"})
             if (record.at("record") == "attempt") record.erase(key);
     Writer(old_file / "results.db").merge({{"old.jsonl", records.sealed()}});
-    const TrialRow old = Reader(old_file / "results.db").sweep("quick").trials.at(0);
+    const StoredTrial old = Reader(old_file / "results.db").sweep("quick").trials.at(0);
     CHECK(old.parts.training == Approx(24.5));
     CHECK(old.unseen_ends == 5);
     CHECK(old.unmeasured_waits == 5);
@@ -236,7 +236,7 @@ TEST_CASE("an attempt of a program that measured less costs what the driver saw 
     outcome.own_seconds = 40;
     outcome.ended_ms = kBegan + 60'000;
     attempts.writer.end_attempt(id, outcome);
-    TrialRow trial = attempts.trial();
+    StoredTrial trial = attempts.trial();
     CHECK(trial.parts == CostParts{80, 10, 30, 0, 0});
     CHECK(trial.unmeasured_waits == 1);
     CHECK(trial.unseen_ends == 0);

@@ -28,7 +28,7 @@ double seconds_of_curves(std::size_t trials) {
         db.writer.end_attempt(attempt, ended_ok());
     }
     const results_db::Reader reader(folder / "results.db");
-    const results_db::SweepResults sweep = reader.sweep("quick");
+    const results_db::StoredSweep sweep = reader.sweep("quick");
     double least = 1e9;
     for (int i = 0; i < 3; ++i) {
         const std::clock_t begin = std::clock();

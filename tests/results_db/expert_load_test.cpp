@@ -111,7 +111,7 @@ TEST_CASE("an attempt that resumes from a checkpoint provides the steps after it
     one.writer.end_attempt(next, ended_ok());
     CHECK(rows_in(file) ==
           std::vector<std::string>{"10/1/0", "10/3/0", "20/1/0", "20/3/0", "30/1/1", "30/3/1", "40/1/1", "40/3/1"});
-    const TrialRow trial = Reader(file).trial(hash_of("cafe01"));
+    const StoredTrial trial = Reader(file).trial(hash_of("cafe01"));
     CHECK(trial.parameters == 9000);
     CHECK(trial.active_parameters == 3000);
     REQUIRE(trial.attempt_rows.size() == 2);

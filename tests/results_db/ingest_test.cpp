@@ -52,7 +52,7 @@ TEST_CASE("a journal's records become rows") {
     CHECK(one.writer.live_attempts().size() == 1);
     one.writer.end_attempt(one.attempt, ended_ok());
 
-    const TrialRow row = Reader(file).trial(hash_of("cafe01"));
+    const StoredTrial row = Reader(file).trial(hash_of("cafe01"));
     CHECK(row.state == "ok");
     CHECK(row.dataset_name == "corpus");
     CHECK(row.dataset_sha256 == "d5");

@@ -126,8 +126,8 @@ TEST_CASE("attempts of version 4 cost what each ran itself, at its own shape") {
     { const Writer writer(file); }
     const Reader reader(file);
     // 2.12 s on one thread, then 1.06 s on two; version 4 said 6.36.
-    const SweepResults sweep = reader.sweep(full_name(reader.sweeps()[1]));
-    const TrialRow &plain = sweep.trials.at(0), &both = sweep.trials.at(1);
+    const StoredSweep sweep = reader.sweep(full_name(reader.sweeps()[1]));
+    const StoredTrial &plain = sweep.trials.at(0), &both = sweep.trials.at(1);
     CHECK(plain.device_seconds == Approx(2.12 + 2 * 1.06));
     REQUIRE(plain.usd);
     CHECK(*plain.usd == Approx((2.12 + 2 * 1.06) * 3.6 / 3600));
@@ -238,7 +238,7 @@ TEST_CASE("places of a database of version 7 are trained, and stay") {
             " VALUES (1, 1, 'plain', 0, '{}', 'pretrain', '3')");
     }
     { const Writer writer(file); }
-    const SweepResults sweep = Reader(file).sweep("s");
+    const StoredSweep sweep = Reader(file).sweep("s");
     REQUIRE(sweep.trials.size() == 1);
     CHECK_FALSE(sweep.trials[0].imported.has_value());
     CHECK(sweep.trials[0].stage == "pretrain");
@@ -277,7 +277,7 @@ TEST_CASE("attempts of a database of version 8 have no start and no active param
     }
     Writer writer(file);
     CHECK(std::filesystem::exists(backup_of(file, 8)));
-    const TrialRow old = Reader(file).trial(hash_of("c1", 3));
+    const StoredTrial old = Reader(file).trial(hash_of("c1", 3));
     CHECK(old.parameters == 4096);
     CHECK(old.active_parameters == 4096);
     CHECK(old.last_point->loss == 2.5);

@@ -40,7 +40,7 @@ struct Places {
     }
     std::vector<std::string> shown() const {
         std::vector<std::string> planned;
-        for (const TrialRow& trial : Reader(folder / "results.db").sweep("quick").trials)
+        for (const StoredTrial& trial : Reader(folder / "results.db").sweep("quick").trials)
             planned.push_back(
                 names.at(trial.config_hash) +
                 (trial.newer_state.empty() ? "" : " " + trial.newer_state + " " + names.at(trial.newer_hash)));
@@ -137,7 +137,7 @@ TEST_CASE("a database of version 11 keeps its places and scores, which did not s
     }
     { const Writer writer(file); }
     CHECK(std::filesystem::exists(backup_of(file, 11)));
-    const SweepResults sweep = Reader(file).sweep("s");
+    const StoredSweep sweep = Reader(file).sweep("s");
     REQUIRE(sweep.trials.size() == 1);  // the newer of two that a place was given in no known order
     CHECK(sweep.trials[0].config_hash == hash_of("c2", 3));
     REQUIRE(sweep.trials[0].scores.size() == 1);
@@ -167,7 +167,7 @@ TEST_CASE("what a score was of comes out as its journal said, and of an older jo
     older.erase("scoring_version");
     write_text(folder / "journal.jsonl", line(first) + line(scored) + line(second) + older.dump() + "\n");
     REQUIRE(one.writer.ingest(attempt, folder / "journal.jsonl").lines == 4);
-    const TrialRow trial = Reader(folder / "results.db").trial(hash_of("cafe01"));
+    const StoredTrial trial = Reader(folder / "results.db").trial(hash_of("cafe01"));
     REQUIRE(trial.scores.size() == 2);
     CHECK(trial.scores[0].task_sha256 == "t1");
     CHECK(trial.scores[0].definition_sha256 == "d1");
@@ -175,6 +175,4 @@ TEST_CASE("what a score was of comes out as its journal said, and of an older jo
     CHECK(trial.scores[1].task_sha256 == "t2");
     CHECK(trial.scores[1].definition_sha256.empty());
     CHECK(trial.scores[1].scoring_version == 1);
-    CHECK(trial.scores[0].stale.empty());
-    CHECK(trial.stale.empty());
 }

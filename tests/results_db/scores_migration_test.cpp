@@ -123,7 +123,7 @@ class FormerDatabase {
     std::unique_ptr<Connection> connection_;
 };
 
-double value_of(const TrialRow& trial, const std::string& task) {
+double value_of(const StoredTrial& trial, const std::string& task) {
     for (const ScoreRow& score : trial.scores)
         if (score.task == task) return score.value;
     return -1;
@@ -176,7 +176,7 @@ TEST_CASE("trials of version 5 that differ in what they were asked become one, a
     CHECK(writer.unscored(writer.trial_of(marked.config_hash), {score_key("of lambada", 0, 10)}).size() == 1);
 
     const Reader reader(file);
-    const SweepResults first = reader.sweep("sweep1"), second = reader.sweep("sweep2");
+    const StoredSweep first = reader.sweep("sweep1"), second = reader.sweep("sweep2");
     REQUIRE(first.trials.size() == 3);
     REQUIRE(second.trials.size() == 1);
     CHECK(first.trials[0].config_hash == second.trials[0].config_hash);

@@ -119,7 +119,7 @@ TEST_CASE("an experiment may belong to two recipes of one sweep") {
     writer.add_place(sweep, shared, {0, "baseline", "{}"});
     writer.add_place(sweep, shared, {0, "baseline", "{}"});
     const Reader reader(folder / "results.db");
-    const SweepResults results = reader.sweep("quick");
+    const StoredSweep results = reader.sweep("quick");
     REQUIRE(results.trials.size() == 2);
     CHECK(results.trials[0].recipe == "baseline");
     CHECK(results.trials[1].recipe == "ltd");
@@ -156,7 +156,7 @@ TEST_CASE("an attempt goes from leased to running to its end, once") {
     writer.end_attempt(one.attempt, failed);
     CHECK(writer.live_attempts().empty());
     CHECK_FALSE(writer.is_trained(one.trial_id));
-    TrialRow row = reader.trial(hash_of("cafe01").substr(0, 8));
+    StoredTrial row = reader.trial(hash_of("cafe01").substr(0, 8));
     CHECK(row.state == "failed");
     CHECK(row.fail_class == "nan");
     CHECK(row.error == "loss is NaN at step 3");
@@ -260,7 +260,7 @@ TEST_CASE("a trial costs what the attempts used that its result was built on, ea
     const auto last = begin(one, "a5", 5, {"cuda", 1, 3}, dear);
     CHECK(reader.trial(hash_of("cafe01")).device_seconds == Approx(2 + 6));
     train(one, folder, last, 12, 20, ended_ok(), 6);
-    TrialRow row = reader.trial(hash_of("cafe01"));
+    StoredTrial row = reader.trial(hash_of("cafe01"));
     CHECK(row.device_seconds == Approx(2 * 1 + 3 * 2 + 6.0 / 3));
     REQUIRE(row.usd);
     CHECK(*row.usd == Approx((2 * 0.10 + 3 * 2 * 0.40 + 2 * 0.40) / 3600));
@@ -445,7 +445,7 @@ TEST_CASE("an imported model's stated cost belongs to its place in a sweep and m
     }());
     writer.end_attempt(attempt, {"ok", "", 0, {}, "", 0, 1, 5, 0});
     const Reader reader(folder / "results.db");
-    const TrialRow trial = reader.sweep("quick").trials.at(0);
+    const StoredTrial trial = reader.sweep("quick").trials.at(0);
     CHECK(trial.imported == model);
     CHECK(trial.attempt_rows.at(0).usd.has_value());
     CHECK_FALSE(trial.usd.has_value());  // what storing it took

@@ -21,7 +21,7 @@ TEST_CASE("a trial's name has the fewest keys that identify each axis") {
 }
 
 TEST_CASE("a trial is found by any of its keys that end an axis") {
-    TrialRow trial;
+    StoredTrial trial;
     trial.recipe = "cl";
     trial.seed = 1;
     trial.axes_json = R"({"mnli.train.learning_rate":0.1,"pretrain.train.learning_rate":0.2})";

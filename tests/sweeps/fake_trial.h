@@ -146,7 +146,7 @@ class FakeSweep {
         return false;
     }
 
-    results_db::TrialRow row(std::size_t ordinal) const {
+    results_db::StoredTrial row(std::size_t ordinal) const {
         return results_db::Reader(sweeps::database_file(options.root)).sweep("fake").trials.at(ordinal);
     }
 

@@ -86,3 +86,20 @@ TEST_CASE("a broken arrow would be seen") {
     CHECK(violation("engine", "#include \"kernels/types.h\"").empty());
     CHECK(violation("engine", "#include <vector>").empty());
 }
+
+TEST_CASE("reports parse a configuration in one place") {
+    int places = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting")) {
+        if (entry.path().extension() != ".cpp") continue;
+        std::ifstream in(entry.path());
+        for (std::string line; std::getline(in, line);) {
+            if (line.find("parse_json(trial.config_json") == std::string::npos &&
+                line.find("parse_settings(trial.config_json") == std::string::npos)
+                continue;
+            ++places;
+            INFO(entry.path().string() << ": " << line);
+            CHECK(entry.path().filename() == "results.cpp");
+        }
+    }
+    CHECK(places == 1);
+}

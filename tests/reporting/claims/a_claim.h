@@ -49,8 +49,8 @@ struct ClaimedLosses {
     std::int64_t wall_ms = 1000;
 };
 
-inline results_db::SweepResults sweep_with(const std::vector<ClaimedLosses>& rows) {
-    std::vector<results_db::TrialRow> trials;
+inline Results sweep_with(const std::vector<ClaimedLosses>& rows) {
+    std::vector<Trial> trials;
     for (const ClaimedLosses& row : rows) {
         std::int64_t seed = 0;
         for (const double loss : row.losses) {
@@ -63,7 +63,7 @@ inline results_db::SweepResults sweep_with(const std::vector<ClaimedLosses>& row
             trials.back().usd = 2.0;
         }
     }
-    results_db::SweepResults sweep = a_sweep_of(std::move(trials));
+    Results sweep = a_sweep_of(std::move(trials));
     sweep.scale = "proxy";
     return sweep;
 }
@@ -88,7 +88,7 @@ inline std::vector<ClaimedLosses> rows_of_half_the_time() {
     return rows;
 }
 
-inline CheckFinding judged(Claim claim, const results_db::SweepResults& sweep) {
+inline CheckFinding judged(Claim claim, const Results& sweep) {
     return check_claims(table_of({std::move(claim)}), sweep, {}).front().judged.finding;
 }
 

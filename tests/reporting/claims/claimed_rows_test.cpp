@@ -12,32 +12,30 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 TEST_CASE("rows that do not count lend no variance") {
     std::vector<ClaimedLosses> rows = quiet_rows(2, 2.5, 1.9, 2);
     rows[1].losses = {1, 2.5, 4};
-    SweepResults sweep = sweep_with(rows);
+    Results sweep = sweep_with(rows);
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     CHECK(judged(claim, sweep).outcome == Outcome::unclear);
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "base" && trial.axes_json == kHalfBudget) trial.last_point->step = 100;
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
 }
 
 TEST_CASE("what would settle a claim is of its stage alone, where there are stages") {
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.01));
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.01));
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
     CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring(" alone"));
-    for (TrialRow& trial : sweep.trials) trial.stage = "finetune";
+    for (Trial& trial : sweep.trials) trial.stage = "finetune";
     CHECK_THAT(judged(claim, sweep).text, ContainsSubstring("about 4 device-hours or $16.00 of stage finetune alone"));
 }
 
 TEST_CASE("a seed that diverged is counted and never dropped, and a waiting seed is reported") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
-    TrialRow more = sweep.trials.back();
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    Trial more = sweep.trials.back();
     more.seed = 4;
     more.state = "pending";
     more.ordinal = 99;
@@ -51,7 +49,7 @@ TEST_CASE("a seed that diverged is counted and never dropped, and a waiting seed
 }
 
 TEST_CASE("a row whose schedule did not end does not count") {
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     sweep.trials.back().last_point->seqlen = 32;
     const CheckFinding finding = judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep);
     CHECK(finding.outcome == Outcome::missing);
@@ -59,9 +57,9 @@ TEST_CASE("a row whose schedule did not end does not count") {
 }
 
 TEST_CASE("seeds of a later stage are averaged within the seed that they nest in") {
-    SweepResults sweep = sweep_with({{kBase, {2, 2.01, 1.99}}, {kTechHalf, {1, 3, 1, 3.02, 1, 2.98}}});
+    Results sweep = sweep_with({{kBase, {2, 2.01, 1.99}}, {kTechHalf, {1, 3, 1, 3.02, 1, 2.98}}});
     std::size_t nested = 0;
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "tech") {
             trial.seeds = fmt::format("{}.{}", nested / 2 + 1, nested % 2 + 1);
             ++nested;
@@ -72,15 +70,15 @@ TEST_CASE("seeds of a later stage are averaged within the seed that they nest in
 
 TEST_CASE("rows of another stage lend no variance, and are compared with none of this one") {
     const Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.004));
-    for (TrialRow& trial : sweep.trials) trial.stage = "pretrain";
-    for (const TrialRow& loud : sweep_with({{kBase, {1, 2, 3}}, {kTechHalf, {0, 4, 8}}}).trials) {
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.004));
+    for (Trial& trial : sweep.trials) trial.stage = "pretrain";
+    for (const Trial& loud : sweep_with({{kBase, {1, 2, 3}}, {kTechHalf, {0, 4, 8}}}).trials) {
         sweep.trials.push_back(loud);
         sweep.trials.back().stage = "finetune";
         sweep.trials.back().ordinal += 100;
     }
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "tech" && trial.stage == "pretrain") trial.scores.clear();
     CHECK(judged(claim, sweep).outcome == Outcome::missing);
     CHECK_THAT(judged(claim, sweep).text,
@@ -88,12 +86,12 @@ TEST_CASE("rows of another stage lend no variance, and are compared with none of
 }
 
 TEST_CASE("A row that is stale has no value to judge a claim by, and none of its spread is pooled") {
-    const SweepResults fresh = sweep_with(quiet_rows(1, 1.1, 1, 1.1));
+    const Results fresh = sweep_with(quiet_rows(1, 1.1, 1, 1.1));
     const Claim claim = a_claim(ClaimKind::no_worse, kTech, kBase, 0.05);
     CHECK(judged(claim, fresh).outcome == Outcome::holds);
     for (const char* recipe : {"tech", "base"}) {
-        SweepResults sweep = fresh;
-        for (TrialRow& trial : sweep.trials)
+        Results sweep = fresh;
+        for (Trial& trial : sweep.trials)
             if (trial.recipe == recipe && trial.axes_json == kFullBudget && trial.seed == 2)
                 trial.stale = "data: the training data has changed";
         const CheckFinding finding = judged(claim, sweep);
@@ -102,28 +100,28 @@ TEST_CASE("A row that is stale has no value to judge a claim by, and none of its
     }
     // A stale score is of its own quantity alone.
     for (const char* measure : {"loss", "acc"}) {
-        SweepResults sweep = fresh;
-        for (TrialRow& trial : sweep.trials) {
+        Results sweep = fresh;
+        for (Trial& trial : sweep.trials) {
             trial.scores.push_back(a_score("copa", "acc", 0.5));
-            for (results_db::ScoreRow& score : trial.scores)
+            for (Score& score : trial.scores)
                 if (score.measure == measure) score.stale = "eval: evaluation version 1, now 2";
         }
         CHECK((judged(claim, sweep).outcome == Outcome::missing) == (std::string(measure) == "loss"));
     }
     // Rows that no claim is of lend their spread over seeds only while they are not stale.
-    SweepResults wild = sweep_with({{kBase, {0.99, 1, 1.01}}, {kTech, {0.99, 1, 1.01}}, {kTechHalf, {0, 5, 10}}});
+    Results wild = sweep_with({{kBase, {0.99, 1, 1.01}}, {kTech, {0.99, 1, 1.01}}, {kTechHalf, {0, 5, 10}}});
     const double wide = judged(claim, wild).upper.value();
-    for (TrialRow& trial : wild.trials)
+    for (Trial& trial : wild.trials)
         if (trial.axes_json == kHalfBudget) trial.stale = "code: result epoch 3, now 4";
     CHECK(judged(claim, wild).upper.value() < wide);
 }
 
 TEST_CASE("a claim on a task whose baseline guesses is not judged") {
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     const auto score = [&](double of_base) {
-        for (TrialRow& trial : sweep.trials) {
+        for (Trial& trial : sweep.trials) {
             const double above = trial.recipe == "base" ? of_base : 0.7;
-            results_db::ScoreRow row;
+            Score row;
             row.task = "piqa";
             row.measure = "acc";
             row.better = "higher";
@@ -146,7 +144,7 @@ TEST_CASE("a claim on a task whose baseline guesses is not judged") {
 }
 
 TEST_CASE("A verdict notes that the best learning rate of one of its rows is at the end of its list") {
-    SweepResults sweep = sweep_with({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    Results sweep = sweep_with({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
     const PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
     const auto text = [&] { return check_claims(table, sweep, {}).front().judged.finding.text; };
     CHECK(text().find("learning rate") == std::string::npos);
@@ -172,8 +170,8 @@ TEST_CASE("a claim on time is unclear where contention affected its rows differe
     const Claim claim = a_claim_on_time(0.9);
     const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
     const auto with_share = [&](double of_base) {
-        SweepResults sweep = sweep_with(rows);
-        for (TrialRow& trial : sweep.trials) {
+        Results sweep = sweep_with(rows);
+        for (Trial& trial : sweep.trials) {
             results_db::AttemptRow attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
             attempt.cpu_seconds = trial.recipe == "base" ? 10 * of_base : 9.9;
             add_attempt(trial, attempt);
@@ -193,8 +191,8 @@ TEST_CASE("a claim on dollars is judged by the rule of the seconds that they fol
     claim.proxy.unit = "USD";
     const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
     const auto outcome = [&](const char* processor, double of_base) {
-        SweepResults sweep = sweep_with(rows);
-        for (TrialRow& trial : sweep.trials) {
+        Results sweep = sweep_with(rows);
+        for (Trial& trial : sweep.trials) {
             const bool is_base = trial.recipe == "base";
             auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_base ? processor : "Example CPU");
             attempt.cpu_seconds = is_base ? 10 * of_base : 9.9;
@@ -211,11 +209,11 @@ TEST_CASE("a claim on dollars is judged by the rule of the seconds that they fol
 TEST_CASE("a claim on time is missing where its rows were trained on slots of several shapes") {
     const Claim claim = a_claim_on_time(0.9);
     const std::vector<ClaimedLosses> rows = rows_of_half_the_time();
-    SweepResults sweep = sweep_with(rows);
-    for (TrialRow& trial : sweep.trials) add_attempt(trial, an_attempt_on({"cpu", 2, 1, 1}, {10, 0, 0, 0, 0}));
+    Results sweep = sweep_with(rows);
+    for (Trial& trial : sweep.trials) add_attempt(trial, an_attempt_on({"cpu", 2, 1, 1}, {10, 0, 0, 0, 0}));
     CHECK(judged(claim, sweep).outcome == Outcome::holds);
-    const auto on_four = [](SweepResults of, const std::string& recipe, std::int64_t seed) {
-        for (TrialRow& trial : of.trials)
+    const auto on_four = [](Results of, const std::string& recipe, std::int64_t seed) {
+        for (Trial& trial : of.trials)
             if (trial.recipe == recipe && trial.seed == seed) trial.attempt_rows[0].shape.devices = 4;
         return of;
     };
@@ -223,8 +221,8 @@ TEST_CASE("a claim on time is missing where its rows were trained on slots of se
     CHECK(finding.outcome == Outcome::missing);
     CHECK_THAT(finding.text, ContainsSubstring("one worker shape") && ContainsSubstring("4 threads of Example CPU"));
     // Every trial of one row went on elsewhere: it has no time at all.
-    SweepResults moved = sweep;
-    for (TrialRow& trial : moved.trials)
+    Results moved = sweep;
+    for (Trial& trial : moved.trials)
         if (trial.recipe == kBase.recipe) add_attempt(trial, an_attempt_on({"cpu", 8, 1, 1}, {10, 0, 0, 0, 0}));
     finding = judged(claim, moved);
     CHECK(finding.outcome == Outcome::missing);
@@ -232,19 +230,17 @@ TEST_CASE("a claim on time is missing where its rows were trained on slots of se
 }
 
 TEST_CASE("claims of a table that is of one stage are judged by the rows of that stage") {
-    const SweepResults one = sweep_with({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
-    const SweepResults other = sweep_with({{kBase, {2.00, 2.01, 1.99, 2.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
-    SweepResults sweep = one;
-    for (TrialRow& trial : sweep.trials) trial.stage = "pretrain";
-    for (TrialRow trial : other.trials) {
+    const Results one = sweep_with({{kBase, {3.00, 3.01, 2.99, 3.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    const Results other = sweep_with({{kBase, {2.00, 2.01, 1.99, 2.00}}, {kTech, {2.50, 2.51, 2.49, 2.50}}});
+    Results sweep = one;
+    for (Trial& trial : sweep.trials) trial.stage = "pretrain";
+    for (Trial trial : other.trials) {
         trial.stage = "finetune";
         trial.config_hash += "f";
         sweep.trials.push_back(trial);
     }
     PublishedTable table = table_of({a_claim(ClaimKind::no_worse, kTech, kBase, 0.02)});
-    const auto outcome = [&](const SweepResults& of) {
-        return check_claims(table, of, {}).front().judged.finding.outcome;
-    };
+    const auto outcome = [&](const Results& of) { return check_claims(table, of, {}).front().judged.finding.outcome; };
     table.stage = "finetune";
     CHECK(outcome(sweep) == Outcome::fails);
     table.stage = "pretrain";

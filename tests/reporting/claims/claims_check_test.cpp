@@ -15,8 +15,6 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 // Four rows of variance 1e-4: pooled 1e-4 with 8 degrees; the standard error of a difference is 0.00816, t(95%,
 // 8) 1.8595, so that a bound is 0.01518 from the difference.
@@ -139,8 +137,8 @@ TEST_CASE("ratios are judged by logarithms") {
 // Logarithms of time spread by 0.223 in two of four rows: the pooled variance is 0.0249, of these rows 0.0311, the
 // standard error 0.144, and 2.73 of them 0.393: a third less than "at most", and half as much again as "times as fast".
 TEST_CASE("the effect that seeds would show is printed as a share of the claimed one") {
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
-    for (TrialRow& trial : sweep.trials) {
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    for (Trial& trial : sweep.trials) {
         const bool is_full = trial.axes_json == kFullBudget, is_loud = is_full == (trial.recipe == "base");
         const double factor = !is_loud || trial.seed == 2 ? 1 : trial.seed == 1 ? 0.8 : 1.25;
         trial.last_point->wall_ms = static_cast<std::int64_t>(factor * (is_full ? 100'000 : 50'000));
@@ -185,7 +183,7 @@ TEST_CASE("what cannot be judged says why") {
     rows[3].losses[1] = NAN;
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::missing);
     CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("seed 2 of tech at 50% has the value nan"));
-    SweepResults paper = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    Results paper = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     paper.scale = "paper";
     CHECK_THAT(judged(claim, paper).text, ContainsSubstring("not judged at this scale: too dear"));
     CHECK(judged(claim, a_sweep_of({})).outcome == Outcome::missing);
@@ -194,7 +192,7 @@ TEST_CASE("what cannot be judged says why") {
 TEST_CASE("a margin that has changed since the claim was judged is reported") {
     const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
     const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
-    const SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    const Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     std::vector<Judged> first;
     for (const ClaimFinding& one : check_claims(before, sweep, {})) first.push_back(one.judged);
     const auto rows = verdict_rows(first, "uid", rule_json(ClaimRule{}), 1'700'000'000'000);
@@ -206,7 +204,7 @@ TEST_CASE("a margin that has changed since the claim was judged is reported") {
 TEST_CASE("a margin that has changed since the sweep first ran is reported, judged before or not") {
     const PublishedTable before = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.01)});
     const PublishedTable after = table_of({a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02)});
-    SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
+    Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2));
     sweep.created_ms = 1'700'000'000'000;
     const auto report = [&](const PublishedTable& table, std::span<const results_db::VerdictRow> earlier = {}) {
         return check_claims(table, sweep, earlier).front().judged.finding.text;
@@ -242,7 +240,7 @@ TEST_CASE("a margin that has changed since the sweep first ran is reported, judg
 }
 
 TEST_CASE("exit codes and words of a check of claims") {
-    const SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.1));
+    const Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.1));
     const auto code = [&](const Claim& claim, bool strict) {
         const PublishedTable table = table_of({claim});
         return exit_code_of(claims_report(check_claims(table, sweep, {}), "quick", table), strict);
@@ -293,7 +291,7 @@ TEST_CASE("tables whose truth is at every margin: the family is wrong as often a
 
 TEST_CASE("a claim that a proxy judges by another metric than the paper's says so in its line") {
     Claim claim = a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02);
-    const SweepResults sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.004));
+    const Results sweep = sweep_with(quiet_rows(2, 2.5, 1.9, 2.004));
     CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring("ubstitute metric"));
     claim.paper = claim.proxy;
     CHECK_THAT(judged(claim, sweep).text, !ContainsSubstring("ubstitute metric"));
@@ -303,7 +301,7 @@ TEST_CASE("a claim that a proxy judges by another metric than the paper's says s
                                  "task:validation loss: tech at 50% 2.004"));
     CHECK_THAT(judged(claim, sweep_with({{kBase, {2, 2.1}}, {kTechHalf, {2, 2.1}}})).text,
                ContainsSubstring("Substitute metric, for suite:data_efficiency average: no verdict below 3 seeds"));
-    SweepResults at_paper_scale = sweep;
+    Results at_paper_scale = sweep;
     at_paper_scale.scale = "paper";
     CHECK_THAT(judged(claim, at_paper_scale).text, !ContainsSubstring("ubstitute metric"));
 }

@@ -16,8 +16,6 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
@@ -57,7 +55,7 @@ Rates rates_of(ContrastMethod method, int sweeps, const Trials& trials) {
     const PublishedTable table = a_table(method);
     Rates rates;
     for (int i = 0; i < sweeps; ++i) {
-        SweepResults sweep = a_sweep_of(trials());
+        Results sweep = a_sweep_of(trials());
         sweep.scale = "proxy";
         const Outcome outcome = check_claims(table, sweep, {}).front().judged.finding.outcome;
         rates.holds += outcome == Outcome::holds;
@@ -75,8 +73,8 @@ struct World {
     double draw() { return normal(random); }
 
     // Losses of deviation 1, of which `shared` of the variance comes from the seed and is the same in all recipes.
-    std::vector<TrialRow> correlated(int seeds, double shared, double tech_is_worse_by) {
-        std::vector<TrialRow> trials;
+    std::vector<Trial> correlated(int seeds, double shared, double tech_is_worse_by) {
+        std::vector<Trial> trials;
         for (int seed = 1; seed <= seeds; ++seed) {
             const double of_seed = std::sqrt(shared) * draw();
             for (int row = 0; row < kCases; ++row)
@@ -89,8 +87,8 @@ struct World {
 
     // Deviation 1 over pretraining seeds, and 1 over the fine-tuning seeds of each. `as_units`: fine-tuning seeds pass
     // for independent ones.
-    std::vector<TrialRow> nested(int pretrained, int finetuned, double tech_is_worse_by, bool as_units) {
-        std::vector<TrialRow> trials;
+    std::vector<Trial> nested(int pretrained, int finetuned, double tech_is_worse_by, bool as_units) {
+        std::vector<Trial> trials;
         for (int row = 0; row < kCases; ++row)
             for (int first = 1; first <= pretrained; ++first) {
                 const double of_first = draw();

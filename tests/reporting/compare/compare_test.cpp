@@ -9,20 +9,18 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 using Kind = CompareSide::Kind;
 
 namespace {
 
 // Three seeds at both budgets, each with a curve of ten steps.
 struct Swept {
-    SweepResults sweep;
+    Results sweep;
     std::vector<Row> rows;
     Curves curves;
 
     explicit Swept(const char* name, const std::vector<const char*>& recipes, std::size_t seeds = 3) {
-        std::vector<TrialRow> trials;
+        std::vector<Trial> trials;
         double loss = 1;
         for (const char* one : recipes)
             for (const char* axes : {kFullBudget, kHalfBudget})
@@ -31,8 +29,8 @@ struct Swept {
         sweep = a_sweep_of(trials);
         sweep.name = name;
         sweep.spec_sha256 = "0123456789abcdef";
-        for (TrialRow& trial : sweep.trials) {
-            trial.config_json = R"({"case":")" + trial.recipe + R"(","train":)" + trial.axes_json + "}";
+        for (Trial& trial : sweep.trials) {
+            set_configuration(trial, R"({"case":")" + trial.recipe + R"(","train":)" + trial.axes_json + "}");
             trial.config_hash = sweep.name + trial.config_hash;
             results_db::TrialCurve& curve = curves[trial.config_hash];
             for (int step = 1; step <= 10; ++step) {
@@ -66,7 +64,7 @@ struct Swept {
     }
 };
 
-std::string no_items(const TrialRow&, const results_db::ScoreRow&) {
+std::string no_items(const Trial&, const Score&) {
     return {};
 }
 
@@ -121,7 +119,7 @@ TEST_CASE("what is the same trainings on both sides is not compared") {
     edited.sweep.spec_sha256 = "another";
     CHECK_THROWS_WITH(compared(swept.row(0), edited.row(0)), ContainsSubstring("are the same trainings"));
     CHECK_THROWS_WITH(compared(swept.all(), edited.all()), ContainsSubstring("are the same trainings"));
-    for (TrialRow& trial : edited.sweep.trials)
+    for (Trial& trial : edited.sweep.trials)
         if (trial.recipe == "CL" && trial.axes_json == kHalfBudget) {
             edited.curves[trial.config_hash + "edited"] = edited.curves.at(trial.config_hash);
             trial.config_hash += "edited";
@@ -179,7 +177,7 @@ TEST_CASE("what a comparison rests on is said below it, once") {
 
 TEST_CASE("seconds of two machines are distinguished from seconds of one") {
     Swept swept("one", {"plain", "CL"});
-    for (TrialRow& trial : swept.sweep.trials) {
+    for (Trial& trial : swept.sweep.trials) {
         results_db::AttemptRow attempt;
         attempt.counts = true;
         attempt.host.hostname = trial.recipe == "CL" ? "node1" : "node2";
@@ -194,7 +192,7 @@ TEST_CASE("seconds of two machines are distinguished from seconds of one") {
 
 TEST_CASE("documents are compared of two trials alone") {
     const Swept swept("one", {"plain", "CL"});
-    const auto items = [](const TrialRow& trial, const results_db::ScoreRow&) -> std::string {
+    const auto items = [](const Trial& trial, const Score&) -> std::string {
         return trial.recipe == "CL" ? "0 1 1 1 0 -1 -1\n1 2 2 1 0 -1 -1\n" : "0 2 1 0 0 -1 -2\n1 2 2 1 0 -1 -3\n";
     };
     const Comparison trials = compare(swept.trial(0), swept.trial(2), Cost::layer_tokens, items);

@@ -12,7 +12,6 @@
 using namespace deft;
 using namespace deft::reporting;
 using results_db::TrialCurve;
-using results_db::TrialRow;
 
 namespace {
 
@@ -33,7 +32,7 @@ TrialCurve a_curve(const std::vector<double>& losses, std::int64_t tokens) {
 }
 
 struct Rows {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     Row row;
     Curves curves;
 
@@ -44,7 +43,7 @@ struct Rows {
             curves[trials.back().config_hash] = of_seeds[i];
         }
         row.recipe = row.name = name;
-        for (const TrialRow& trial : trials) {
+        for (const Trial& trial : trials) {
             row.trials.push_back(&trial);
             row.ok.push_back(&trial);
         }

@@ -13,12 +13,11 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::TrialRow;
 
 namespace {
 
-TrialRow scored_trial(const char* name, const std::vector<const char*>& tasks) {
-    TrialRow trial = a_finished_trial(name, "{}", 1, 1);
+Trial scored_trial(const char* name, const std::vector<const char*>& tasks) {
+    Trial trial = a_finished_trial(name, "{}", 1, 1);
     for (const char* task : tasks) trial.scores.push_back(a_score(task, "acc", 0.5));
     return trial;
 }
@@ -52,14 +51,14 @@ TEST_CASE("items are read as they are stored, and damaged ones refused with thei
 // Computed by hand: nine documents that B alone has right, one that A alone has: McNemar 22 / 1024; twice that for two
 // tasks.
 TEST_CASE("two checkpoints are distinguished by the documents that only one of them has right") {
-    const TrialRow a = scored_trial("a", {"quiz", "words"}), b = scored_trial("b", {"quiz", "words", "more"});
+    const Trial a = scored_trial("a", {"quiz", "words"}), b = scored_trial("b", {"quiz", "words", "more"});
     const std::string of_a =
                           "1000000000"
                           "11110",
                       of_b =
                           "0111111111"
                           "11110";
-    const auto items = [&](const TrialRow& trial, const results_db::ScoreRow& score) {
+    const auto items = [&](const Trial& trial, const Score& score) {
         const std::string& task = score.task;
         const bool is_a = trial.recipe == "a";
         if (task == "words") return items_text(is_a ? "1100" : "1010", is_a ? 0.5 : 0.25);
@@ -82,7 +81,7 @@ TEST_CASE("two checkpoints are distinguished by the documents that only one of t
     CHECK(words.only_a == 1);
     CHECK(words.only_b == 1);
     CHECK(words.gold->difference == Approx((0 - 0.25 - 0.5 - 0.75) / 4));
-    const auto only_quiz = [&](const TrialRow& trial, const results_db::ScoreRow& score) {
+    const auto only_quiz = [&](const Trial& trial, const Score& score) {
         return score.task == "quiz" ? items(trial, score) : std::string();
     };
     CHECK(item_differences(a, b, only_quiz).front().verdict == ScoreVerdict::better);
@@ -91,12 +90,11 @@ TEST_CASE("two checkpoints are distinguished by the documents that only one of t
 }
 
 TEST_CASE("other documents, or the same ones asked in another way, are not compared") {
-    TrialRow a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
+    Trial a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
     const auto why = [&](const std::string& of_a, const std::string& of_b) {
-        const std::vector<ItemDifference> found =
-            item_differences(a, b, [&](const TrialRow& trial, const results_db::ScoreRow& score) {
-                return score.task == "quiz" ? (trial.recipe == "a" ? of_a : of_b) : std::string();
-            });
+        const std::vector<ItemDifference> found = item_differences(a, b, [&](const Trial& trial, const Score& score) {
+            return score.task == "quiz" ? (trial.recipe == "a" ? of_a : of_b) : std::string();
+        });
         REQUIRE(found.size() == 1);
         CHECK((found[0].verdict == ScoreVerdict::none) == !found[0].why.empty());
         return found[0].why;
@@ -117,9 +115,9 @@ TEST_CASE("other documents, or the same ones asked in another way, are not compa
 }
 
 TEST_CASE("the paired t is left out where the log-likelihood of an answer is not a number") {
-    const TrialRow a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
+    const Trial a = scored_trial("a", {"quiz"}), b = scored_trial("b", {"quiz"});
     const std::vector<ItemDifference> found =
-        item_differences(a, b, [](const TrialRow& trial, const results_db::ScoreRow& score) -> std::string {
+        item_differences(a, b, [](const Trial& trial, const Score& score) -> std::string {
             if (score.task != "quiz") return {};
             return trial.recipe == "a" ? "0 2 2 1 0 -1 -1\n1 1 2 0 0 -1 -1\n" : "0 2 2 1 0 -1 -inf\n1 1 2 0 0 -1 -1\n";
         });

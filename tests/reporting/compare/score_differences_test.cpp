@@ -9,13 +9,11 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
-SweepResults sweep_of(const std::vector<std::pair<const char*, std::vector<double>>>& recipes) {
-    std::vector<TrialRow> trials;
+Results sweep_of(const std::vector<std::pair<const char*, std::vector<double>>>& recipes) {
+    std::vector<Trial> trials;
     for (const auto& [name, losses] : recipes)
         for (std::size_t i = 0; i < losses.size(); ++i)
             trials.push_back(a_finished_trial(name, "{}", static_cast<std::int64_t>(i) + 1, losses[i]));
@@ -28,7 +26,7 @@ ScoreDifference loss_of(const std::vector<ScoreDifference>& scores) {
 }
 
 // The first row beside the second.
-std::vector<ScoreDifference> first_two(const SweepResults& sweep) {
+std::vector<ScoreDifference> first_two(const Results& sweep) {
     const std::vector<Row> rows = rows_of(sweep);
     return score_differences({&sweep, &rows, &rows[0]}, {&sweep, &rows, &rows[1]});
 }
@@ -58,27 +56,27 @@ TEST_CASE("rows of one sweep are compared by the variance pooled over its rows")
     const ScoreDifference wider = loss_of(first_two(sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}})));
     CHECK(wider.interval->high == Approx(3 + 2.446912 * std::sqrt(2 * 1.75 / 3)));  // t(97.5%, 6)
     // A row of another stage does not.
-    SweepResults staged = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
-    for (TrialRow& trial : staged.trials)
+    Results staged = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
+    for (Trial& trial : staged.trials)
         if (trial.recipe == "c") trial.stage = "finetune";
     CHECK(loss_of(first_two(staged)).interval->high == Approx(loss.interval->high));
     // Nor does one that does not count.
-    SweepResults short_run = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
-    for (TrialRow& trial : short_run.trials)
+    Results short_run = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}, {"c", {1, 3, 5}}});
+    for (Trial& trial : short_run.trials)
         if (trial.recipe == "c") trial.last_point->step = 100;
     CHECK(loss_of(first_two(short_run)).interval->high == Approx(loss.interval->high));
 }
 
 TEST_CASE("rows of two sweeps are compared by their own spreads") {
-    const SweepResults one = sweep_of({{"a", {1, 2, 3}}, {"c", {1, 30, 50}}});
-    SweepResults other = sweep_of({{"b", {4, 5, 6}}});
+    const Results one = sweep_of({{"a", {1, 2, 3}}, {"c", {1, 30, 50}}});
+    Results other = sweep_of({{"b", {4, 5, 6}}});
     other.name = "other";
     const std::vector<Row> rows = rows_of(one), others = rows_of(other);
     const ScoreDifference loss = loss_of(score_differences({&one, &rows, &rows[0]}, {&other, &others, &others[0]}));
     CHECK(loss.method == ContrastMethod::welch);
     CHECK(loss.interval->low == Approx(3 - 2.776445 * std::sqrt(2.0 / 3)));
     // Two copies of one sweep are one sweep.
-    SweepResults copy = one;
+    Results copy = one;
     const std::vector<Row> copied = rows_of(copy);
     CHECK_FALSE(loss.equal_variances);
     const ScoreDifference of_copy = loss_of(score_differences({&one, &rows, &rows[0]}, {&copy, &copied, &copied[1]}));
@@ -87,12 +85,12 @@ TEST_CASE("rows of two sweeps are compared by their own spreads") {
 }
 
 TEST_CASE("verdicts follow the measure's direction, and are corrected for their number") {
-    SweepResults sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}});
+    Results sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {4, 5, 6}}});
     CHECK(judged(first_two(sweep))[0].verdict == ScoreVerdict::worse);
     CHECK(judged(first_two(sweep_of({{"a", {4, 5, 6}}, {"b", {1, 2, 3}}})))[0].verdict == ScoreVerdict::better);
     CHECK(judged(first_two(sweep_of({{"a", {1, 2, 3}}, {"b", {2, 3, 4}}})))[0].verdict == ScoreVerdict::unclear);
     // For three scores that differ alike, p = 0.0213 becomes 0.064 over the family.
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         for (const char* task : {"one", "two"})
             trial.scores.push_back(a_score(task, "acc", trial.scores.front().value));
     const std::vector<ScoreDifference> three = judged(first_two(sweep));
@@ -106,7 +104,7 @@ TEST_CASE("verdicts follow the measure's direction, and are corrected for their 
 }
 
 TEST_CASE("a difference that cannot be resolved has no verdict") {
-    const auto why = [](const SweepResults& sweep) {
+    const auto why = [](const Results& sweep) {
         const ScoreDifference loss = judged(first_two(sweep)).front();
         CHECK(loss.verdict == ScoreVerdict::none);
         CHECK_FALSE(loss.interval);
@@ -119,46 +117,44 @@ TEST_CASE("a difference that cannot be resolved has no verdict") {
                ContainsSubstring("b has a score that is not finite"));
     CHECK_THAT(why(sweep_of({{"a", {1, 1, 1}}, {"b", {2, 2, 2}}})), ContainsSubstring("all seeds have equal scores"));
     const auto changed = [&](auto change) {
-        SweepResults sweep = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
+        Results sweep = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
         change(sweep.trials[4]);
         return sweep;
     };
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.stale = "code: result epoch 3, now 4"; })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.stale = "code: result epoch 3, now 4"; })),
                ContainsSubstring("b is stale by code"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.scores[0].stale = "eval: another task"; })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.scores[0].stale = "eval: another task"; })),
                ContainsSubstring("b is stale by eval"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.last_point->step = 199; })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.last_point->step = 199; })),
                ContainsSubstring("b does not count as measured"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.scores[0].n = 99; })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.scores[0].n = 99; })), ContainsSubstring("not scored on the same"));
+    CHECK_THAT(why(changed([](Trial& trial) { trial.scores[0].score_key = "k"; })),
                ContainsSubstring("not scored on the same"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.scores[0].score_key = "k"; })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.dataset_sha256 = "other"; })),
                ContainsSubstring("not scored on the same"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.dataset_sha256 = "other"; })),
-               ContainsSubstring("not scored on the same"));
-    CHECK_THAT(why(changed([](TrialRow& trial) { trial.scores.clear(); })),
+    CHECK_THAT(why(changed([](Trial& trial) { trial.scores.clear(); })),
                ContainsSubstring("2 of 3 finished trials of b are scored"));
-    CHECK_THAT(why(changed([](TrialRow& trial) {
+    CHECK_THAT(why(changed([](Trial& trial) {
                    trial.state = "failed";
                    trial.fail_class = "nan";
                })),
                ContainsSubstring("1 trial of b diverged"));
-    SweepResults shared = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
+    Results shared = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
     shared.trials[5].config_hash = shared.trials[0].config_hash;
     CHECK_THAT(why(shared), ContainsSubstring("share trainings"));
-    SweepResults unscored = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
+    Results unscored = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
     for (std::size_t i = 3; i < 6; ++i) unscored.trials[i].scores.clear();
     CHECK_THAT(why(unscored), ContainsSubstring("b is not scored by it"));
-    SweepResults unfinished = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
+    Results unfinished = sweep_of({{"a", three}, {"b", {4, 5, 6}}});
     for (std::size_t i = 3; i < 6; ++i) unfinished.trials[i].state = "failed";
     CHECK_THAT(why(unfinished), ContainsSubstring("no seed of b has finished"));
 }
 
 TEST_CASE("two guessing models are not compared, but a guessing and a skilled one are") {
     const auto at = [](double b) {
-        SweepResults sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
-        for (TrialRow& trial : sweep.trials) {
-            results_db::ScoreRow row =
-                a_score("quiz", "acc", (trial.recipe == "b" ? b : 0.25) + 0.001 * double(trial.seed));
+        Results sweep = sweep_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
+        for (Trial& trial : sweep.trials) {
+            Score row = a_score("quiz", "acc", (trial.recipe == "b" ? b : 0.25) + 0.001 * double(trial.seed));
             row.chance = 0.25;
             row.standard_error = 0.04;
             trial.scores = {row};

@@ -20,14 +20,13 @@ using results_db::CostParts;
 
 namespace {
 
-results_db::TrialRow costing(const char* recipe, std::int64_t seed, const CostParts& seconds,
-                             std::int64_t threads = 2) {
-    results_db::TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5);
+Trial costing(const char* recipe, std::int64_t seed, const CostParts& seconds, std::int64_t threads = 2) {
+    Trial trial = a_finished_trial(recipe, "{}", seed, 2.5);
     add_attempt(trial, an_attempt_on({"cpu", threads, 1, 1}, seconds));
     return trial;
 }
 
-results_db::SweepResults two_seeds() {
+Results two_seeds() {
     return a_sweep_of({costing("plain", 1, {10, 2, 1, 0, 0}), costing("plain", 2, {14, 3, 2, 0, 5}),
                        costing("cl", 1, {6, 1, 0.5, 0, 0})});
 }
@@ -70,7 +69,7 @@ TEST_CASE("a row's parts are means over its seeds, each in device-seconds, and o
 }
 
 TEST_CASE("a price makes columns of dollars, with a dash where a trial has none") {
-    results_db::SweepResults sweep = two_seeds();
+    Results sweep = two_seeds();
     sweep.trials[0].usd_parts = CostParts{0.1, 0.02, 0.01, 0, 0};
     sweep.trials[2].usd_parts = CostParts{0.0624, 0.03, 0.01, 0, 0};
     const Table table = comparison_table(sweep, {"plain", "", "", ""});
@@ -112,7 +111,7 @@ TEST_CASE("printed parts add up to the printed sum") {
 }
 
 TEST_CASE("cost that was neither measured nor observed is reported") {
-    results_db::SweepResults sweep = two_seeds();
+    Results sweep = two_seeds();
     sweep.trials[0].unmeasured_waits = 2;
     sweep.trials[2].unmeasured_waits = 1;
     sweep.trials[1].unseen_ends = 1;
@@ -148,7 +147,7 @@ TEST_CASE("the page shows what rows cost in its section on cost, with what the c
 }
 
 TEST_CASE("every trial has its own parts, and a cell's trace has those of each attempt") {
-    results_db::SweepResults sweep = two_seeds();
+    Results sweep = two_seeds();
     sweep.trials[0].attempt_rows[0].price = results_db::Price{"a thread", 0, 3.6, "list A"};
     const Table table = per_seed_table(sweep);
     CHECK(cell(table, 1, "lost\ndevice-s") == "10.0");
@@ -173,7 +172,7 @@ TEST_CASE("every trial has its own parts, and a cell's trace has those of each a
 }
 
 TEST_CASE("an imported model has what scoring it cost, and no training") {
-    results_db::TrialRow trial = a_finished_trial("gpt2", "{}", 1, 2.5);
+    Trial trial = a_finished_trial("gpt2", "{}", 1, 2.5);
     trial.imported.emplace();
     trial.parts = {0, 4, 1, 0, 0};
     const Table table =

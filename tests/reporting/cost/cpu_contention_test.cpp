@@ -12,8 +12,6 @@ using namespace deft;
 using namespace deft::reporting;
 using results_db::AttemptRow;
 using results_db::Shape;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
@@ -25,21 +23,21 @@ AttemptRow computing(double cpu_seconds, const Shape& shape = kOneThread) {
     return attempt;
 }
 
-TrialRow having(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
-    TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
+Trial having(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
+    Trial trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
     for (const AttemptRow& attempt : attempts) add_attempt(trial, attempt);
     return trial;
 }
 
 std::optional<double> share_of_one(const std::vector<AttemptRow>& attempts) {
-    const SweepResults sweep = a_sweep_of({having("plain", 1, attempts)});
+    const Results sweep = a_sweep_of({having("plain", 1, attempts)});
     return computing_share(rows_of(sweep).front());
 }
 
 }  // namespace
 
 TEST_CASE("the share of its time that a row computed, over its seeds and what counts of their attempts") {
-    const SweepResults sweep = a_sweep_of({having("plain", 1, {computing(9)}), having("plain", 2, {computing(6)})});
+    const Results sweep = a_sweep_of({having("plain", 1, {computing(9)}), having("plain", 2, {computing(6)})});
     CHECK(*computing_share(rows_of(sweep).front()) == Approx(0.75));
     AttemptRow lost = computing(1);
     lost.counts = false;
@@ -66,9 +64,9 @@ TEST_CASE("of several threads, of ranks, of a GPU and of what was not measured n
 TEST_CASE(
     "a row under other CPU contention than its baseline has no ratio of times or dollars, and the note names it") {
     const auto table_of = [](double plain, double cl, double other) {
-        SweepResults sweep = a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)}),
-                                         having("other", 1, {computing(other)})});
-        for (TrialRow& trial : sweep.trials) trial.usd = 0.5;
+        Results sweep = a_sweep_of({having("plain", 1, {computing(plain)}), having("cl", 1, {computing(cl)}),
+                                    having("other", 1, {computing(other)})});
+        for (Trial& trial : sweep.trials) trial.usd = 0.5;
         return comparison_table(sweep, {"plain", "", "", ""});
     };
     for (const auto& [plain, cl] : {std::pair{9.9, 5.0}, {5.0, 9.9}}) {

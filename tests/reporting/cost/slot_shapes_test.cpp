@@ -17,8 +17,6 @@
 using namespace deft;
 using namespace deft::reporting;
 using results_db::AttemptRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
@@ -26,22 +24,21 @@ AttemptRow on_threads(std::int64_t threads, const std::string& processor = "Exam
     return an_attempt_on({"cpu", threads, 1, 1}, {10, 0, 0, 0, 0}, processor);
 }
 
-TrialRow trained_on(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
-    TrialRow trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
+Trial trained_on(const char* recipe, std::int64_t seed, const std::vector<AttemptRow>& attempts) {
+    Trial trial = a_finished_trial(recipe, "{}", seed, 2.5, 2000);
     for (const AttemptRow& attempt : attempts) add_attempt(trial, attempt);
     return trial;
 }
 
-Table table_of(const SweepResults& sweep) {
+Table table_of(const Results& sweep) {
     return comparison_table(sweep, {"plain", "", "", ""});
 }
 
 }  // namespace
 
 TEST_CASE("a row whose trials had several slots has no time and no speed, and the notes say which slots") {
-    const SweepResults sweep =
-        a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("plain", 2, {on_threads(4)}),
-                    trained_on("cl", 1, {on_threads(2)})});
+    const Results sweep = a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("plain", 2, {on_threads(4)}),
+                                      trained_on("cl", 1, {on_threads(2)})});
     const Table table = table_of(sweep);
     CHECK(cell(table, 0, "train\ntime") == "mixed");
     CHECK(cell(table, 0, "tokens\nper s") == "mixed");
@@ -74,7 +71,7 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
     lost.counts = false;
     AttemptRow none = on_threads(8);
     none.seconds = results_db::CostParts{0, 0, 0, 0, 5};
-    const SweepResults sweep = a_sweep_of(
+    const Results sweep = a_sweep_of(
         {trained_on("plain", 1, {on_threads(2), on_threads(4)}), trained_on("cl", 1, {lost, none, on_threads(2)})});
     const Table table = table_of(sweep);
     CHECK(cell(table, 0, "train\ntime") == "mixed");
@@ -93,7 +90,7 @@ TEST_CASE("a trial that went on elsewhere is mixed, unless nothing of it was kep
 
 TEST_CASE("a slot is identified by device, share, ranks, and kind of GPU and processor") {
     AttemptRow card = an_attempt_on({"cuda", 1, 2, 1}, {10, 0, 0, 0, 0});
-    TrialRow trial = a_finished_trial("plain", "{}", 1, 2.5);
+    Trial trial = a_finished_trial("plain", "{}", 1, 2.5);
     add_attempt(trial, card);
     CHECK(to_text(slot_shapes(trial)) == "1/2 of 1 GPU, of unknown kind, beside Example CPU (8 cores)");
     card.gpu_name = "Example GPU";
@@ -104,13 +101,13 @@ TEST_CASE("a slot is identified by device, share, ranks, and kind of GPU and pro
     CHECK(slot_shapes(trial).contains("2 ranks on 2 GPUs, Example GPU, beside Example CPU (8 cores)"));
     AttemptRow other = on_threads(2);
     other.host.cores = 64;
-    TrialRow on_two = trained_on("plain", 1, {on_threads(2), other});
+    Trial on_two = trained_on("plain", 1, {on_threads(2), other});
     CHECK(slot_shapes(on_two).size() == 2);
 }
 
 TEST_CASE("a claim on time, rate or cost over several slots is missing, with the slots") {
     const auto slots = [](const char* quantity, const std::vector<std::vector<AttemptRow>>& attempts) {
-        SweepResults sweep = a_sweep_of({trained_on("plain", 1, attempts[0]), trained_on("cl", 1, attempts[1])});
+        Results sweep = a_sweep_of({trained_on("plain", 1, attempts[0]), trained_on("cl", 1, attempts[1])});
         const std::vector<Row> rows = rows_of(sweep);
         Quantity asked;
         asked.kind = Quantity::Kind::resource;
@@ -129,7 +126,7 @@ TEST_CASE("a claim on time, rate or cost over several slots is missing, with the
 
 TEST_CASE("a score that is a time is of the slot of its scoring") {
     const auto scored_on = [](const char* recipe, std::int64_t seed, const AttemptRow& slot) {
-        TrialRow trial = trained_on(recipe, seed, {on_threads(2)});
+        Trial trial = trained_on(recipe, seed, {on_threads(2)});
         const double is_slow = recipe == std::string("plain") ? 1 : 0;
         trial.scores.push_back(
             a_score("generation_time", "ms_per_token", 1 + is_slow + 0.01 * static_cast<double>(seed)));
@@ -141,17 +138,17 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
         return trial;
     };
     const auto sweep_on = [&](const AttemptRow& plain, const AttemptRow& cl) {
-        std::vector<TrialRow> trials;
+        std::vector<Trial> trials;
         for (const std::int64_t seed : {1, 2, 3}) trials.push_back(scored_on("plain", seed, plain));
         for (const std::int64_t seed : {1, 2, 3}) trials.push_back(scored_on("cl", seed, cl));
         return a_sweep_of(std::move(trials));
     };
-    const auto slots = [](const SweepResults& sweep) {
+    const auto slots = [](const Results& sweep) {
         const std::vector<Row> rows = rows_of(sweep);
         return several_slots({&rows[0], &rows[1]}, parse_quantity("task:generation_time ms_per_token", {}));
     };
-    const SweepResults same = sweep_on(on_threads(1), on_threads(1));
-    const SweepResults other = sweep_on(on_threads(1), on_threads(1, "Other CPU"));
+    const Results same = sweep_on(on_threads(1), on_threads(1));
+    const Results other = sweep_on(on_threads(1), on_threads(1, "Other CPU"));
     CHECK(slots(same) == "");
     CHECK_THAT(
         slots(other),
@@ -173,11 +170,10 @@ TEST_CASE("a score that is a time is of the slot of its scoring") {
 }
 
 TEST_CASE("losses at equal seconds are missing over several slots, and at equal tokens they are not") {
-    const SweepResults sweep =
-        a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});
+    const Results sweep = a_sweep_of({trained_on("plain", 1, {on_threads(2)}), trained_on("cl", 1, {on_threads(4)})});
     const std::vector<Row> rows = rows_of(sweep);
     Curves curves;
-    for (const TrialRow& trial : sweep.trials)
+    for (const Trial& trial : sweep.trials)
         for (const std::int64_t step : {1, 2, 3}) {
             journal::TrainPoint point = *trial.last_point;
             point.step = point.input_tokens = point.layer_tokens = step;

@@ -9,7 +9,7 @@
 #include "tests/reporting/a_sweep.h"
 
 using namespace deft::reporting;
-using deft::results_db::TrialRow;
+using deft::reporting::Trial;
 
 namespace {
 
@@ -32,16 +32,16 @@ DenseMultiple of_loss(double loss, const ExpertsAgainstDense& rows) {
     return dense_multiple(row("MoE", 9000, loss, static_cast<int>(rows.dense[0].losses.size())), rows);
 }
 
-TrialRow trial(const char* recipe, std::int64_t parameters, std::int64_t seed, double loss, bool experts) {
-    TrialRow one = a_finished_trial(recipe, "{}", seed, loss);
+Trial trial(const char* recipe, std::int64_t parameters, std::int64_t seed, double loss, bool experts) {
+    Trial one = a_finished_trial(recipe, "{}", seed, loss);
     one.parameters = parameters;
     one.active_parameters = experts ? parameters / 4 : parameters;
-    if (experts) one.config_json = R"({"model":{"seqlen":64,"experts":{"count":[8]}}})";
+    if (experts) set_configuration(one, R"({"model":{"seqlen":64,"experts":{"count":[8]}}})");
     return one;
 }
 
-std::vector<TrialRow> three_rows() {
-    std::vector<TrialRow> trials;
+std::vector<Trial> three_rows() {
+    std::vector<Trial> trials;
     for (std::int64_t seed = 1; seed <= 3; ++seed) {
         const double shift = 0.1 * static_cast<double>(seed - 2);
         trials.push_back(trial("dense", 1000, seed, 3 + shift, false));
@@ -51,7 +51,7 @@ std::vector<TrialRow> three_rows() {
     return trials;
 }
 
-std::optional<ExpertsAgainstDense> compared_rows(const std::vector<TrialRow>& trials) {
+std::optional<ExpertsAgainstDense> compared_rows(const std::vector<Trial>& trials) {
     const auto sweep = a_sweep_of(trials);
     return experts_against_dense(rows_of(sweep), "dense");
 }
@@ -126,21 +126,21 @@ TEST_CASE("a sweep's rows are sorted into dense models by size and models with e
           "parameters of dense would, by dense models of 1.00k to 4.00k.");
 
     auto trials = three_rows();
-    for (TrialRow& one : trials)
+    for (Trial& one : trials)
         if (one.recipe == "dense-4x") one.last_point->layer_tokens = 1020;
     CHECK_FALSE(compared_rows(trials));
-    for (TrialRow& one : trials)
+    for (Trial& one : trials)
         if (one.recipe == "dense-4x") one.last_point->layer_tokens = 1005;
     CHECK(compared_rows(trials));
     for (const char* technique : {"random_ltd", "token_bypass", "curriculum", "batch_ramp", "variable_batch"}) {
         CAPTURE(technique);
-        for (TrialRow& one : trials)
+        for (Trial& one : trials)
             if (one.recipe == "dense-4x")
-                one.config_json = fmt::format(R"({{"model":{{"seqlen":64}},"{}":{{"layers":[1]}}}})", technique);
+                set_configuration(one, fmt::format(R"({{"model":{{"seqlen":64}},"{}":{{"layers":[1]}}}})", technique));
         CHECK_FALSE(compared_rows(trials));
     }
     trials = three_rows();
-    for (TrialRow& one : trials)
+    for (Trial& one : trials)
         if (one.recipe == "MoE") one.state = "failed";
     CHECK_FALSE(compared_rows(trials));
     CHECK_FALSE(compared_rows({}));
@@ -159,19 +159,19 @@ TEST_CASE("rows that do not count, are stale, diverged or used other tokens are 
         CHECK(rows->experts.size() == (rows->left_out.empty() ? 2 : 1));
         return multiple_sentences(*rows).back();
     };
-    CHECK_THAT(left_out([](TrialRow&) {}), !ContainsSubstring("Left out"));
-    CHECK_THAT(left_out([](TrialRow& one) { one.last_point->step = 100; }),
+    CHECK_THAT(left_out([](Trial&) {}), !ContainsSubstring("Left out"));
+    CHECK_THAT(left_out([](Trial& one) { one.last_point->step = 100; }),
                ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it does not count as measured)."));
-    CHECK_THAT(left_out([](TrialRow& one) {
+    CHECK_THAT(left_out([](Trial& one) {
                    one.state = "failed";
                    one.fail_class = "nan";
                }),
                ContainsSubstring("Left out: PR-MoE (validation loss 2.400; a seed diverged)."));
-    CHECK_THAT(left_out([](TrialRow& one) { one.stale = "data: changed"; }),
+    CHECK_THAT(left_out([](Trial& one) { one.stale = "data: changed"; }),
                ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it is stale)."));
-    CHECK_THAT(left_out([](TrialRow& one) { one.scores.front().stale = "eval: changed"; }),
+    CHECK_THAT(left_out([](Trial& one) { one.scores.front().stale = "eval: changed"; }),
                ContainsSubstring("Left out: PR-MoE (validation loss 2.400; it is stale)."));
-    CHECK_THAT(left_out([](TrialRow& one) { one.last_point->layer_tokens = 1100; }),
+    CHECK_THAT(left_out([](Trial& one) { one.last_point->layer_tokens = 1100; }),
                ContainsSubstring("Left out: PR-MoE (another amount of tokens)."));
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("the figure joins the dense models and marks where a level meets them"
 
     ReportData data;
     data.sweep = a_sweep_of(three_rows());
-    for (const TrialRow& one : data.sweep.trials) {
+    for (const Trial& one : data.sweep.trials) {
         auto& curve = data.curves[one.config_hash];
         for (std::int64_t step = 1; step <= 4; ++step) {
             deft::journal::TrainPoint point;

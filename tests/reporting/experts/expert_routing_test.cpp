@@ -124,7 +124,7 @@ TEST_CASE("a heat map's colours go from an equal share, or from none, to the gre
 }
 
 TEST_CASE("a trial's text draws the loads of its experts in blocks, and has no such section without") {
-    const results_db::TrialRow trial = a_finished_trial("moe", "{}", 1, 3);
+    const Trial trial = a_finished_trial("moe", "{}", 1, 3);
     const std::string text = render_trial(trial, three_steps());
     CHECK_THAT(text, ContainsSubstring("\nExperts\n"));
     CHECK_THAT(text,

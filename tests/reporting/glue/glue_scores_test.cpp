@@ -24,8 +24,6 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
@@ -35,31 +33,31 @@ std::string budget_axis_of(double budget) {
     return fmt::format(R"({{"pretrain.train.budget_fraction":{}}})", budget);
 }
 
-TrialRow pretrained(const char* recipe, double budget, std::int64_t seed) {
-    TrialRow trial = a_finished_trial(recipe, budget_axis_of(budget).c_str(), seed, 2);
+Trial pretrained(const char* recipe, double budget, std::int64_t seed) {
+    Trial trial = a_finished_trial(recipe, budget_axis_of(budget).c_str(), seed, 2);
     trial.stage = "pretrain";
     trial.scores.push_back(a_validation("unigram_entropy", 6));
     return trial;
 }
 
 // `value`: of the task's measure, as stored.
-TrialRow tuned(const TrialRow& model, const std::string& task, const char* measure, double value, double rate = 2e-5,
-               std::int64_t seed = 1234) {
-    TrialRow trial = a_finished_trial(model.recipe.c_str(), model.axes_json.c_str(), seed, 1);
+Trial tuned(const Trial& model, const std::string& task, const char* measure, double value, double rate = 2e-5,
+            std::int64_t seed = 1234) {
+    Trial trial = a_finished_trial(model.recipe.c_str(), model.axes_json.c_str(), seed, 1);
     trial.stage = task.substr(5);
     trial.seeds = fmt::format("{}.{}", model.seed, seed);
     trial.config_hash = fmt::format("{} {} {} {}", model.config_hash, task, rate, seed);
-    trial.config_json =
-        fmt::format(R"({{"data":{{"samples":"labelled","corpus":"{}","labelled":{{"truncate_labels":false}}}},)"
-                    R"("model":{{"seqlen":64}},"start":{{"trial":{}}},"train":{{"learning_rate":{}}}}})",
-                    task, Json(model.config_hash).dump(), rate);
+    set_configuration(
+        trial, fmt::format(R"({{"data":{{"samples":"labelled","corpus":"{}","labelled":{{"truncate_labels":false}}}},)"
+                           R"("model":{{"seqlen":64}},"start":{{"trial":{}}},"train":{{"learning_rate":{}}}}})",
+                           task, Json(model.config_hash).dump(), rate));
     trial.scores = {a_score("validation", measure, value)};
     trial.scores.front().split = task == "glue_mnli" ? "matched" : "validation";
     return trial;
 }
 
-SweepResults with_glue(std::vector<TrialRow> trials) {
-    SweepResults sweep = a_sweep_of(std::move(trials));
+Results with_glue(std::vector<Trial> trials) {
+    Results sweep = a_sweep_of(std::move(trials));
     add_fine_tuned(sweep);
     return sweep;
 }
@@ -76,8 +74,8 @@ PublishedTable bert_table() {
 }  // namespace
 
 TEST_CASE("a model's average is over the tasks that later stages fine-tune it on, its own seeds alone") {
-    const TrialRow one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
-    const SweepResults sweep =
+    const Trial one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
+    const Results sweep =
         with_glue({one, two, tuned(one, "glue_cola", "mcc", 0.5), tuned(one, "glue_cola", "mcc", 0.6, 2e-5, 1235),
                    tuned(one, "glue_rte", "acc", 0.7), tuned(one, "glue_rte", "acc", 0.72, 2e-5, 1235),
                    tuned(two, "glue_cola", "mcc", 0.1), tuned(two, "glue_rte", "acc", 0.3)});
@@ -96,9 +94,9 @@ TEST_CASE("a model's average is over the tasks that later stages fine-tune it on
 }
 
 TEST_CASE("MNLI fills two columns where both splits are scored, and its seeds are compared by all records") {
-    const TrialRow model = pretrained("baseline", 1.0, 1);
+    const Trial model = pretrained("baseline", 1.0, 1);
     const auto mnli = [&](double all, double matched, double mismatched, std::int64_t seed) {
-        TrialRow trial = tuned(model, "glue_mnli", "acc", all, 2e-5, seed);
+        Trial trial = tuned(model, "glue_mnli", "acc", all, 2e-5, seed);
         trial.scores.push_back(a_score("validation", "acc", matched));
         trial.scores.push_back(a_score("validation", "acc", mismatched));
         trial.scores.push_back(a_score("validation", "loss", 9));
@@ -118,14 +116,13 @@ TEST_CASE("MNLI fills two columns where both splits are scored, and its seeds ar
 }
 
 TEST_CASE("what has no value says why, and leaves a dash") {
-    const TrialRow model = pretrained("baseline", 1.0, 1), other = pretrained("seqtru", 1.0, 1);
-    TrialRow failed = tuned(other, "glue_rte", "acc", 0.7);
+    const Trial model = pretrained("baseline", 1.0, 1), other = pretrained("seqtru", 1.0, 1);
+    Trial failed = tuned(other, "glue_rte", "acc", 0.7);
     failed.state = "failed";
     failed.fail_class = "nan";
     failed.scores.clear();
-    SweepResults sweep =
-        with_glue({model, other, tuned(model, "glue_cola", "mcc", kNone), tuned(model, "glue_rte", "acc", 0.7),
-                   tuned(other, "glue_cola", "mcc", 0.2), failed});
+    Results sweep = with_glue({model, other, tuned(model, "glue_cola", "mcc", kNone),
+                               tuned(model, "glue_rte", "acc", 0.7), tuned(other, "glue_cola", "mcc", 0.2), failed});
     REQUIRE(sweep.trials[0].fine_tuned);
     CHECK_FALSE(sweep.trials[0].fine_tuned->average);
     CHECK(sweep.trials[0].fine_tuned->lacks ==
@@ -163,16 +160,16 @@ TEST_CASE("what has no value says why, and leaves a dash") {
 }
 
 TEST_CASE("a fine-tuning that does not count as measured, or was not scored, gives no value") {
-    const TrialRow model = pretrained("baseline", 1.0, 1);
-    TrialRow few = tuned(model, "glue_rte", "acc", 0.7);
+    const Trial model = pretrained("baseline", 1.0, 1);
+    Trial few = tuned(model, "glue_rte", "acc", 0.7);
     few.last_point->step = 90;
     CHECK(with_glue({model, few}).trials[0].fine_tuned->lacks ==
           "glue_rte at 2e-05: seed 1234 does not count as measured: it ran 90 steps, fewer than 200");
-    TrialRow unscored = tuned(model, "glue_rte", "acc", 0.7);
+    Trial unscored = tuned(model, "glue_rte", "acc", 0.7);
     unscored.scores.clear();
     CHECK(with_glue({model, unscored}).trials[0].fine_tuned->lacks == "glue_rte at 2e-05: seed 1234 is not scored");
     // The numbers of a pretraining that does not count are greyed.
-    TrialRow untrained = pretrained("baseline", 1.0, 1);
+    Trial untrained = pretrained("baseline", 1.0, 1);
     untrained.last_point->step = 90;
     const std::optional<Table> table = glue_table(with_glue({untrained, tuned(untrained, "glue_rte", "acc", 0.7)}));
     REQUIRE(table);
@@ -183,9 +180,9 @@ TEST_CASE("a fine-tuning that does not count as measured, or was not scored, giv
 }
 
 TEST_CASE("a chosen rate at the lowest or highest end of those tried is reported") {
-    const TrialRow one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
+    const Trial one = pretrained("baseline", 1.0, 1), two = pretrained("baseline", 1.0, 2);
     const auto notes = [&](double best_of_one, double best_of_two) {
-        std::vector<TrialRow> trials = {one, two};
+        std::vector<Trial> trials = {one, two};
         for (const double rate : {3e-5, 2e-5, 4e-5}) {
             trials.push_back(tuned(one, "glue_rte", "acc", rate == best_of_one ? 0.7 : 0.6, rate));
             trials.push_back(tuned(two, "glue_rte", "acc", rate == best_of_two ? 0.7 : 0.6, rate));
@@ -199,7 +196,7 @@ TEST_CASE("a chosen rate at the lowest or highest end of those tried is reported
     CHECK_THAT(notes(2e-5, 3e-5), ContainsSubstring(of_one));
     CHECK_THAT(notes(3e-5, 3e-5), !ContainsSubstring("at the end of"));
     // A rate without a value is not tried yet: of these, one at the end of those with a value.
-    std::vector<TrialRow> trials = {one};
+    std::vector<Trial> trials = {one};
     for (const double rate : {2e-5, 3e-5, 4e-5}) trials.push_back(tuned(one, "glue_rte", "acc", 1 - 1e4 * rate, rate));
     const auto notes_now = [&] {
         return fmt::format("{}", fmt::join(glue_notes(glue_scores(a_sweep_of(trials))), "\n"));
@@ -214,19 +211,19 @@ TEST_CASE("a chosen rate at the lowest or highest end of those tried is reported
 }
 
 TEST_CASE("what is stale among the scores that count marks the average") {
-    const TrialRow model = pretrained("baseline", 1.0, 1);
-    TrialRow at_best = tuned(model, "glue_rte", "acc", 0.7), at_other = tuned(model, "glue_rte", "acc", 0.6, 3e-5);
+    const Trial model = pretrained("baseline", 1.0, 1);
+    Trial at_best = tuned(model, "glue_rte", "acc", 0.7), at_other = tuned(model, "glue_rte", "acc", 0.6, 3e-5);
     at_other.stale = "code: old";
     CHECK(with_glue({model, at_best, at_other}).trials[0].fine_tuned->stale.empty());
     at_best.scores.front().stale = "eval: records";
-    const SweepResults sweep = with_glue({model, at_best, at_other});
+    const Results sweep = with_glue({model, at_best, at_other});
     CHECK(sweep.trials[0].fine_tuned->stale == "eval: records");
     CHECK(stale_score(glue_average(), sweep.trials[0]) == "eval: records");
 }
 
 TEST_CASE("the average is printed beside the published one, only in the pretraining's table") {
-    const TrialRow base = pretrained("baseline", 1.0, 1), less = pretrained("baseline", 0.67, 1);
-    const SweepResults sweep =
+    const Trial base = pretrained("baseline", 1.0, 1), less = pretrained("baseline", 0.67, 1);
+    const Results sweep =
         with_glue({base, less, tuned(base, "glue_rte", "acc", 0.7), tuned(base, "glue_rte", "acc", 0.8, 3e-5),
                    tuned(less, "glue_rte", "acc", 0.6125), tuned(less, "glue_rte", "acc", 0.5, 3e-5)});
     SweepAbout about;
@@ -256,7 +253,7 @@ TEST_CASE("the average is printed beside the published one, only in the pretrain
 }
 
 TEST_CASE("the page shows the table of GLUE and its notes once") {
-    const TrialRow model = pretrained("baseline", 1.0, 1);
+    const Trial model = pretrained("baseline", 1.0, 1);
     ReportData data;
     data.sweep = with_glue({model, tuned(model, "glue_rte", "acc", 0.7)});
     data.about.baseline = "baseline";
@@ -279,10 +276,10 @@ TEST_CASE("one stage's budget is the row's, in that stage and in later ones") {
 }
 
 TEST_CASE("rows report the enabled defects of published code") {
-    const TrialRow model = pretrained("baseline", 1.0, 1);
-    TrialRow cut = tuned(model, "glue_stsb", "spearman", 0.5);
+    const Trial model = pretrained("baseline", 1.0, 1);
+    Trial cut = tuned(model, "glue_stsb", "spearman", 0.5);
     CHECK(labelled_notes(rows_of(a_sweep_of({cut}))).empty());
-    cut.config_json = R"({"data":{"labelled":{"truncate_labels":true,"whole_batches":32}}})";
+    set_configuration(cut, R"({"data":{"labelled":{"truncate_labels":true,"whole_batches":32}}})");
     const std::vector<std::string> notes = labelled_notes(rows_of(a_sweep_of({cut, model})));
     REQUIRE(notes.size() == 2);
     CHECK(notes[0] ==

@@ -9,13 +9,11 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
-TrialRow done(const char* recipe, const char* axes, std::int64_t seed, double seconds, double usd, double flops) {
-    TrialRow trial = a_finished_trial(recipe, axes, seed, 3.0);
+Trial done(const char* recipe, const char* axes, std::int64_t seed, double seconds, double usd, double flops) {
+    Trial trial = a_finished_trial(recipe, axes, seed, 3.0);
     trial.train_seconds = seconds;
     trial.usd = usd;
     trial.last_point->flops = flops;
@@ -24,8 +22,8 @@ TrialRow done(const char* recipe, const char* axes, std::int64_t seed, double se
     return trial;
 }
 
-TrialRow unfinished(const char* recipe, const char* axes, std::int64_t seed, const char* state, const char* fail = "") {
-    TrialRow trial = a_finished_trial(recipe, axes, seed, 3.0);
+Trial unfinished(const char* recipe, const char* axes, std::int64_t seed, const char* state, const char* fail = "") {
+    Trial trial = a_finished_trial(recipe, axes, seed, 3.0);
     trial.state = state;
     trial.fail_class = fail;
     trial.last_point.reset();
@@ -35,10 +33,10 @@ TrialRow unfinished(const char* recipe, const char* axes, std::int64_t seed, con
 }
 
 // Six seeds finished of three asked; of CL at half the data none, of LTD one task not scored.
-SweepResults a_sweep() {
-    TrialRow unscored = done("LTD", kFullBudget, 1, 20, 0.2, 2e9);
+Results a_sweep() {
+    Trial unscored = done("LTD", kFullBudget, 1, 20, 0.2, 2e9);
     unscored.asked[1].is_scored = false;
-    SweepResults sweep = a_sweep_of(
+    Results sweep = a_sweep_of(
         {done("baseline", kFullBudget, 1, 10, 0.1, 1e9), done("baseline", kFullBudget, 2, 10, 0.1, 1e9),
          unfinished("baseline", kFullBudget, 3, "failed", "oom"), unscored, done("LTD", kFullBudget, 2, 20, 0.2, 2e9),
          done("LTD", kFullBudget, 3, 20, 0.2, 2e9), unfinished("CL", kHalfBudget, 1, "pending"),
@@ -65,7 +63,7 @@ const MissingRun& run_named(const MissingRuns& missing, const std::string& name)
 }  // namespace
 
 TEST_CASE("what a table waits for is named with its reason and its cost, cheapest first") {
-    const SweepResults sweep = a_sweep();
+    const Results sweep = a_sweep();
     const MissingRuns missing = missing_runs(sweep, {}, planned(1.5e9));
     REQUIRE(missing.runs.size() == 5);
     std::vector<std::string> names;
@@ -104,7 +102,7 @@ TEST_CASE("without a plan a run has no estimate, and follows those that have") {
     CHECK_THAT(table.notes.front(), ContainsSubstring("Total: 5 runs, 1.00 GFLOP, about 12s"));
     CHECK_THAT(table.notes.front(), ContainsSubstring("3 without an estimate"));
     // Nothing has been measured: FLOPs alone put runs into order.
-    SweepResults fresh =
+    Results fresh =
         a_sweep_of({unfinished("CL", kFullBudget, 1, "pending"), unfinished("CL", kHalfBudget, 1, "pending")});
     MissingEstimates estimates{"r", {{fresh.trials[0].config_hash, 2e9}, {fresh.trials[1].config_hash, 1e9}}};
     const MissingRuns by_flops = missing_runs(fresh, {}, estimates);
@@ -113,9 +111,9 @@ TEST_CASE("without a plan a run has no estimate, and follows those that have") {
 }
 
 TEST_CASE("a row of fewer than three seeds waits for those that a verdict needs") {
-    SweepResults sweep = a_sweep_of({done("baseline", "{}", 4, 10, 0.1, 1e9), done("LTD", "{}", 1, 20, 0.2, 2e9),
-                                     done("LTD", "{}", 2, 20, 0.2, 2e9), done("three", "{}", 1, 1, 0.1, 1e9),
-                                     done("three", "{}", 2, 1, 0.1, 1e9), done("three", "{}", 3, 1, 0.1, 1e9)});
+    Results sweep = a_sweep_of({done("baseline", "{}", 4, 10, 0.1, 1e9), done("LTD", "{}", 1, 20, 0.2, 2e9),
+                                done("LTD", "{}", 2, 20, 0.2, 2e9), done("three", "{}", 1, 1, 0.1, 1e9),
+                                done("three", "{}", 2, 1, 0.1, 1e9), done("three", "{}", 3, 1, 0.1, 1e9)});
     const MissingRuns missing = missing_runs(sweep, {}, {"r", {}});
     REQUIRE(missing.runs.size() == 2);
     const MissingRun& one = run_named(missing, "LTD: 1 more seed");
@@ -128,8 +126,8 @@ TEST_CASE("a row of fewer than three seeds waits for those that a verdict needs"
     CHECK_THAT(two.command, ContainsSubstring("--seeds 4,1,2 "));
     CHECK(missing.command.empty());  // the sweep itself has nothing left
     // The first of nested seeds is the unit: four trials are two units, and a third takes two trials.
-    SweepResults nested = a_sweep_of({done("CL", "{}", 1, 10, 0.1, 1e9), done("CL", "{}", 2, 10, 0.1, 1e9),
-                                      done("CL", "{}", 3, 10, 0.1, 1e9), done("CL", "{}", 4, 10, 0.1, 1e9)});
+    Results nested = a_sweep_of({done("CL", "{}", 1, 10, 0.1, 1e9), done("CL", "{}", 2, 10, 0.1, 1e9),
+                                 done("CL", "{}", 3, 10, 0.1, 1e9), done("CL", "{}", 4, 10, 0.1, 1e9)});
     const char* seeds[] = {"1.1", "1.2", "2.1", "2.2"};
     for (std::size_t i = 0; i < 4; ++i) nested.trials[i].seeds = seeds[i];
     CHECK(*run_named(missing_runs(nested, {}, {"r", {}}), "CL: 1 more seed").seconds == 20);
@@ -138,7 +136,7 @@ TEST_CASE("a row of fewer than three seeds waits for those that a verdict needs"
 TEST_CASE("what is published and not in the sweep is an edit, not a run") {
     SweepAbout about;
     about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
-    SweepResults sweep = a_sweep_of(
+    Results sweep = a_sweep_of(
         {done("baseline", kFullBudget, 1, 10, 0.1, 1e9), done("CL+random-LTD", kFullBudget, 1, 10, 0.1, 1e9)});
     const MissingRuns missing = missing_runs(sweep, about, {"r", {}});
     const MissingRun& row = run_named(missing, "row CL at 50%");
@@ -160,7 +158,7 @@ TEST_CASE("what is published and not in the sweep is an edit, not a run") {
 }
 
 TEST_CASE("a row that does not count waits for an edit") {
-    SweepResults sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("short", "{}", 1, 3)});
+    Results sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("short", "{}", 1, 3)});
     sweep.trials[1].last_point->step = 100;
     const MissingRuns missing = missing_runs(sweep, {}, {"r", {}});
     std::vector<std::string> edits;
@@ -179,7 +177,7 @@ TEST_CASE("the missing runs as JSON") {
     CHECK(json.at("total").at("runs") == 5);
     CHECK(json.at("total").at("flops").get<double>() == Approx(1e9 + 3 * 1.5e9));
     CHECK_THAT(json.at("command").get<std::string>(), ContainsSubstring("--for-table"));
-    const SweepResults whole =
+    const Results whole =
         a_sweep_of({done("x", "{}", 1, 1, 0.1, 1e9), done("x", "{}", 2, 1, 0.1, 1e9), done("x", "{}", 3, 1, 0.1, 1e9)});
     const MissingRuns none = missing_runs(whole, {}, {"r", {}});
     CHECK(none.runs.empty());
@@ -187,9 +185,9 @@ TEST_CASE("the missing runs as JSON") {
 }
 
 TEST_CASE("two places of a sweep that share a training wait for one of them") {
-    TrialRow first = unfinished("a", "{}", 1, "pending"), second = unfinished("b", "{}", 1, "pending");
+    Trial first = unfinished("a", "{}", 1, "pending"), second = unfinished("b", "{}", 1, "pending");
     second.config_hash = first.config_hash;
-    const SweepResults sweep = a_sweep_of({first, second, done("c", "{}", 1, 10, 0.1, 1e9)});
+    const Results sweep = a_sweep_of({first, second, done("c", "{}", 1, 10, 0.1, 1e9)});
     const MissingRuns missing = missing_runs(sweep, {}, {"r", {{first.config_hash, 2e9}}});
     CHECK(*run_named(missing, "a/1").seconds == Approx(20));
     CHECK(*run_named(missing, "b/1").seconds == 0);

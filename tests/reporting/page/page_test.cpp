@@ -263,7 +263,7 @@ TEST_CASE("verdicts on a paper's claims lead the page, in words and shapes, and 
     ReportData data = a_report();
     data.about.baseline = "baseline";
     data.about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_gpt_combined.toml");
-    std::vector<results_db::TrialRow> trials;
+    std::vector<Trial> trials;
     for (const char* name : {"baseline", "CL+random-LTD"})
         for (int seed = 1; seed <= 3; ++seed) {
             const bool is_base = std::string(name) == "baseline";

@@ -7,12 +7,12 @@
 #include "tests/reporting/a_sweep.h"
 
 using namespace deft::reporting;
-using deft::results_db::TrialRow;
+using deft::reporting::Trial;
 
 namespace {
 
 struct Run {
-    deft::results_db::SweepResults sweep;
+    deft::reporting::Results sweep;
     Curves curves;
 };
 
@@ -21,10 +21,10 @@ Run a_run() {
     Run run;
     run.sweep = a_sweep_of({a_finished_trial("base", kFullBudget, 1, 3), a_finished_trial("ltd", kHalfBudget, 1, 3),
                             a_finished_trial("ltd", kFullBudget, 1, 3)});
-    for (TrialRow& trial : run.sweep.trials) {
+    for (Trial& trial : run.sweep.trials) {
         const bool drops = trial.recipe == "ltd";
-        trial.config_json = drops ? R"({"model":{"layers":4,"seqlen":64},"random_ltd":{"layers":[1,2]}})"
-                                  : R"({"model":{"layers":4,"seqlen":64}})";
+        set_configuration(trial, drops ? R"({"model":{"layers":4,"seqlen":64},"random_ltd":{"layers":[1,2]}})"
+                                       : R"({"model":{"layers":4,"seqlen":64}})");
         auto& curve = run.curves[trial.config_hash];
         const std::int64_t steps = trial.axes_json == kHalfBudget ? 2 : 4;
         for (std::int64_t step = 1; step <= steps; ++step) {
@@ -100,7 +100,7 @@ TEST_CASE("validation losses on the way are means over seeds where all of them w
     Run run;
     run.sweep = a_sweep_of({a_finished_trial("base", "{}", 1, 3), a_finished_trial("base", "{}", 2, 3),
                             a_finished_trial("cl", "{}", 1, 3)});
-    for (const TrialRow& trial : run.sweep.trials) {
+    for (const Trial& trial : run.sweep.trials) {
         auto& curve = run.curves[trial.config_hash];
         for (std::int64_t step = 1; step <= 4; ++step) {
             deft::journal::TrainPoint point;

@@ -20,8 +20,6 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::ScoreRow;
-using results_db::TrialRow;
 
 namespace {
 
@@ -36,7 +34,7 @@ std::string wrong_table(const std::string& text) {
     return test::refusal([&] { read_published_table(file); });
 }
 
-TrialRow scored(TrialRow trial, double a, double b) {
+Trial scored(Trial trial, double a, double b) {
     trial.scores.push_back(a_score("a", "acc", a));
     trial.scores.push_back(a_score("b", "acc", b));
     return trial;
@@ -164,11 +162,11 @@ namespace {
 
 // Two rows of BERT, of which one is remembered alone.
 Table of_bert() {
-    TrialRow base = a_finished_trial("baseline", kFullBudget, 1, 3, 20000);
-    TrialRow dropped = a_finished_trial("random-LTD", kFullBudget, 1, 3, 10000);
+    Trial base = a_finished_trial("baseline", kFullBudget, 1, 3, 20000);
+    Trial dropped = a_finished_trial("random-LTD", kFullBudget, 1, 3, 10000);
     base.scores.push_back(a_score("glue_sst2", "acc", 0.8));
     dropped.scores.push_back(a_score("glue_sst2", "acc", 0.85));
-    TrialRow both = a_finished_trial("CL", kFullBudget, 1, 3, 10000);
+    Trial both = a_finished_trial("CL", kFullBudget, 1, 3, 10000);
     both.scores.push_back(a_score("glue_sst2", "acc", 0.85));
     SweepAbout about{"baseline", "smoke", "", ""};
     about.published = read_published_table(DEFT_SOURCE_DIR "/reporting/paper/data_efficiency_bert_combined.toml");
@@ -277,7 +275,7 @@ TEST_CASE("published and measured columns side by side", "[surroundings]") {
 namespace {
 
 // The comparison of those trials, beside a published table of the baseline with those columns and values.
-Table beside(const std::string& columns, const std::string& values, std::vector<TrialRow> trials) {
+Table beside(const std::string& columns, const std::string& values, std::vector<Trial> trials) {
     const test::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "t.toml";
     write_file_atomically(file, "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n" + columns +
@@ -294,7 +292,7 @@ std::string column_text(const std::string& key, const std::string& rest) {
 }  // namespace
 
 TEST_CASE("a column of one task keeps its own unit, with the spread that the paper prints", "[surroundings]") {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     for (const double accuracy : {0.5, 0.6, 0.9}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
         trials.back().scores.push_back(a_score("lambada", "acc", accuracy));
@@ -327,8 +325,8 @@ TEST_CASE("a column of one task keeps its own unit, with the spread that the pap
 }
 
 TEST_CASE("a difference of what no row prints has three decimals", "[surroundings]") {
-    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
-                                    a_finished_trial("CL", kFullBudget, 1, 2)};
+    std::vector<Trial> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
+                                 a_finished_trial("CL", kFullBudget, 1, 2)};
     trials[0].scores.push_back(a_score("generation_time", "ms_per_token", 0.1));
     trials[1].scores.push_back(a_score("generation_time", "ms_per_token", 0.1114));
     const Table table = beside(
@@ -340,7 +338,7 @@ TEST_CASE("a difference of what no row prints has three decimals", "[surrounding
 TEST_CASE("at paper scale each score has a verdict against the printed one", "[surroundings]") {
     const std::string columns = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
                                 column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     for (const double accuracy : {0.60, 0.61, 0.62}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
         trials.back().parameters = 1'300'000'000;
@@ -371,9 +369,9 @@ TEST_CASE("at paper scale each score has a verdict against the printed one", "[s
 
 TEST_CASE("nothing is measured against a baseline that does not count", "[surroundings]") {
     const std::string one_column = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n");
-    std::vector<TrialRow> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
-                                    a_finished_trial("CL", kFullBudget, 1, 3)};
-    for (TrialRow& trial : trials) trial.scores.push_back(a_score("lambada", "acc", 0.5));
+    std::vector<Trial> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
+                                 a_finished_trial("CL", kFullBudget, 1, 3)};
+    for (Trial& trial : trials) trial.scores.push_back(a_score("lambada", "acc", 0.5));
     const char* title = "a\nagainst 100% baseline\nmeasured, points";
     CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "0.0");
     trials[0].last_point->step = 100;
@@ -381,7 +379,7 @@ TEST_CASE("nothing is measured against a baseline that does not count", "[surrou
 }
 
 TEST_CASE("a published resource is printed beside the measured one", "[surroundings]") {
-    TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3);
+    Trial trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;
     const Table table =
         beside(column_text("speed", "unit = 'samples/s'\nbetter = 'higher'\nmeasures = 'throughput samples/s'\n") +
@@ -394,14 +392,14 @@ TEST_CASE("a published resource is printed beside the measured one", "[surroundi
 }
 
 TEST_CASE("a suite average by hand", "[surroundings]") {
-    const std::vector<ScoreRow> scores = {a_score("boolq", "acc", 0.6),
-                                          a_score("hellaswag", "acc", 0.9),
-                                          a_score("hellaswag", "acc_norm", 0.3),
-                                          a_score("wikitext", "word_perplexity", 50),
-                                          a_score("mine", "acc_norm", 0.1),
-                                          a_score("boolq", "acc", 0.8, 10),
-                                          a_score("boolq", "gold_bits_per_byte", 2),
-                                          a_score("record", "f1", 0.2)};
+    const std::vector<Score> scores = {a_score("boolq", "acc", 0.6),
+                                       a_score("hellaswag", "acc", 0.9),
+                                       a_score("hellaswag", "acc_norm", 0.3),
+                                       a_score("wikitext", "word_perplexity", 50),
+                                       a_score("mine", "acc_norm", 0.1),
+                                       a_score("boolq", "acc", 0.8, 10),
+                                       a_score("boolq", "gold_bits_per_byte", 2),
+                                       a_score("record", "f1", 0.2)};
     const auto zero = suite_average(project_suite("data_efficiency"), scores, 0);
     REQUIRE(zero);
     CHECK(zero->tasks == std::vector<std::string>{"boolq", "hellaswag", "mine", "record"});
@@ -415,8 +413,8 @@ TEST_CASE("a suite average by hand", "[surroundings]") {
 }
 
 TEST_CASE("each split of a task counts in its suite", "[surroundings]") {
-    std::vector<ScoreRow> scores = {a_score("glue_mnli", "acc", 0.8), a_score("glue_mnli", "acc", 0.6),
-                                    a_score("glue_cola", "mcc", 0.4), a_score("glue_cola", "acc", 0.9)};
+    std::vector<Score> scores = {a_score("glue_mnli", "acc", 0.8), a_score("glue_mnli", "acc", 0.6),
+                                 a_score("glue_cola", "mcc", 0.4), a_score("glue_cola", "acc", 0.9)};
     scores[0].split = "matched";
     scores[1].split = "mismatched";
     const auto average = suite_average(project_suite("glue"), scores, 0);
@@ -431,7 +429,7 @@ TEST_CASE("the suite average leaves missing tasks out", "[surroundings]") {
         {"arc_easy", "acc_norm"},  {"openbookqa", "acc_norm"}, {"multirc", "acc_all"},
         {"record", "f1"}};
     golden::for_group("metrics.json", "macro_average", [&](const Json& c) {
-        std::vector<ScoreRow> scores;
+        std::vector<Score> scores;
         for (std::size_t i = 0; i < c.at("values").size(); ++i) {
             const Json& value = c["values"][i];
             if (value.is_null()) continue;

@@ -39,7 +39,7 @@ TEST_CASE("curves are compared as far as all of them go") {
 }
 
 TEST_CASE("a value read off a clock does not measure a recipe") {
-    results_db::ScoreRow score;
+    Score score;
     score.task = "timed";
     score.better = "lower";
     score.measure = "loss";

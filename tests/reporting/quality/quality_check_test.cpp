@@ -332,9 +332,8 @@ TEST_CASE("only finished and finite trials are pinned") {
 }
 
 TEST_CASE("rows are gathered from a sweep, and crashes distinguished from stops") {
-    results_db::SweepResults sweep =
-        a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
-                    a_finished_trial("plain", "{}", 3, 3.2)});
+    Results sweep = a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
+                                a_finished_trial("plain", "{}", 3, 3.2)});
     sweep.trials[1].state = "failed";
     sweep.trials[1].fail_class = "nan";
     sweep.trials[1].error = "the loss is not finite\nat step 7";
@@ -352,9 +351,8 @@ TEST_CASE("rows are gathered from a sweep, and crashes distinguished from stops"
 }
 
 TEST_CASE("a stale value does not count for its row") {
-    results_db::SweepResults sweep =
-        a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
-                    a_finished_trial("plain", "{}", 3, 3.2)});
+    Results sweep = a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
+                                a_finished_trial("plain", "{}", 3, 3.2)});
     sweep.trials[0].scores.push_back(a_score("lambada", "acc", 0.5));
     sweep.trials[0].scores.back().stale = "eval: the task has changed";
     sweep.trials[0].asked = {{"lambada", 0, "key", true}};
@@ -370,7 +368,7 @@ TEST_CASE("a stale value does not count for its row") {
         point.loss = 4;
     }
     std::map<std::string, results_db::TrialCurve> curves;
-    for (const results_db::TrialRow& trial : sweep.trials) curves[trial.config_hash] = curve;
+    for (const Trial& trial : sweep.trials) curves[trial.config_hash] = curve;
     const auto cases = measured_rows(sweep, curves);
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].stale == std::vector<std::string>{"seed 1, lambada acc: eval: the task has changed",
@@ -387,10 +385,9 @@ TEST_CASE("a stale value does not count for its row") {
 }
 
 TEST_CASE("a stale trial whose new training has not ended well is that of its new training") {
-    results_db::SweepResults sweep =
-        a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
-                    a_finished_trial("plain", "{}", 3, 3.2)});
-    for (results_db::TrialRow& trial : sweep.trials) trial.stale = "code: result epoch 3, now 4";
+    Results sweep = a_sweep_of({a_finished_trial("plain", "{}", 1, 3.0), a_finished_trial("plain", "{}", 2, 3.1),
+                                a_finished_trial("plain", "{}", 3, 3.2)});
+    for (Trial& trial : sweep.trials) trial.stale = "code: result epoch 3, now 4";
     sweep.trials[0].newer_state = "failed";
     sweep.trials[1].newer_state = "timeout";
     sweep.trials[2].newer_state = "running";
@@ -406,9 +403,9 @@ TEST_CASE("a stale trial whose new training has not ended well is that of its ne
 TEST_CASE("Trials that nest in one repeat of an earlier stage are averaged, and count once") {
     // Two repeats of the first stage, each with two seeds of the second, whose own numbers are the same in both.
     const auto sweep_of = [](const std::string& uid, std::vector<double> losses) {
-        std::vector<results_db::TrialRow> trials;
+        std::vector<Trial> trials;
         for (std::size_t i = 0; i < losses.size(); ++i) {
-            results_db::TrialRow trial = a_finished_trial("plain", "{}", i % 2 == 0 ? 8 : 9, losses[i]);
+            Trial trial = a_finished_trial("plain", "{}", i % 2 == 0 ? 8 : 9, losses[i]);
             trial.stage = "finetune";
             trial.seeds = std::to_string(1 + i / 2) + "." + std::to_string(trial.seed);
             trial.config_hash = trial.attempt_uid = uid + std::to_string(i);

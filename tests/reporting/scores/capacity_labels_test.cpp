@@ -13,14 +13,12 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
 // Two rows of one loss each: one drops nothing while it is scored, one keeps to the capacity.
-SweepResults two_ways() {
-    TrialRow plain = a_finished_trial("dropless", "{}", 1, 3), kept = a_finished_trial("dropping", "{}", 1, 3.5);
+Results two_ways() {
+    Trial plain = a_finished_trial("dropless", "{}", 1, 3), kept = a_finished_trial("dropping", "{}", 1, 3.5);
     plain.scores[0].score_key = score_key(kValidationTask, 0, 100);
     kept.scores[0].score_key = score_key(kValidationTask, 0, 100, 8);
     return a_sweep_of({plain, kept});
@@ -29,7 +27,7 @@ SweepResults two_ways() {
 }  // namespace
 
 TEST_CASE("a row that was scored under capacity is labelled in every format") {
-    const SweepResults sweep = two_ways();
+    const Results sweep = two_ways();
     for (const Table& table : {comparison_table(sweep, {}), per_seed_table(sweep)})
         for (const std::string& text : {render_terminal(table, 0), render_markdown(table), render_csv(table),
                                         render_latex(table), render_json(table), render_html(table)}) {
@@ -51,7 +49,7 @@ TEST_CASE("a row that was scored under capacity is labelled in every format") {
 }
 
 TEST_CASE("scores under capacity have columns of their own and a note that names their rows") {
-    const SweepResults sweep = two_ways();
+    const Results sweep = two_ways();
     const Table table = comparison_table(sweep, {});
     REQUIRE(table.rows.size() == 2);
     const std::size_t last = table.columns.size() - 1;
@@ -69,7 +67,7 @@ TEST_CASE("scores under capacity have columns of their own and a note that names
 }
 
 TEST_CASE("what was read off a clock is named under the table") {
-    TrialRow trial = a_finished_trial("plain", "{}", 1, 3);
+    Trial trial = a_finished_trial("plain", "{}", 1, 3);
     trial.scores.front().task = "generation_time";
     trial.scores.front().measure = "ms_per_token";
     CHECK(scoring_notes(rows_of(a_sweep_of({trial}))) ==

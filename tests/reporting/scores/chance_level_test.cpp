@@ -20,8 +20,8 @@ Quantity quantity(const char* text) {
 }
 
 // A score over 400 documents; a guess would answer half of them.
-results_db::ScoreRow an_accuracy(double value) {
-    results_db::ScoreRow row;
+Score an_accuracy(double value) {
+    Score row;
     row.task = "piqa";
     row.measure = "acc";
     row.better = "higher";
@@ -32,9 +32,8 @@ results_db::ScoreRow an_accuracy(double value) {
     return row;
 }
 
-results_db::SweepResults a_sweep_with_accuracies(const std::vector<double>& baseline,
-                                                 const std::vector<double>& technique) {
-    std::vector<results_db::TrialRow> trials;
+Results a_sweep_with_accuracies(const std::vector<double>& baseline, const std::vector<double>& technique) {
+    std::vector<Trial> trials;
     for (const auto* values : {&baseline, &technique})
         for (std::size_t seed = 0; seed < values->size(); ++seed) {
             trials.push_back(a_finished_trial(values == &baseline ? "base" : "tech", "{}", static_cast<int>(seed) + 1,
@@ -92,12 +91,12 @@ TEST_CASE("models that guess are called better than chance in one of twenty swee
 }
 
 TEST_CASE("a suite's average is held against the average chance of its tasks") {
-    results_db::TrialRow trial = a_finished_trial("base", "{}", 1, 3);
-    results_db::ScoreRow lambada = an_accuracy(0.3);
+    Trial trial = a_finished_trial("base", "{}", 1, 3);
+    Score lambada = an_accuracy(0.3);
     lambada.task = "lambada";
     lambada.chance = NAN;
     lambada.standard_error = 0.04;
-    results_db::ScoreRow piqa = an_accuracy(0.6);
+    Score piqa = an_accuracy(0.6);
     piqa.measure = "acc_norm";
     trial.scores = {piqa, lambada};
     const auto found = guessed(quantity("suite:data_efficiency average"), trial);
@@ -179,7 +178,7 @@ TEST_CASE("a row with a diverged seed is never the best, whatever its other seed
 
 TEST_CASE("a baseline that does not count says nothing of a column's chance") {
     auto sweep = a_sweep_with_accuracies({0.51, 0.5, 0.52}, {0.61, 0.6, 0.62});
-    for (results_db::TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "base") trial.last_point->step = 100;
     const Table table = comparison_table(sweep, {"base", "smoke", "", ""});
     CHECK(table.columns[column(table, "piqa\nacc ↑\n(chance 0.5)")].caveat.empty());

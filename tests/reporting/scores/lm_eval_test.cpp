@@ -14,8 +14,8 @@ using namespace deft::reporting;
 
 namespace {
 
-results_db::ScoreRow a_row(const std::string& task, const std::string& measure, double value, std::int64_t shots = 0) {
-    results_db::ScoreRow row;
+Score a_row(const std::string& task, const std::string& measure, double value, std::int64_t shots = 0) {
+    Score row;
     row.task = task;
     row.measure = measure;
     row.better = measure == "perplexity" ? "lower" : "higher";
@@ -30,8 +30,8 @@ results_db::ScoreRow a_row(const std::string& task, const std::string& measure, 
 }  // namespace
 
 TEST_CASE("scores become the harness's results: shares, standard errors, versions and shots by task") {
-    std::vector<results_db::ScoreRow> rows = {a_row("piqa", "acc", 0.25), a_row("piqa", "acc_norm", 0.5),
-                                              a_row("lambada", "perplexity", 8)};
+    std::vector<Score> rows = {a_row("piqa", "acc", 0.25), a_row("piqa", "acc_norm", 0.5),
+                               a_row("lambada", "perplexity", 8)};
     rows[2].standard_error = std::numeric_limits<double>::quiet_NaN();
     const Json json = lm_eval_results({"baseline/1", "cafe", "beef", "abcd"}, rows);
     CHECK(json.at("results").dump() ==

@@ -22,7 +22,7 @@ std::string wrong(const std::string& text) {
     return test::refusal([&] { parse_quantity(text, {"t.toml", 3, 7}); }, "t.toml:3:7");
 }
 
-std::optional<double> value(const char* text, const results_db::TrialRow& trial) {
+std::optional<double> value(const char* text, const Trial& trial) {
     return value_of(parsed(text), trial);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("an unknown quantity is refused at its place, with the nearest word") 
 }
 
 TEST_CASE("quantities of a trial by hand") {
-    results_db::TrialRow trial = a_finished_trial("baseline", kFullBudget, 1, 3, 7'200'000);
+    Trial trial = a_finished_trial("baseline", kFullBudget, 1, 3, 7'200'000);
     trial.last_point->input_tokens = 7'200 * 640;
     trial.last_point->unique_tokens = 11;
     trial.last_point->layer_tokens = 12;
@@ -121,7 +121,7 @@ TEST_CASE("quantities of a trial by hand") {
     CHECK(value("cost usd", trial) == 2.5);
     CHECK(*value("throughput tokens/s", trial) == Approx(640));
     CHECK(*value("throughput samples/s", trial) == Approx(10));  // of 64 tokens
-    trial.config_json = "{}";
+    set_configuration(trial, "{}");
     CHECK(!value("throughput samples/s", trial));
     trial.usd.reset();
     trial.last_point.reset();

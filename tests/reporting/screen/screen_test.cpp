@@ -12,16 +12,16 @@
 #include "tests/reporting/a_sweep.h"
 
 using namespace deft::reporting;
-using deft::results_db::SweepResults;
-using deft::results_db::TrialRow;
+using deft::reporting::Results;
+using deft::reporting::Trial;
 
 namespace {
 
 // Bits per byte of three seeds: value - 0.01, value, value + 0.01.
-void add_row(std::vector<TrialRow>& trials, const char* recipe, const char* axes, double bits, std::int64_t seeds = 3,
+void add_row(std::vector<Trial>& trials, const char* recipe, const char* axes, double bits, std::int64_t seeds = 3,
              std::int64_t tokens = 1000) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
-        TrialRow trial = a_finished_trial(recipe, axes, seed, bits);
+        Trial trial = a_finished_trial(recipe, axes, seed, bits);
         trial.last_point->layer_tokens = tokens;
         trial.scores.push_back(a_validation("bits_per_byte", bits + 0.01 * static_cast<double>(seed - 2)));
         trial.scores.back().unit = "bits/byte";
@@ -29,8 +29,8 @@ void add_row(std::vector<TrialRow>& trials, const char* recipe, const char* axes
     }
 }
 
-SweepResults four_recipes(std::int64_t seeds) {
-    std::vector<TrialRow> trials;
+Results four_recipes(std::int64_t seeds) {
+    std::vector<Trial> trials;
     add_row(trials, "baseline", kFullBudget, 1.00, seeds);
     add_row(trials, "lower", kFullBudget, 0.90, seeds);
     add_row(trials, "higher", kFullBudget, 1.10, seeds);
@@ -38,7 +38,7 @@ SweepResults four_recipes(std::int64_t seeds) {
     return a_sweep_of(std::move(trials));
 }
 
-ReportData data_of(SweepResults sweep) {
+ReportData data_of(Results sweep) {
     ReportData data;
     data.sweep = std::move(sweep);
     data.about.points = "quick.toml";
@@ -63,7 +63,7 @@ int widest(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a row of the first screen has its difference to the baseline, the interval and a verdict") {
-    const SweepResults sweep = four_recipes(3);
+    const Results sweep = four_recipes(3);
     const ScreenRows rows = screen_rows(sweep, {});
     REQUIRE(rows.rows.size() == 4);
     CHECK(rows.rows[0].is_baseline);
@@ -96,33 +96,33 @@ TEST_CASE("below three seeds the first screen says how many trials a verdict nee
 }
 
 TEST_CASE("the first screen names rows at fewer tokens, and what reaches the baseline there") {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     add_row(trials, "baseline", kFullBudget, 1.00, 2, 1000);
     add_row(trials, "baseline", kHalfBudget, 1.30, 2, 500);
     add_row(trials, "both", kHalfBudget, 0.95, 2, 500);
-    const SweepResults sweep = a_sweep_of(trials);
+    const Results sweep = a_sweep_of(trials);
     CHECK_THAT(screen_text(data_of(sweep)),
                ContainsSubstring("both at 50% reaches the baseline on all tokens, by its mean."));
     // The difference at half of the tokens is to the baseline there: 0.95 - 1.30.
     CHECK(screen_rows(sweep, {}).rows[2].difference->value == Approx(-0.35));
 
     // A recipe at half of the tokens alone compares with the baseline on all of them, and says so.
-    std::vector<TrialRow> other;
+    std::vector<Trial> other;
     add_row(other, "baseline", kFullBudget, 1.00, 3, 1000);
     add_row(other, "both", kHalfBudget, 1.20, 3, 500);
     CHECK_THAT(screen_text(data_of(a_sweep_of(other))), ContainsSubstring("Answer   worse: both at 50% (+0.200).\n"));
 }
 
 TEST_CASE("a row has its budget in its label where the table has no tokens for it") {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     add_row(trials, "baseline", kFullBudget, 1.00, 3, 1000);
     add_row(trials, "both", kFullBudget, 0.90, 3, 1000);
     add_row(trials, "both", kHalfBudget, 0.95, 3, 500);
-    SweepResults sweep = a_sweep_of(trials);
+    Results sweep = a_sweep_of(trials);
     CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("\nboth ") && !ContainsSubstring("both at 50%  "));
     CHECK_THAT(screen_text(data_of(sweep), 50),
                ContainsSubstring("\nboth at 100%  ") && ContainsSubstring("\nboth at 50%  "));
-    for (TrialRow& trial : sweep.trials)
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "both" && trial.axes_json == kHalfBudget) {
             trial.state = "pending";
             trial.last_point.reset();
@@ -131,9 +131,9 @@ TEST_CASE("a row has its budget in its label where the table has no tokens for i
 }
 
 TEST_CASE("a row below the validity thresholds has no verdict on the first screen") {
-    SweepResults sweep = four_recipes(3);
+    Results sweep = four_recipes(3);
     const auto cut_short = [&](const std::string& recipe) {
-        for (TrialRow& trial : sweep.trials)
+        for (Trial& trial : sweep.trials)
             if (trial.recipe == recipe) trial.last_point->step = 150;
     };
     cut_short("lower");
@@ -147,13 +147,13 @@ TEST_CASE("a row below the validity thresholds has no verdict on the first scree
     CHECK_THAT(screen_text(data_of(sweep)),
                ContainsSubstring("Answer   none: no row is above the validity thresholds"));
     // Two seeds of such rows lead nothing.
-    SweepResults two = four_recipes(2);
-    for (TrialRow& trial : two.trials) trial.last_point->step = 150;
+    Results two = four_recipes(2);
+    for (Trial& trial : two.trials) trial.last_point->step = 150;
     CHECK_THAT(screen_text(data_of(two)), !ContainsSubstring("So far"));
 }
 
 TEST_CASE("failed trials and trials that have not run are on the first screen with the command that continues") {
-    SweepResults sweep = four_recipes(3);
+    Results sweep = four_recipes(3);
     sweep.trials[3].state = "failed";
     sweep.trials[3].fail_class = "nan";
     sweep.trials[4].state = "pending";
@@ -166,7 +166,7 @@ TEST_CASE("failed trials and trials that have not run are on the first screen wi
 }
 
 TEST_CASE("a first screen has at most 24 lines, none wider than the terminal, however many rows there are") {
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     add_row(trials, "baseline", kFullBudget, 1.0);
     for (int i = 0; i < 40; ++i)
         add_row(trials, fmt::format("recipe {} with a long name", i).c_str(), kFullBudget, 0.9 + 0.01 * i);
@@ -184,7 +184,7 @@ TEST_CASE("a first screen has at most 24 lines, none wider than the terminal, ho
 
 TEST_CASE("a sweep without a score or without trials has a first screen that says so") {
     CHECK_THAT(screen_text(data_of(a_sweep_of({}))), ContainsSubstring("quick: 0 of 0 trials done"));
-    SweepResults sweep = four_recipes(3);
-    for (TrialRow& trial : sweep.trials) trial.scores.clear();
+    Results sweep = four_recipes(3);
+    for (Trial& trial : sweep.trials) trial.scores.clear();
     CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("Answer   none: no row has a score of quality yet."));
 }

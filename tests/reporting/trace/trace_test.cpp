@@ -14,14 +14,12 @@
 using namespace deft;
 using namespace deft::reporting;
 using results_db::AttemptRow;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
 // Trained by one commit, scored by another.
-TrialRow traced(const char* recipe, const char* axes, std::int64_t seed, double loss) {
-    TrialRow trial = a_finished_trial(recipe, axes, seed, loss);
+Trial traced(const char* recipe, const char* axes, std::int64_t seed, double loss) {
+    Trial trial = a_finished_trial(recipe, axes, seed, loss);
     trial.code.git_sha = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     trial.code.binary_sha256 = "cafe";
     trial.code.compiler = "GNU 12.2.0";
@@ -48,14 +46,14 @@ TrialRow traced(const char* recipe, const char* axes, std::int64_t seed, double 
     return trial;
 }
 
-SweepResults a_sweep() {
-    SweepResults sweep = a_sweep_of({traced("baseline", kFullBudget, 1, 3.0), traced("baseline", kFullBudget, 2, 3.2),
-                                     traced("CL", kHalfBudget, 1, 0.1), traced("CL", kHalfBudget, 2, 0.2)});
+Results a_sweep() {
+    Results sweep = a_sweep_of({traced("baseline", kFullBudget, 1, 3.0), traced("baseline", kFullBudget, 2, 3.2),
+                                traced("CL", kHalfBudget, 1, 0.1), traced("CL", kHalfBudget, 2, 0.2)});
     sweep.spec_sha256 = "0123456789abcdef";
-    for (TrialRow& trial : sweep.trials)
-        trial.config_json = trial.recipe == "CL"
-                                ? R"({"model":{"seqlen":64},"train":{"budget_fraction":0.5},"seed":1})"
-                                : R"({"model":{"seqlen":64},"train":{"budget_fraction":1.0},"seed":2})";
+    for (Trial& trial : sweep.trials)
+        set_configuration(trial, trial.recipe == "CL"
+                                     ? R"({"model":{"seqlen":64},"train":{"budget_fraction":0.5},"seed":1})"
+                                     : R"({"model":{"seqlen":64},"train":{"budget_fraction":1.0},"seed":2})");
     return sweep;
 }
 
@@ -73,7 +71,7 @@ TraceQuestion question(const char* row, const char* column) {
 }  // namespace
 
 TEST_CASE("a traced cell has its exact value, each seed's, and the configuration's difference to the baseline") {
-    const SweepResults sweep = a_sweep();
+    const Results sweep = a_sweep();
     const Trace trace = trace_cell(sweep, about(), question("CL at 50%", "validation loss"));
     CHECK(trace.sweep == "quick@0123456789ab");
     CHECK(trace.row == "CL[budget_fraction=0.5]");
@@ -97,7 +95,7 @@ TEST_CASE("a traced cell has its exact value, each seed's, and the configuration
 }
 
 TEST_CASE("a traced cell's command repeats its row in a root of its own, and says what it rests on") {
-    const SweepResults sweep = a_sweep();
+    const Results sweep = a_sweep();
     const Trace trace = trace_cell(sweep, about(), question("CL at 50%", "validation loss"));
     REQUIRE(trace.repeat.size() == 3);
     CHECK(trace.repeat[0].line == "git checkout aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
@@ -120,8 +118,8 @@ TEST_CASE("a traced cell's command repeats its row in a root of its own, and say
 }
 
 TEST_CASE("a row that does not count, or is stale, is traced all the same, with its command") {
-    SweepResults sweep = a_sweep();
-    for (TrialRow& trial : sweep.trials)
+    Results sweep = a_sweep();
+    for (Trial& trial : sweep.trials)
         if (trial.recipe == "CL") {
             trial.last_point->step = 100;
             trial.stale = "data: the training data has changed";
@@ -140,7 +138,7 @@ TEST_CASE("a row that does not count, or is stale, is traced all the same, with 
 }
 
 TEST_CASE("what no repetition gives back is said") {
-    SweepResults sweep = a_sweep();
+    Results sweep = a_sweep();
     const auto rests = [&](const char* column) {
         std::string all;
         for (const std::string& one : trace_cell(sweep, about(), question("CL at 50%", column)).rests_on)
@@ -173,12 +171,12 @@ TEST_CASE("what no repetition gives back is said") {
 }
 
 TEST_CASE("an empty cell says what it waits for") {
-    SweepResults sweep = a_sweep();
-    TrialRow& failed = sweep.trials[2];
+    Results sweep = a_sweep();
+    Trial& failed = sweep.trials[2];
     failed.state = "failed";
     failed.fail_class = "oom";
     failed.error = "out of memory\nmore";
-    TrialRow& pending = sweep.trials[3];
+    Trial& pending = sweep.trials[3];
     pending.state = "pending";
     Trace trace = trace_cell(sweep, about(), question("CL at 50%", "validation loss"));
     CHECK_FALSE(trace.value);
@@ -195,13 +193,13 @@ TEST_CASE("an empty cell says what it waits for") {
     CHECK(trace.waits_for.size() == 1);
     CHECK_THAT(trace.how, ContainsSubstring("1 of 2 trials"));
     // A task that is asked for and not scored anywhere.
-    for (TrialRow& trial : sweep.trials) trial.asked = {{"lambada", 0, "k", false}};
+    for (Trial& trial : sweep.trials) trial.asked = {{"lambada", 0, "k", false}};
     trace = trace_cell(sweep, about(), question("baseline", "lambada"));
     CHECK_FALSE(trace.value);
     CHECK_THAT(trace.waits_for.front(), ContainsSubstring("not yet evaluated on lambada"));
     // One that this row was not asked for.
     sweep.trials[3].scores.push_back(a_score("lambada", "acc", 0.5));
-    for (TrialRow& trial : sweep.trials) trial.asked.clear();
+    for (Trial& trial : sweep.trials) trial.asked.clear();
     trace = trace_cell(sweep, about(), question("baseline", "lambada acc"));
     CHECK_THAT(trace.waits_for.front(), ContainsSubstring("does not ask it for lambada"));
     // A failed trial's validation on the way does not count.
@@ -210,8 +208,7 @@ TEST_CASE("an empty cell says what it waits for") {
 }
 
 TEST_CASE("fine-tuning seeds are averaged within the pretraining seed they nest in") {
-    SweepResults sweep =
-        a_sweep_of({traced("CL", "{}", 1, 1.0), traced("CL", "{}", 2, 2.0), traced("CL", "{}", 3, 6.0)});
+    Results sweep = a_sweep_of({traced("CL", "{}", 1, 1.0), traced("CL", "{}", 2, 2.0), traced("CL", "{}", 3, 6.0)});
     const char* seeds[] = {"1.1", "1.2", "2.1"};
     for (std::size_t i = 0; i < 3; ++i) sweep.trials[i].seeds = seeds[i];
     SweepAbout own = about();
@@ -223,8 +220,8 @@ TEST_CASE("fine-tuning seeds are averaged within the pretraining seed they nest 
 }
 
 TEST_CASE("the trace as JSON has every number to the bit, and commands by argument") {
-    SweepResults sweep = a_sweep();
-    sweep.trials[3].config_json = "no json";
+    Results sweep = a_sweep();
+    set_configuration(sweep.trials[3], "no json");
     const Json json =
         parse_json(render_trace_json(trace_cell(sweep, about(), question("CL at 50%", "validation loss"))));
     CHECK(json.at("schema") == "deft-trace/1");

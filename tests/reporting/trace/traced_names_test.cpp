@@ -8,29 +8,27 @@
 
 using namespace deft;
 using namespace deft::reporting;
-using results_db::SweepResults;
-using results_db::TrialRow;
 
 namespace {
 
-TrialRow staged(const char* recipe, const char* stage, const char* axes) {
-    TrialRow trial = a_finished_trial(recipe, axes, 1, 3.0);
+Trial staged(const char* recipe, const char* stage, const char* axes) {
+    Trial trial = a_finished_trial(recipe, axes, 1, 3.0);
     trial.stage = stage;
     return trial;
 }
 
-SweepResults two_budgets() {
+Results two_budgets() {
     return a_sweep_of({a_finished_trial("baseline", kFullBudget, 1, 3.0), a_finished_trial("CL", kFullBudget, 1, 3.1),
                        a_finished_trial("CL", kFullBudget, 2, 3.2), a_finished_trial("CL", kHalfBudget, 1, 3.3),
                        a_finished_trial("CL+LTD", R"({"train.budget_fraction":0.667,"model.layers":4})", 1, 3.3)});
 }
 
-std::string row(const SweepResults& sweep, const std::string& asked) {
+std::string row(const Results& sweep, const std::string& asked) {
     const auto rows = rows_of(sweep);
     return find_row(rows, asked).name;
 }
 
-std::string column(const SweepResults& sweep, const SweepAbout& about, const std::string& asked) {
+std::string column(const Results& sweep, const SweepAbout& about, const std::string& asked) {
     const auto columns = traced_columns(sweep, about);
     return find_column(columns, asked).names.front();
 }
@@ -42,7 +40,7 @@ PublishedTable combined() {
 }  // namespace
 
 TEST_CASE("a row is found by its recipe, its budget and its axes") {
-    const SweepResults sweep = two_budgets();
+    const Results sweep = two_budgets();
     const std::string half = "CL[budget_fraction=0.5]";
     for (const char* asked : {"CL[budget_fraction=0.5]", "CL[train.budget_fraction=0.50]", "CL at 50%", "CL 50%",
                               " CL at 50 % ", "CL  50%", "CL (under capacity) at 50%", "CL (imported) 50%"}) {
@@ -57,7 +55,7 @@ TEST_CASE("a row is found by its recipe, its budget and its axes") {
 }
 
 TEST_CASE("a row that is none, or one of several, is refused with what there is") {
-    const SweepResults sweep = two_budgets();
+    const Results sweep = two_budgets();
     const auto refused = [&](const char* asked, const char* says) {
         INFO(asked);
         CHECK_THAT(test::refusal(ErrorKind::usage, [&] { row(sweep, asked); }), ContainsSubstring(says));
@@ -72,15 +70,15 @@ TEST_CASE("a row that is none, or one of several, is refused with what there is"
     refused("", "no row");
     refused("%", "no row");
     refused("50%", "no row");
-    const SweepResults staged_sweep = a_sweep_of({staged("CL", "pretrain", "{}"), staged("CL", "finetune", "{}")});
+    const Results staged_sweep = a_sweep_of({staged("CL", "pretrain", "{}"), staged("CL", "finetune", "{}")});
     CHECK(row(staged_sweep, "CL:finetune") == "CL:finetune");
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { row(staged_sweep, "CL"); }),
                ContainsSubstring("'CL:pretrain', 'CL:finetune'"));
 }
 
 TEST_CASE("a column is found by its title, its key, or words that only it has") {
-    SweepResults sweep = two_budgets();
-    for (TrialRow& trial : sweep.trials) {
+    Results sweep = two_budgets();
+    for (Trial& trial : sweep.trials) {
         trial.scores.push_back(a_score("embedded_questions", "acc", 0.5));
         trial.scores.push_back(a_score("embedded_questions", "acc", 0.6, 10));
         trial.scores.push_back(a_score("lambada", "acc", 0.2));
@@ -122,8 +120,8 @@ TEST_CASE("a column is found by its title, its key, or words that only it has") 
 }
 
 TEST_CASE("columns of one task that differ in split, shots or capacity each have a name of their own") {
-    SweepResults sweep = a_sweep_of({a_finished_trial("baseline", "{}", 1, 3.0)});
-    TrialRow& trial = sweep.trials.front();
+    Results sweep = a_sweep_of({a_finished_trial("baseline", "{}", 1, 3.0)});
+    Trial& trial = sweep.trials.front();
     trial.scores.push_back(a_score("glue_mnli", "acc", 0.5));
     trial.scores.push_back(a_score("glue_mnli", "acc", 0.4));
     trial.scores.back().split = "mismatched";
@@ -136,8 +134,8 @@ TEST_CASE("columns of one task that differ in split, shots or capacity each have
 }
 
 TEST_CASE("an average's column has the tasks that enter it, each with its value") {
-    SweepResults sweep = a_sweep_of({a_finished_trial("baseline", kFullBudget, 1, 3.0)});
-    TrialRow& trial = sweep.trials.front();
+    Results sweep = a_sweep_of({a_finished_trial("baseline", kFullBudget, 1, 3.0)});
+    Trial& trial = sweep.trials.front();
     trial.scores.push_back(a_score("lambada", "acc", 0.25));
     trial.scores.push_back(a_score("hellaswag", "acc", 0.9));
     trial.scores.push_back(a_score("hellaswag", "acc_norm", 0.75));

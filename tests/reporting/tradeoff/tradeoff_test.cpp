@@ -20,15 +20,15 @@
 #include "tests/reporting/table_parts.h"
 
 using namespace deft::reporting;
-using deft::results_db::SweepResults;
-using deft::results_db::TrialRow;
+using deft::reporting::Results;
+using deft::reporting::Trial;
 
 namespace {
 
 // Half a bit a byte of every nat a token, and a unigram entropy of 5.545177 nats: a unigram model has 2.772589 bits.
-TrialRow trial(const char* recipe, double budget, std::int64_t seed, double bits, std::int64_t wall_ms) {
+Trial trial(const char* recipe, double budget, std::int64_t seed, double bits, std::int64_t wall_ms) {
     const std::string axes = fmt::format(R"({{"train.budget_fraction":{}}})", budget);
-    TrialRow row = a_finished_trial(recipe, axes.c_str(), seed, 2 * bits, wall_ms);
+    Trial row = a_finished_trial(recipe, axes.c_str(), seed, 2 * bits, wall_ms);
     row.scores.insert(row.scores.begin(), a_validation("unigram_entropy", 5.545177));
     row.last_point->layer_tokens = static_cast<std::int64_t>(1e6 * budget);
     row.last_point->flops = 1e12 * budget;
@@ -37,13 +37,13 @@ TrialRow trial(const char* recipe, double budget, std::int64_t seed, double bits
     return row;
 }
 
-void add_row(std::vector<TrialRow>& trials, const char* recipe, double budget, double bits, std::int64_t wall_ms) {
+void add_row(std::vector<Trial>& trials, const char* recipe, double budget, double bits, std::int64_t wall_ms) {
     for (std::int64_t seed = 1; seed <= 3; ++seed)
         trials.push_back(trial(recipe, budget, seed, bits + 0.01 * static_cast<double>(seed - 2), wall_ms));
 }
 
-SweepResults six_rows() {
-    std::vector<TrialRow> trials;
+Results six_rows() {
+    std::vector<Trial> trials;
     add_row(trials, "baseline", 1.0, 1.0, 1000);
     add_row(trials, "baseline", 0.5, 1.1, 500);
     add_row(trials, "baseline", 0.1, 1.5, 100);
@@ -54,8 +54,8 @@ SweepResults six_rows() {
 }
 
 // Without the trials of that recipe and budget whose seed is above `most`.
-SweepResults with_seeds(SweepResults sweep, const std::string& recipe, const std::string& budget, std::int64_t most) {
-    for (TrialRow& row : sweep.trials)
+Results with_seeds(Results sweep, const std::string& recipe, const std::string& budget, std::int64_t most) {
+    for (Trial& row : sweep.trials)
         if (row.recipe == recipe && row.axes_json.find(budget) != std::string::npos && row.seed > most)
             row.state = "failed";
     return sweep;
@@ -150,7 +150,7 @@ TEST_CASE("where no row is shown to keep enough, the sentence gives the means an
             ContainsSubstring("1/12.5 of its training time"));
     // The baseline at 100% has 100% by definition.
     auto only_all = six_rows();
-    for (TrialRow& row : only_all.trials)
+    for (Trial& row : only_all.trials)
         if (row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos)
             for (auto& score : row.scores) score.value *= 1.2;
     const std::string at_all = tradeoff_sentences(*tradeoff_of(only_all, {})).at(0);
@@ -161,8 +161,8 @@ TEST_CASE("where no row is shown to keep enough, the sentence gives the means an
 }
 
 TEST_CASE("a row is not shown to keep enough by its mean where its interval reaches lower") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials)
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials)
         if (row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos)
             row.scores.back().value += 0.1 * static_cast<double>(row.seed - 2);
     const auto tradeoff = tradeoff_of(sweep, {});
@@ -227,9 +227,9 @@ TEST_CASE("better is drawn higher, whichever way the measure goes") {
     };
     auto [worse, better] = heights(render_svg(*tradeoff_of(six_rows(), {}), "x"));
     CHECK(better < worse);
-    SweepResults rising = six_rows();
+    Results rising = six_rows();
     rising.scale = "paper";
-    for (TrialRow& row : rising.trials) {
+    for (Trial& row : rising.trials) {
         row.scores.push_back(a_score("lambada", "acc", 1 / row.scores.back().value));
         row.scores.back().chance = 0;
     }
@@ -242,8 +242,8 @@ TEST_CASE("better is drawn higher, whichever way the measure goes") {
 }
 
 TEST_CASE("dollars have a chart where there is a price") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials) row.usd = 0.001 * static_cast<double>(row.last_point->wall_ms);
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials) row.usd = 0.001 * static_cast<double>(row.last_point->wall_ms);
     const auto tradeoff = tradeoff_of(sweep, low_budget());
     REQUIRE(tradeoff);
     CHECK(has_cost(*tradeoff, 3));
@@ -256,8 +256,8 @@ TEST_CASE("dollars have a chart where there is a price") {
 }
 
 TEST_CASE("a row that does not count is drawn in grey, and one that diverged is left out; both are named") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials) {
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials) {
         const bool is_small = row.axes_json.find("0.1") != std::string::npos;
         if (is_small && row.recipe == "both") row.last_point->step = 100;
         if (is_small && row.recipe == "baseline" && row.seed == 2)
@@ -288,12 +288,12 @@ TEST_CASE("a row that does not count is drawn in grey, and one that diverged is 
 
 TEST_CASE("a row with a diverged seed, or a stale row, keeps nothing") {
     const auto with = [](const char* recipe, const char* budget, const auto& change) {
-        SweepResults sweep = six_rows();
-        for (TrialRow& row : sweep.trials)
+        Results sweep = six_rows();
+        for (Trial& row : sweep.trials)
             if (row.recipe == recipe && row.axes_json.find(budget) != std::string::npos && row.seed == 2) change(row);
         return tradeoff_of(sweep, {});
     };
-    const auto diverged = [](TrialRow& row) {
+    const auto diverged = [](Trial& row) {
         row.state = "failed";
         row.fail_class = "nan";
     };
@@ -307,8 +307,8 @@ TEST_CASE("a row with a diverged seed, or a stale row, keeps nothing") {
     REQUIRE(alone);
     CHECK_THAT(tradeoff_sentences(*alone)[0], ContainsSubstring("both at 50% keeps") &&
                                                   ContainsSubstring("; no row of the baseline there can be compared"));
-    const auto trained = with("both", "0.5", [](TrialRow& row) { row.stale = "code: result epoch 3, now 4"; });
-    const auto scored = with("both", "0.5", [](TrialRow& row) { row.scores.back().stale = "eval: changed"; });
+    const auto trained = with("both", "0.5", [](Trial& row) { row.stale = "code: result epoch 3, now 4"; });
+    const auto scored = with("both", "0.5", [](Trial& row) { row.scores.back().stale = "eval: changed"; });
     for (const auto& stale : {trained, scored}) {
         REQUIRE(stale);
         CHECK(stale->notes.front() == "Not drawn, for they are stale: both at 50%.");
@@ -317,8 +317,8 @@ TEST_CASE("a row with a diverged seed, or a stale row, keeps nothing") {
 
 TEST_CASE("a row of another slot, or under other CPU contention than the baseline, has no time in it") {
     const auto with = [](const char* processor, double computed) {
-        SweepResults sweep = six_rows();
-        for (TrialRow& row : sweep.trials) {
+        Results sweep = six_rows();
+        for (Trial& row : sweep.trials) {
             const bool is_other = row.recipe == "both" && row.axes_json.find("0.5") != std::string::npos;
             auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0}, is_other ? processor : "Example CPU");
             attempt.cpu_seconds = is_other ? computed : 9.9;
@@ -349,8 +349,8 @@ TEST_CASE("a row of another slot, or under other CPU contention than the baselin
 }
 
 TEST_CASE("a cost that no recipe has at two budgets has no chart") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials) {
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials) {
         auto attempt = an_attempt_on({"cpu", 1, 1, 1}, {10, 0, 0, 0, 0});
         attempt.cpu_seconds = row.axes_json.find(":1}") != std::string::npos ? 5 : 9.9;
         add_attempt(row, attempt);
@@ -365,7 +365,7 @@ TEST_CASE("a cost that no recipe has at two budgets has no chart") {
 
 TEST_CASE("no picture without trials, with one budget, with one recipe, or with a baseline that has no score") {
     CHECK_FALSE(tradeoff_of(a_sweep_of({}), {}));
-    std::vector<TrialRow> trials;
+    std::vector<Trial> trials;
     add_row(trials, "baseline", 1.0, 1.0, 1000);
     add_row(trials, "both", 1.0, 1.0, 1000);
     CHECK_FALSE(tradeoff_of(a_sweep_of(trials), {}));
@@ -395,8 +395,8 @@ TEST_CASE("the page has the section, and the picture is a file of its own that n
 }
 
 TEST_CASE("without the unigram model's loss there are differences and no shares") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials) row.scores.erase(row.scores.begin());
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials) row.scores.erase(row.scores.begin());
     const auto tradeoff = tradeoff_of(sweep, low_budget());
     REQUIRE(tradeoff);
     CHECK_FALSE(tradeoff->scale.nothing);
@@ -413,13 +413,13 @@ TEST_CASE("without the unigram model's loss there are differences and no shares"
 }
 
 TEST_CASE("rows that go on from other models have no place, for they did not pay for all of their quality") {
-    SweepResults sweep = six_rows();
-    for (TrialRow& row : sweep.trials)
-        if (row.recipe == "both") row.config_json = R"({"model":{"seqlen":64},"start":{"trial":"0123"}})";
+    Results sweep = six_rows();
+    for (Trial& row : sweep.trials)
+        if (row.recipe == "both") set_configuration(row, R"({"model":{"seqlen":64},"start":{"trial":"0123"}})");
     CHECK_FALSE(tradeoff_of(sweep, {}));
-    for (TrialRow& row : sweep.trials)
+    for (Trial& row : sweep.trials)
         if (row.recipe == "both" && row.axes_json.find("0.1") == std::string::npos)
-            row.config_json = R"({"model":{"seqlen":64}})";
+            set_configuration(row, R"({"model":{"seqlen":64}})");
     const auto tradeoff = tradeoff_of(sweep, {});
     REQUIRE(tradeoff);
     CHECK(tradeoff->lines[1].points.size() == 2);
@@ -427,8 +427,8 @@ TEST_CASE("rows that go on from other models have no place, for they did not pay
 }
 
 TEST_CASE("a recipe looks as in the page's other figures, whatever is left out before it") {
-    SweepResults sweep = six_rows();
-    TrialRow gone = trial("gone", 1.0, 1, 1.0, 1000);
+    Results sweep = six_rows();
+    Trial gone = trial("gone", 1.0, 1, 1.0, 1000);
     gone.state = "failed";
     sweep.trials.insert(sweep.trials.begin(), gone);
     for (std::size_t i = 0; i < sweep.trials.size(); ++i) sweep.trials[i].ordinal = static_cast<std::int64_t>(i);

@@ -22,9 +22,9 @@ std::vector<Merged> merge_into(const std::filesystem::path& file, const std::vec
     return writer.merge(texts, suffix);
 }
 
-std::vector<std::string> names_of_trials(const SweepResults& sweep) {
+std::vector<std::string> names_of_trials(const StoredSweep& sweep) {
     std::vector<std::string> names;
-    for (const TrialRow& trial : sweep.trials) names.push_back(trial_name(trial));
+    for (const StoredTrial& trial : sweep.trials) names.push_back(trial_name(trial));
     return names;
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("what is merged is read as it was measured") {
     const TemporaryFolder folder;
     merge_into(folder / "results.db", {{"a.jsonl", measured.text()}}, " --root here");
     const Reader there(measured.file()), here(folder / "results.db");
-    const SweepResults a = there.sweep("quick"), b = here.sweep("quick");
+    const StoredSweep a = there.sweep("quick"), b = here.sweep("quick");
     CHECK(b.command == "deft run quick.toml --scale proxy --seeds 1,2 --threads 2 --root here");
     CHECK(b.created_ms == a.created_ms);
     CHECK(b.claims_json == a.claims_json);
@@ -67,7 +67,7 @@ TEST_CASE("what is merged is read as it was measured") {
     CHECK(names_of_trials(a) == names_of_trials(b));
     REQUIRE(b.trials.size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {
-        const TrialRow &x = a.trials[i], &y = b.trials[i];
+        const StoredTrial &x = a.trials[i], &y = b.trials[i];
         CHECK(x.config_hash == y.config_hash);
         CHECK(x.label == y.label);
         CHECK(x.ordinal == y.ordinal);
@@ -174,7 +174,7 @@ TEST_CASE("a price that was stated later comes along, and one that was not is ke
     merge_into(folder / "results.db", {{"a.jsonl", without}});
     CHECK_FALSE(Reader(folder / "results.db").sweep("quick").trials[0].usd.has_value());
     merge_into(folder / "results.db", {{"a.jsonl", priced}});
-    const TrialRow trial = Reader(folder / "results.db").sweep("quick").trials[0];
+    const StoredTrial trial = Reader(folder / "results.db").sweep("quick").trials[0];
     REQUIRE(trial.usd.has_value());
     CHECK(*trial.usd == 10.1 * 2 / 1 / 3600 * 0.0123);
     CHECK(trial.attempt_rows[0].price == Price{"cpu core", 86400000, 0.0123, "a price list"});
@@ -195,7 +195,7 @@ TEST_CASE("long curves are thinned until all fits, and what does not fit without
     CHECK(thinner.curve_points < 64);
     CHECK(thinner.curve_points >= 8);  // no thinner than it has to be
     const Reader merged(std::vector<NamedEvidence>{{"thin", thinner.text}});
-    const TrialRow trial = merged.sweep("quick").trials[0];
+    const StoredTrial trial = merged.sweep("quick").trials[0];
     CHECK(merged.curve(trial.config_hash).front().step == 1);
     CHECK(trial.last_point->step == 300);
     CHECK(merged.curves(merged.sweeps()[0]).at(trial.config_hash).validation_losses.back().first == 300);
@@ -222,7 +222,7 @@ TEST_CASE("of an attempt that another went on from the last step that counts is 
             " 'runs/next', 1, 2, 137 FROM attempt");
     }
     const Reader there(measured.file()), here(std::vector<NamedEvidence>{{"x", there.evidence("quick", 20'000).text}});
-    const TrialRow a = there.sweep("quick").trials[0], b = here.sweep("quick").trials[0];
+    const StoredTrial a = there.sweep("quick").trials[0], b = here.sweep("quick").trials[0];
     REQUIRE(a.last_point->step == 137);
     CHECK(b.last_point->step == 137);
     CHECK(here.curve(b.config_hash).size() < there.curve(a.config_hash).size());

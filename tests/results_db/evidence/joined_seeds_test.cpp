@@ -21,7 +21,7 @@ struct Table {
 Table table_of(const Reader& reader) {
     Table table;
     std::int64_t ordinal = 0;
-    for (const TrialRow& trial : reader.sweep("quick").trials) {
+    for (const StoredTrial& trial : reader.sweep("quick").trials) {
         CHECK(trial.ordinal == ordinal++);
         table.names += trial_name(trial) + "\n";
         for (const ScoreRow& score : trial.scores) table.scores += fmt::format("{} {}\n", score.measure, score.value);

@@ -123,10 +123,10 @@ TEST_CASE("of a place with a newer trial, parts show what the database shows") {
         connection.execute("UPDATE sweep_member SET ordinal = ordinal % 3");
     }
     const Reader reader(measured.file());
-    const SweepResults before = reader.sweep("quick");
+    const StoredSweep before = reader.sweep("quick");
     for (const std::size_t of : {2, 3}) {
         INFO(of);
-        const SweepResults after = Reader(texts_of(reader.evidence_parts("quick", of, 0))).sweep("quick");
+        const StoredSweep after = Reader(texts_of(reader.evidence_parts("quick", of, 0))).sweep("quick");
         REQUIRE(after.trials.size() == before.trials.size());
         for (std::size_t i = 0; i < after.trials.size(); ++i)
             CHECK(after.trials[i].config_hash == before.trials[i].config_hash);

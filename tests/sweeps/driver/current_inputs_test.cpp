@@ -10,8 +10,8 @@ using namespace deft;
 
 namespace {
 
-results_db::TrialRow a_trial_of_files(const std::string& base_folder, const std::string& outside) {
-    results_db::TrialRow trial;
+results_db::StoredTrial a_trial_of_files(const std::string& base_folder, const std::string& outside) {
+    results_db::StoredTrial trial;
     trial.config_hash = "cafe";
     trial.state = "ok";
     trial.config_json = canonical_json(

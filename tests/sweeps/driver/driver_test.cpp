@@ -41,7 +41,7 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     CHECK(summary.exit_code == kExitOk);
     CHECK(summary.ok == 3);
     CHECK_THAT(sweep.said, ContainsSubstring("3 ok"));
-    const results_db::TrialRow row = sweep.row(0);
+    const results_db::StoredTrial row = sweep.row(0);
     CHECK(row.state == "ok");
     CHECK(row.attempts == 1);
     REQUIRE(row.last_point);
@@ -57,7 +57,7 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     // Libraries whose versions may change bits.
     for (const char* library : {"oneDNN", "libc", "OpenMP", "compiler", "SQLite"})
         CHECK(!Json::parse(attempt.libraries_json).at(library).get<std::string>().empty());
-    CHECK_THAT(reporting::render_trial(row), ContainsSubstring("OpenMP libgomp"));
+    CHECK_THAT(reporting::render_trial(reporting::trial_of(row)), ContainsSubstring("OpenMP libgomp"));
     const auto folder = sweep.options.root / row.workdir;
     CHECK(Json::parse(read_file(folder / "trial.json")).at("threads") == 2);
     CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "ok");
@@ -235,7 +235,8 @@ TEST_CASE(
     CHECK(read_file(sweep.folder.path / "cards") == "GPU-b,GPU-a\n");
     CHECK_THAT(sweep.said, ContainsSubstring("in 1 worker of 2 ranks on NVIDIA H200, 4 a card"));
     CHECK_THAT(sweep.said, ContainsSubstring("  1 of 3 GPUs stays unused\n"));
-    CHECK_THAT(reporting::render_trial(sweep.row(0)), ContainsSubstring("on 2 ranks on 1/4 of 2 GPUs"));
+    CHECK_THAT(reporting::render_trial(reporting::trial_of(sweep.row(0))),
+               ContainsSubstring("on 2 ranks on 1/4 of 2 GPUs"));
     CHECK(sweep.row(0).device_seconds == Approx(10 * 2 / 4.0));
     const Json trial = Json::parse(read_file(sweep.options.root / sweep.row(0).workdir / "trial.json"));
     CHECK(trial.at("slots").at("gpus") == Json({"GPU-b", "GPU-a"}));
@@ -349,7 +350,8 @@ TEST_CASE("A price that is stated later, of today, is that of what was trained b
     sweep.spec.price.reset();
     CHECK(sweep.run().ok == 1);
     CHECK(!sweep.row(0).usd);
-    CHECK_THAT(reporting::render_trial(sweep.row(0)), ContainsSubstring("no price: set [price] in the sweep file"));
+    CHECK_THAT(reporting::render_trial(reporting::trial_of(sweep.row(0))),
+               ContainsSubstring("no price: set [price] in the sweep file"));
     sweep.spec.price = results_db::Price{"test-cpu", now_ms() + 3'600'000, 3.6, "today's list"};
     CHECK(sweep.run().already_done == 1);
     REQUIRE(sweep.row(0).usd);
@@ -397,7 +399,7 @@ TEST_CASE("A folder left of a lost database is not written into", "[surroundings
 TEST_CASE("Finished trials that the database does not know are taken in, not trained again", "[surroundings]") {
     FakeSweep sweep({"ok", "moody", "nan"});
     CHECK(sweep.run().ok == 2);
-    const results_db::TrialRow before = sweep.row(0);
+    const results_db::StoredTrial before = sweep.row(0);
     const std::string outcome = read_file(sweep.options.root / before.workdir / "outcome.json");
     for (const char* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(sweep.options.root / ("results.db"s + suffix));
@@ -407,7 +409,7 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK(summary.failed == 1);
     CHECK_THAT(sweep.said, ContainsSubstring("taken in ok/1: finished before in " +
                                              before.workdir.substr(before.workdir.find('/') + 1)));
-    const results_db::TrialRow after = sweep.row(0);
+    const results_db::StoredTrial after = sweep.row(0);
     CHECK(after.state == "ok");
     CHECK(after.workdir == before.workdir);
     CHECK(after.last_point->loss == before.last_point->loss);

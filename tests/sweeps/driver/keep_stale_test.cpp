@@ -28,14 +28,14 @@ constexpr const char* kTask =
 struct Measured {
     test::Folder folder;
     std::string toml;
-    results_db::SweepResults results;
+    results_db::StoredSweep results;
     std::string also_trained, not_asked_for;
 
     explicit Measured(const std::string& sweep = kSweep) : toml(sweep) {
         write_corpus("a");
         folder.write("mine.toml", kTask);
         for (const Trial& trial : trials()) {
-            results_db::TrialRow stored;
+            results_db::StoredTrial stored;
             stored.stage = trial.stage;
             stored.recipe = trial.recipe;
             stored.axes_json = trial.axes.dump();

@@ -136,7 +136,7 @@ TEST_CASE("A trial that is asked to stop saves a checkpoint, exits with 75 and g
                       " FROM attempt a, attempt b WHERE a.number = 1 AND b.number = 2") == "1");
     CHECK(sweep.says("it will go on"));
     // Nothing of it is lost, and the parts are the time that its slot was held.
-    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    const results_db::StoredTrial row = results_db::Reader(sweep.root / "results.db").trial("plain");
     REQUIRE(row.attempt_rows.size() == 2);
     const results_db::AttemptRow &first = row.attempt_rows[0], &second = row.attempt_rows[1];
     CHECK(first.seconds->lost == 0);
@@ -171,7 +171,7 @@ TEST_CASE("Steps of a killed trial after its last checkpoint are lost, and their
     REQUIRE(sweep.value("SELECT term_signal FROM attempt WHERE number = 1") == "9");
     REQUIRE(sweep.value("SELECT resume_step > 0 FROM attempt WHERE number = 2") == "1");
     // The line of that checkpoint may have been cut off by the kill: then all but the training is lost.
-    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    const results_db::StoredTrial row = results_db::Reader(sweep.root / "results.db").trial("plain");
     const results_db::AttemptRow& killed = row.attempt_rows.at(0);
     REQUIRE(killed.held_seconds);
     CHECK(killed.seconds->lost > 0);
@@ -195,7 +195,7 @@ TEST_CASE("An attempt whose driver was killed costs what its journal records, up
     ::sleep(1);  // until it is taken in nobody holds the slot
     REQUIRE(sweep.run(kLong).exit_code == kExitOk);
     REQUIRE(sweep.value("SELECT state FROM attempt WHERE number = 1") == "stale");
-    const results_db::TrialRow row = results_db::Reader(sweep.root / "results.db").trial("plain");
+    const results_db::StoredTrial row = results_db::Reader(sweep.root / "results.db").trial("plain");
     const results_db::AttemptRow& stale = row.attempt_rows.at(0);
     REQUIRE(stale.held_seconds);
     CHECK(*stale.held_seconds > 0);
