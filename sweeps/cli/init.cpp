@@ -43,18 +43,10 @@ std::string name_of(const std::string& text) {
     return name.empty() ? "mine" : name;
 }
 
-// Writes the file only if `deft run` accepts it.
+// Writes the file only if `deft run` accepts it. An interrupted check leaves nothing.
 void write_checked(const fs::path& file, const std::string& toml) {
-    const fs::path draft = file.string() + ".draft";
-    write_file_atomically(draft, toml);
-    try {
-        sweeps::expand(sweeps::load_spec(draft));
-        rename_durably(draft, file);
-    } catch (...) {
-        std::error_code ignored;
-        fs::remove(draft, ignored);
-        throw;
-    }
+    sweeps::expand(sweeps::spec_of_text(file, toml));
+    write_file_atomically(file, toml);
 }
 
 int run_init(const InitArguments& arguments) {

@@ -17,9 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& open_files, ListChanges& changes) {
+ConfigNode over_parents(const fs::path& file, ConfigNode own, std::vector<fs::path>& open_files, ListChanges& changes) {
     const fs::path identity = fs::weakly_canonical(file);
-    ConfigNode own = parse_toml_file(file);
     open_files.push_back(identity);
 
     ConfigNode whole;
@@ -44,7 +43,8 @@ ConfigNode read_file_and_parents(const fs::path& file, std::vector<fs::path>& op
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
                             "write the path relative to the file that extends it, or the name of a bundled sweep");
-            lay_over_parents(whole, read_file_and_parents(parent_file, open_files, changes), changes);
+            lay_over_parents(whole, over_parents(parent_file, parse_toml_file(parent_file), open_files, changes),
+                             changes);
         }
         own.erase("extends");
     }
@@ -62,10 +62,10 @@ void drop_overruled_child(ConfigNode& below, const ConfigNode& overlay, std::str
 
 }  // namespace
 
-Inherited read_with_parents(const fs::path& file) {
+Inherited with_parents(const fs::path& file, const std::string& text) {
     Inherited inherited;
     std::vector<fs::path> open_files;
-    inherited.root = read_file_and_parents(file, open_files, inherited.changes);
+    inherited.root = over_parents(file, parse_toml(text, file.string()), open_files, inherited.changes);
     return inherited;
 }
 

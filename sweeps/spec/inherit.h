@@ -15,8 +15,8 @@ struct Inherited {
     ListChanges changes;
 };
 
-// The file with everything it extends laid under it. Errors: io, config (cycles too).
-Inherited read_with_parents(const std::filesystem::path& file);
+// The text of a sweep file with everything that it extends laid under it. Errors: io, config (cycles too).
+Inherited with_parents(const std::filesystem::path& file, const std::string& text);
 
 // Lays [scale.NAME] over the rest and drops [scale]. Returns whether the file has that scale.
 // Errors: config, for a scale that is missing unless `may_be_missing`.

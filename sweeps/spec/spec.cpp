@@ -299,11 +299,14 @@ Spec load_spec(const std::filesystem::path& given, const SpecOptions& options) {
         throw Error(ErrorKind::usage, fmt::format("sweep file {} does not exist", file.string()),
                     meant.empty() ? "check the path" : fmt::format("did you mean {}?", meant));
     }
-    if (!std::filesystem::is_regular_file(file))  // it is read more than once, and a pipe would be waited for
+    if (!std::filesystem::is_regular_file(file))  // reading a pipe would wait
         throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),
                     "name a sweep file (.toml)");
-    const std::string text = read_file(file);
-    auto [root, changes] = read_with_parents(file);
+    return spec_of_text(file, read_file(file), options);
+}
+
+Spec spec_of_text(const std::filesystem::path& file, const std::string& text, const SpecOptions& options) {
+    auto [root, changes] = with_parents(file, text);
     root.place = Place{file.string(), 0, 0};
 
     // A mistake in a scale that is not asked for today is a mistake all the same.

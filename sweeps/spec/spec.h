@@ -122,6 +122,8 @@ struct SpecOptions {
 // `file`: a path, or the name of a bundled sweep (sweeps/spec/sweep_file.h).
 // Errors: io, config (with the place and a fix), usage (an override that is not key=value).
 Spec load_spec(const std::filesystem::path& file, const SpecOptions& options = {});
+// The sweep that the file would have with that text. Errors: those of load_spec.
+Spec spec_of_text(const std::filesystem::path& file, const std::string& text, const SpecOptions& options = {});
 
 // Refuses a recipe that the sweep does not have, with the nearest. Errors: usage.
 void require_recipes(const Spec& spec, const std::vector<std::string>& names);

@@ -1,6 +1,7 @@
 // deft init: a sweep file for a user's own text, which trains as it is.
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "base/files.h"
@@ -25,6 +26,13 @@ struct WorkingFolder {
     test::Folder folder_;
 
     const fs::path& folder() const { return folder_.path; }
+    // Their names, but for hidden ones.
+    std::set<std::string> files() const {
+        std::set<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder())) names.insert(entry.path().filename().string());
+        std::erase_if(names, [](const std::string& name) { return name.starts_with("."); });
+        return names;
+    }
     Ran deft(const std::string& command, const std::vector<std::string>& more) const {
         std::vector<std::string> argv = {DEFT_PROGRAM, command};
         argv.insert(argv.end(), more.begin(), more.end());
@@ -109,7 +117,27 @@ TEST_CASE("deft init refuses what is not text or too little, and leaves files as
     CHECK_THAT(refusal("empty"), ContainsSubstring("holds no .txt and no .jsonl file"));
     CHECK_THAT(refusal("notes.txt"), ContainsSubstring("notes.toml already exists") && ContainsSubstring("--force"));
     CHECK(read_file(here.folder() / "notes.toml") == "mine\n");
-    for (const auto& entry : fs::directory_iterator(here.folder())) CHECK(entry.path().extension() != ".draft");
+    CHECK(here.files() ==
+          std::set<std::string>{"empty", "notes.toml", "notes.txt", "picture.txt", "table.csv", "tiny.txt"});
     CHECK(here.deft("init", {"notes.txt", "--force"}).exit_code == kExitOk);
     CHECK_THAT(read_file(here.folder() / "notes.toml"), ContainsSubstring("[[case]]"));
+}
+
+TEST_CASE("deft init leaves no draft beside the sweep, an interrupted one too", "[surroundings]") {
+    const WorkingFolder here;
+    write_file_atomically(here.folder() / "notes.txt", lines(400'000));
+    write_file_atomically(here.folder() / "notes.toml.draft", "mine\n");
+    for (const int milliseconds : {5, 10, 20, 30, 40}) {
+        test::Process process({DEFT_PROGRAM, "init", (here.folder() / "notes.txt").string(), "--out",
+                               (here.folder() / "notes.toml").string(), "--force"},
+                              here.folder() / ".out", here.folder() / ".err");
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        process.signal(SIGINT);
+        process.wait();
+        std::set<std::string> left = here.files();
+        left.erase("notes.toml");
+        CHECK(left == std::set<std::string>{"notes.toml.draft", "notes.txt"});
+    }
+    CHECK(here.deft("init", {"notes.txt", "--force"}).exit_code == kExitOk);
+    CHECK(read_file(here.folder() / "notes.toml.draft") == "mine\n");
 }

@@ -17,7 +17,7 @@ namespace {
 // Includes those of the files that it extends.
 std::vector<std::string> scales_of(const std::filesystem::path& file) {
     std::vector<std::string> names = {kDefaultScale};
-    const ConfigNode root = read_with_parents(file).root;
+    const ConfigNode root = with_parents(file, read_file(file)).root;
     if (const ConfigNode* scales = root.find("scale"))
         for (const auto& [name, overlay] : scales->children)
             if (name != kDefaultScale) names.push_back(name);
