@@ -153,14 +153,21 @@ std::vector<PlannedBuffer> Arena::planned() const {
 }
 
 std::string Arena::table() const {
-    std::string text = fmt::format("{:<12} {:<28} {:<26} {:>12}\n", "region", "buffer", "shape", "bytes");
+    std::size_t name_width = 6, shape_width = 5;
+    for (const Buffer& buffer : buffers_) {
+        name_width = std::max(name_width, buffer.name.size());
+        shape_width = std::max(shape_width, buffer.shape.shape_text().size());
+    }
+    const auto line = [&](const char* region, const std::string& name, const std::string& shape, const auto& bytes) {
+        return fmt::format("{:<11}  {:<{}}  {:<{}}  {:>11}\n", region, name, name_width, shape, shape_width, bytes);
+    };
+    std::string text = line("region", "buffer", "shape", "bytes");
     for (const Buffer& buffer : buffers_)
-        text += fmt::format("{:<12} {:<28} {:<26} {:>12}\n", region_name(buffer.region), buffer.name,
-                            buffer.shape.shape_text(), buffer.shape.bytes());
+        text += line(region_name(buffer.region), buffer.name, buffer.shape.shape_text(), buffer.shape.bytes());
     for (int i = 0; i < kRegions; ++i)
-        text += fmt::format("{:<12} {:<28} {:<26} {:>12}\n", region_name(static_cast<Region>(i)), "total", "",
-                            human_bytes(region_bytes(static_cast<Region>(i))));
-    return text + fmt::format("{:<12} {:<28} {:<26} {:>12}\n", "all", "total", "", human_bytes(total_bytes()));
+        text +=
+            line(region_name(static_cast<Region>(i)), "total", "", human_bytes(region_bytes(static_cast<Region>(i))));
+    return text + line("all", "total", "", human_bytes(total_bytes()));
 }
 
 }  // namespace deft::engine

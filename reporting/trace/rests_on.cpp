@@ -95,10 +95,9 @@ std::vector<std::string> rests_on(const std::vector<TracedTrial>& trials, const 
     texts.push_back(fmt::format("Data: {}. The hash is part of the configuration's.", all_of(rests.data)));
     if (!rests.scoring.empty())
         texts.push_back(fmt::format("Scored by another commit than it was trained by: {}.", all_of(rests.scoring)));
-    texts.push_back(can_repeat
-                        ? "The sweep's file must say what it said: a repetition is the same training where its"
-                          " configuration hash is the same. Its root must be a new one: trained twice is nothing."
-                        : "No command repeats it: the results do not say which file the sweep was.");
+    texts.push_back(can_repeat ? "A repetition is the same training if its configuration hash is the same, so leave the"
+                                 " sweep's file as it was. Use a new root: deft trains no finished trial again."
+                               : "No command repeats it: the results do not say which file the sweep was.");
     return texts;
 }
 

@@ -148,9 +148,9 @@ int run_command_line(int argc, char** argv) {
             refuse_unknown_option(app, {argv + 1, argv + argc});
         const std::string missing = missing_command(app, {argv + 1, argv + argc});
         if (missing.empty())
-            std::fprintf(stderr, "deft: error: %s\n  help: see deft --help\n", error.what());
+            print_message(fmt::format("deft: error: {}\n  help: see deft --help\n", error.what()));
         else
-            std::fprintf(stderr, "deft: error: %s\n", missing.c_str());
+            print_message(fmt::format("deft: error: {}\n", missing));
         return kExitUsage;
     }
     // A result that could not be written does not count.

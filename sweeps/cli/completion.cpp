@@ -137,7 +137,7 @@ void add_completion(CLI::App& app, Context& context) {
     command->callback([&app, shell, &context] {
         std::vector<Words> all;
         collect(app, all);
-        print(*shell == "bash" ? bash_script(all) : *shell == "zsh" ? zsh_script(all) : fish_script(all));
+        print_exact(*shell == "bash" ? bash_script(all) : *shell == "zsh" ? zsh_script(all) : fish_script(all));
         context.exit_code = kExitOk;
     });
 }
@@ -145,7 +145,7 @@ void add_completion(CLI::App& app, Context& context) {
 void add_man(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("man", "Print the manual page, as in: deft man | man -l -");
     command->callback([&app, &context] {
-        print(manual(app));
+        print_exact(manual(app));
         context.exit_code = kExitOk;
     });
 }

@@ -26,7 +26,7 @@ int run_import_deepspeed(const ImportArguments& arguments) {
         experiments::import_deepspeed(read_input(arguments.file), arguments.file);
     print_to(arguments.out, imported.toml);
     for (const experiments::ImportNote& note : imported.notes)
-        std::fputs(fmt::format("{}: {}: {}\n", note.key, text_of(note.what), note.why).c_str(), stderr);
+        print_message(fmt::format("{}: {}: {}\n", note.key, text_of(note.what), note.why));
     return kExitOk;
 }
 

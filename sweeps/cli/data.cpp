@@ -138,7 +138,7 @@ int run_info(const InfoArguments& arguments) {
 
 int run_get(const GetArguments& arguments) {
     const CatalogueEntry entry = experiments::catalogue_entry(arguments.name);
-    std::fprintf(stderr, "%s: licence: %s\n", entry.name.c_str(), entry.licence.c_str());
+    print_message(fmt::format("{}: licence: {}\n", entry.name, entry.licence));
     sweeps::ProgressLine line;
     experiments::GetOptions options;
     options.from = arguments.from;

@@ -249,15 +249,12 @@ std::vector<Finding> examine(const fs::path& root) {
     return findings;
 }
 
-std::string render(const std::vector<Finding>& findings, int width) {
+std::string render(const std::vector<Finding>& findings) {
     std::size_t subjects = 0;
     for (const Finding& finding : findings) subjects = std::max(subjects, finding.subject.size());
     std::string text;
     for (const Finding& finding : findings) {
-        text += reporting::cut_to_width(
-                    fmt::format("{:<8} {:<{}}  {}", word(finding.state), finding.subject, subjects, finding.found),
-                    std::max(width, 40)) +
-                "\n";
+        text += fmt::format("{:<8} {:<{}}  {}\n", word(finding.state), finding.subject, subjects, finding.found);
         if (!finding.meaning.empty())
             text += fmt::format("{:<8} {:<{}}  {}\n", "", "", subjects, "- " + finding.meaning);
     }
@@ -289,8 +286,10 @@ void add_doctor(CLI::App& app, Context& context) {
     command->add_flag("--json", arguments->json, "Print JSON, for programs");
     command->callback([arguments, &context] {
         const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
-        print(arguments->json ? sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                              : sweeps::version_text() + "\n\n" + sweeps::render(findings, output_width()));
+        if (arguments->json)
+            print_exact(sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace));
+        else
+            print(sweeps::version_text() + "\n\n" + sweeps::render(findings));
         const bool lacks = std::any_of(findings.begin(), findings.end(), [](const sweeps::Finding& finding) {
             return finding.state == sweeps::Finding::State::missing;
         });

@@ -23,7 +23,7 @@ std::vector<Finding> examine(const std::filesystem::path& root);
 // A GPU's path of these products, each of which runs twice: whether the library takes them, and repeats its bits.
 Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes);
 
-std::string render(const std::vector<Finding>& findings, int width);
+std::string render(const std::vector<Finding>& findings);
 // [{"state", "subject", "found", "meaning"}]
 Json to_json(const std::vector<Finding>& findings);
 

@@ -144,8 +144,8 @@ int run_and_store(const EvalArguments& arguments) {
     if (arguments.documents) config.eval.documents = *arguments.documents;
     experiments::resolve_tasks(config);
     const sweeps::StoredScores stored = sweeps::store_scores(arguments.root, trial, config, slot_of(arguments));
-    for (const std::string& line : stored.said) std::fprintf(stderr, "%s\n", line.c_str());
-    std::fprintf(stderr, "Scores: %zu stored, %zu already known\n", stored.scored, stored.known);
+    for (const std::string& line : stored.said) print_message(line + "\n");
+    print_message(fmt::format("Scores: {} stored, {} already known\n", stored.scored, stored.known));
     print(reporting::render_trial(reporting::trial_of(open_results(arguments.root).trial(trial.config_hash))));
     return stored.exit_code;
 }
@@ -160,12 +160,12 @@ int run_eval(const EvalArguments& arguments) {
     const experiments::CheckpointEvaluation evaluation =
         experiments::evaluate_checkpoint(trained, task_names(arguments.tasks), arguments.shots, arguments.documents);
     if (arguments.format == "lm-eval")
-        print(reporting::lm_eval_results(
-                  {folder.string(), trained.config_hash, trained.model_sha256, sweeps::describe_code().git_sha},
-                  rows_of(evaluation))
-                  .dump(2, ' ', false, Json::error_handler_t::replace));
+        print_exact(reporting::lm_eval_results(
+                        {folder.string(), trained.config_hash, trained.model_sha256, sweeps::describe_code().git_sha},
+                        rows_of(evaluation))
+                        .dump(2, ' ', false, Json::error_handler_t::replace));
     else if (arguments.format == "json")
-        print(to_json(trained, evaluation, folder).dump(2, ' ', false, Json::error_handler_t::replace));
+        print_exact(to_json(trained, evaluation, folder).dump(2, ' ', false, Json::error_handler_t::replace));
     else
         print(score_table(trained, evaluation, folder));
     return kExitOk;

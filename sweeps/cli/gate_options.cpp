@@ -56,7 +56,7 @@ void record_verdicts(results_db::Writer& writer, std::span<const reporting::Judg
 
 void print_check(const reporting::CheckReport& report, const reporting::Table& table, const GateOptions& options) {
     if (options.json)
-        print(reporting::render_json(report, options.strict));
+        print_exact(reporting::render_json(report, options.strict));
     else
         print(table);
 }

@@ -97,7 +97,7 @@ void print_texts(const experiments::Generation& generation) {
     const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
     for (std::size_t i = 0; i < generation.texts.size(); ++i) {
         print(fmt::format("--- sample {}", i + 1));
-        print(for_output(with_valid_utf8(generation.texts[i].text), is_terminal) + "\n");
+        print_exact(for_output(with_valid_utf8(generation.texts[i].text), is_terminal) + "\n");
     }
 }
 
@@ -159,7 +159,7 @@ int run_generate(const GenerateArguments& arguments) {
     else if (arguments.format == "term")
         print_texts(generation);
     else
-        print(to_json(generation, trained, folder, request).dump(2, ' ', false, Json::error_handler_t::replace));
+        print_exact(to_json(generation, trained, folder, request).dump(2, ' ', false, Json::error_handler_t::replace));
     print_notes(generation, arguments, request.sampling, trained.model->config().max_seqlen);
     return kExitOk;
 }

@@ -160,12 +160,12 @@ std::string schema_text(const Json& json, const std::string& indent = "") {
 
 int run_keys(const KeysArguments& arguments) {
     if (!arguments.schema.empty()) {
-        print(schema_text(arguments.schema == "sweep" ? sweeps::sweep_schema() : experiments::task_schema()));
+        print_exact(schema_text(arguments.schema == "sweep" ? sweeps::sweep_schema() : experiments::task_schema()));
         return kExitOk;
     }
     const std::vector<KeyTable> tables = asked_tables(arguments.table);
     if (arguments.json) {
-        print(keys_json(tables).dump(2));
+        print_exact(keys_json(tables).dump(2));
         return kExitOk;
     }
     const int width = output_width();

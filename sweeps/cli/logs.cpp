@@ -64,7 +64,7 @@ void add_logs(CLI::App& app, Context&) {
         std::string text = read_file(log);
         print_text(text);
         if (text.empty() && !arguments->follow)
-            std::fprintf(stderr, "%s printed nothing\n", reporting::visible(arguments->trial).c_str());
+            print_message(reporting::visible(arguments->trial) + " printed nothing\n");
         std::size_t printed = text.size();
         while (arguments->follow && std::ferror(stdout) == 0) {
             // Asked before reading, so that what it wrote last is not missed.

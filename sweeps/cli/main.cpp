@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/color.h"
 #include "base/controls.h"
 #include "base/error.h"
 #include "base/inherited_signals.h"
 #include "base/library_error.h"
 #include "sweeps/cli/command_line.h"
+#include "sweeps/cli/output.h"
 #include "sweeps/driver/signals.h"
 
 namespace {
@@ -35,8 +35,7 @@ void reset_signals(std::string_view command) {
 
 // A message may have words of a file in it that somebody else wrote.
 void report_error(const std::exception& error) {
-    const std::string text = "deft: error: " + deft::without_controls_in_lines(deft::message_for_user(error)) + "\n";
-    std::fputs((deft::takes_color(stderr) ? deft::colored_message(text) : text).c_str(), stderr);
+    deft::cli::print_message("deft: error: " + deft::without_controls_in_lines(deft::message_for_user(error)) + "\n");
 }
 
 }  // namespace

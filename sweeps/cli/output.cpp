@@ -11,18 +11,23 @@
 #include "base/controls.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "reporting/fit_lines.h"
 #include "sweeps/driver/progress.h"
 
 namespace deft::cli {
 
 void print(const std::string& text) {
+    print_exact(reporting::fit_lines(text, sweeps::terminal_width(stdout)));
+}
+
+void print_exact(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
     std::fflush(stdout);  // what is said on stderr next must not overtake it
 }
 
 void print_screen(const std::string& text) {
-    print(takes_color(stdout) ? colored_screen(text) : text);
+    print_exact(takes_color(stdout) ? colored_screen(text) : text);
 }
 
 void print(const reporting::Table& table) {
@@ -31,7 +36,7 @@ void print(const reporting::Table& table) {
 
 void print_to(const std::filesystem::path& file, const std::string& text) {
     if (file.empty())
-        print(text);
+        print_exact(text);
     else
         write_file_atomically(file, text.empty() || text.back() == '\n' ? text : text + "\n");
 }
@@ -70,11 +75,12 @@ std::string with_short_home(const std::string& text) {
 
 void print_note(const std::string& note) {
     if (note.empty()) return;
-    const int width = sweeps::terminal_width(stderr);  // 0: no terminal, one line
-    const std::string text = "deft: " + without_controls_in_lines(note);
-    for (const std::string_view line : reporting::lines_of(text))
-        for (const std::string& part : reporting::wrap(std::string(line), width, "  "))
-            std::fprintf(stderr, "%s\n", part.c_str());
+    print_message("deft: " + without_controls_in_lines(note) + "\n");
+}
+
+void print_message(const std::string& text) {
+    const std::string fitted = reporting::fit_lines(text, sweeps::terminal_width(stderr));
+    std::fputs((takes_color(stderr) ? colored_message(fitted) : fitted).c_str(), stderr);
 }
 
 int screen_width() {

@@ -9,7 +9,10 @@
 
 namespace deft::cli {
 
+// Text for a reader: on a terminal, wide lines are broken at spaces.
 void print(const std::string& text);
+// Text for a program, or the content of a file: every line as it is.
+void print_exact(const std::string& text);
 // A first screen, in colour where standard output takes it.
 void print_screen(const std::string& text);
 // As wide as the terminal.
@@ -28,6 +31,8 @@ std::string with_short_home(const std::string& text);
 
 // A remark beside the results, on standard error; nothing where it is empty.
 void print_note(const std::string& note);
+// A message on standard error, in colour and broken at spaces where that is a terminal.
+void print_message(const std::string& text);
 
 // Columns of a table in a file or a log.
 inline constexpr int kPlainWidth = 132;

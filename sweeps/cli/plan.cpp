@@ -57,7 +57,7 @@ void print_configurations(const std::vector<sweeps::Trial>& trials) {
                        {"config_hash", trial.config_hash},
                        {"variant_hash", trial.variant_hash},
                        {"config", experiments::to_json(trial.config)}});
-    print(json_text(all, 2));
+    print_exact(json_text(all, 2));
 }
 
 // Tokenises and analyses what is not there yet.
@@ -166,7 +166,7 @@ int run_plan(const PlanArguments& arguments) {
     if (arguments.json) {
         Json json = sweeps::to_json(plan);
         if (ranks) json["ranks"] = sweeps::to_json(*ranks, plan);
-        print(json_text(json, 2));
+        print_exact(json_text(json, 2));
         return kExitOk;
     }
     print(plan_table(plan));

@@ -283,7 +283,7 @@ void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, 
         rows.push_back(experiments::plan_on_device(
             plan, experiments::use_of(device, settings.dtype, arguments.devices, arguments.utilisation),
             arguments.usd_per_hour));
-    if (json) return print(to_json(plan, rows).dump(2));
+    if (json) return print_exact(to_json(plan, rows).dump(2));
     print(sizes_table(plan));
     print("\n" + reporting::render_terminal(hardware_table(plan, rows, arguments), output_width()));
     print("\n" + reporting::render_terminal(buffer_table(plan), output_width()));

@@ -1,7 +1,6 @@
 #include "sweeps/cli/results.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/files.h"
 #include "reporting/claims/verdict_strip.h"
 #include "reporting/comparison.h"
+#include "reporting/fit_lines.h"
 #include "reporting/glue/glue_scores.h"
 #include "reporting/glue/glue_table.h"
 #include "reporting/rate_search.h"
@@ -50,14 +50,13 @@ std::string verdicts_note(const reporting::ReportData& data) {
 }
 
 // The quality that the rows of each stage keep at their cost, a paragraph each.
-std::string kept_quality(const reporting::ReportData& data, const std::string& format, int width) {
+std::string kept_quality(const reporting::ReportData& data, const std::string& format) {
     std::string text;
     for (const reporting::StageResults& stage : reporting::stages_of(data.sweep))
         if (const auto tradeoff = reporting::tradeoff_of(stage.sweep, reporting::about_stage(data.about, stage)))
             for (const std::string& sentence : reporting::tradeoff_sentences(*tradeoff)) {
                 if (!text.empty()) text += format == "md" ? "\n\n" : "\n";
-                text += format == "md" ? sentence
-                                       : fmt::format("{}", fmt::join(reporting::wrap(sentence, width, "  "), "\n"));
+                text += sentence;
             }
     return text;
 }
@@ -142,8 +141,8 @@ std::string rendered(const reporting::ReportData& data, const std::string& forma
         if (table) text += "\n" + render_table(*table, format, width);
     if (format == "tex") return text;
     for (const std::string& note :
-         {reporting::stage_costs_note(data.sweep), kept_quality(data, format, width), verdicts_note(data)})
-        if (!note.empty()) text += "\n" + note + "\n";
+         {reporting::stage_costs_note(data.sweep), kept_quality(data, format), verdicts_note(data)})
+        if (!note.empty()) text += "\n" + (format == "term" ? reporting::fit_lines(note, width) : note) + "\n";
     return text;
 }
 

@@ -51,10 +51,11 @@ void add_show(CLI::App& app, Context&) {
                             fmt::format("{} has no items of task {} with {} few-shot examples", arguments->trial,
                                         arguments->items, arguments->shots),
                             "evaluate it with deft eval TRIAL --tasks TASK --store; perplexity tasks have no items");
-            print(render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
+            print_exact(
+                render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
             return;
         }
-        if (arguments->format == "json") return print(reporting::render_trial_json(trial));
+        if (arguments->format == "json") return print_exact(reporting::render_trial_json(trial));
         if (arguments->format != "term")
             throw Error(ErrorKind::usage, fmt::format("--format {} requires --items", arguments->format),
                         "give --items TASK, or --format json");

@@ -67,7 +67,10 @@ void add_trace(CLI::App& app, Context& context) {
             report_data(reader, find_table(reader, arguments->table, inputs_below(arguments->question.root)), false);
         arguments->question.options = shape_options(data.sweep);
         const reporting::Trace trace = reporting::trace_cell(data.sweep, data.about, arguments->question);
-        print(arguments->format == "json" ? reporting::render_trace_json(trace) : reporting::render_trace(trace));
+        if (arguments->format == "json")
+            print_exact(reporting::render_trace_json(trace));
+        else
+            print(reporting::render_trace(trace));
         context.exit_code = trace.value ? kExitOk : kExitNothing;
     });
 }

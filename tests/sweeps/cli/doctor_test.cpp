@@ -39,7 +39,7 @@ TEST_CASE("the doctor sees a data mirror that is not there, and nothing from out
     const test::WithVariable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
     const auto findings = examine(".");
     CHECK(finding(findings, "data").state == Finding::State::missing);
-    const std::string text = render(findings, 100);
+    const std::string text = render(findings);
     CHECK_THAT(text, ContainsSubstring("is not a folder"));
     CHECK(text.find('\x1b') == std::string::npos);
 }
