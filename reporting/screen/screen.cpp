@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "reporting/cost/occupancy.h"
+#include "reporting/fit_lines.h"
 #include "reporting/numbers.h"
 #include "reporting/origins.h"
 #include "reporting/screen/screen_answer.h"
@@ -124,12 +125,13 @@ std::string render_screen(const Screen& screen, int width) {
         out += "\n" + render_terminal(rows, width);
         for (const std::string& note : screen.table.notes) add("(" + note + ")", " ");
     }
-    for (const auto* entries : {&screen.entries, &screen.links}) {
-        if (!entries->empty()) out += "\n";
-        for (const ScreenEntry& entry : *entries)
-            add(entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ') + entry.text,
-                std::string(kLabel, ' '));
-    }
+    const auto labelled = [](const ScreenEntry& entry) {
+        return entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ') + entry.text;
+    };
+    if (!screen.entries.empty()) out += "\n";
+    for (const ScreenEntry& entry : screen.entries) add(labelled(entry), std::string(kLabel, ' '));
+    if (!screen.links.empty()) out += "\n";
+    for (const ScreenEntry& entry : screen.links) out += fit_lines(printable(labelled(entry)), width) + "\n";
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -185,7 +186,15 @@ std::string paper(const ReportData& data) {
                        counted(findings.size(), "claim"), supported, refuted, inconclusive, open);
 }
 
-std::string caution(const ReportData& data, const ScreenRows& rows, const Results& stage, const SweepAbout& about) {
+// A sentence as a part of a list.
+std::string as_part(std::string sentence) {
+    sentence.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
+    if (sentence.back() == '.') sentence.pop_back();
+    return sentence;
+}
+
+std::string caution(const ReportData& data, const ScreenRows& rows, const Results& stage,
+                    const SweepAbout& about) {
     std::vector<std::string> parts;
     if (!rows.measured.empty()) {
         const Row& row = reference_of(rows.measured, rows.base_recipe, rows.measured.front());
@@ -210,19 +219,21 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const Result
         diverged += diverged_trials(row);
     }
     if (flagged > 0)
-        parts.push_back(counted(flagged, "row") + (flagged == 1 ? " is" : " are") + " below the validity thresholds");
+        parts.push_back(counted(flagged, "row") + (flagged == 1 ? " is" : " are") +
+                        " below the validity thresholds (in parentheses)");
     if (diverged > 0) parts.push_back(counted(diverged, "trial") + " diverged");
     if (stale > 0) parts.push_back(counted(stale, "row") + (stale == 1 ? " is" : " are") + " stale");
-    if (const std::string note = rate_at_end_note(data.sweep, {}); !note.empty()) parts.push_back(note);
+    if (const std::string note = rate_at_end_note(data.sweep, {}); !note.empty()) parts.push_back(as_part(note));
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 // Failed and missing trials, with the command that goes on.
 std::string unfinished(const ReportData& data) {
     std::vector<std::string> failed;
-    std::size_t left = 0;
+    std::size_t left = 0, diverged = 0;
     for (const Trial& trial : data.sweep.trials) {
         if (trial.state == "ok") continue;
+        diverged += trial.fail_class == "nan" ? 1 : 0;
         if (trial.state == "failed" || !trial.fail_class.empty())
             failed.push_back(results_db::trial_name(trial) +
                              (trial.fail_class.empty() ? "" : " (" + trial.fail_class + ")"));
@@ -233,9 +244,14 @@ std::string unfinished(const ReportData& data) {
     if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + " failed");
     if (left > 0) parts.push_back(counted(left, "trial") + (left == 1 ? " has" : " have") + " not run");
     if (parts.empty()) return {};
-    return fmt::format(
-        "{}. {}", fmt::join(parts, "; "),
-        data.about.command.empty() ? "Run the sweep's file again." : "To run the rest: " + data.about.command);
+    const std::string& command = data.about.command;
+    const bool can_continue = diverged < failed.size() + left;  // the same configuration would diverge again
+    if (can_continue)
+        parts.back() += command.empty() ? ". Run the sweep's file again." : ". To continue: " + command;
+    else
+        parts.back() += ". Lower train.learning_rate, then " +
+                        (command.empty() ? "run the sweep's file again." : "run again: " + command);
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/color.h"
 #include "base/error.h"
+#include "reporting/fit_lines.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 
@@ -168,7 +169,8 @@ void Progress::event(const std::string& text) {
 void Progress::warning(const std::string& text) {
     std::string block;
     for (const std::string& line : painted_) block += line + "\n";
-    write((painted_.empty() ? "" : erasing(terminal_width(out_))) + text + "\n" + block);
+    const int width = terminal_width(out_);
+    write((painted_.empty() ? "" : erasing(width)) + reporting::fit_lines(text, width) + "\n" + block);
 }
 
 void Progress::update(const ProgressView& view) {

@@ -158,6 +158,16 @@ TEST_CASE("No command prints a line wider than a terminal of 80 columns", "[surr
     CHECK(listed_commands(sweep.deft("help").out) == tried);
 }
 
+TEST_CASE("No line of a run is wider than a terminal of 80 columns, where a trial fails and one is searched for",
+          "[surroundings]") {
+    const TinySweep sweep("[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + kPlain);
+    const auto printed = on_terminal(sweep, sweep.command("run"), 80, {{"TERM", "dumb"}});
+    if (!printed) DEFT_SKIP("no pseudo-terminals here");
+    INFO(*printed);
+    CHECK_THAT(*printed, ContainsSubstring("last lines of") && ContainsSubstring("1 of 1 trial done"));
+    CHECK(wide_lines(*printed, 80) == "");
+}
+
 TEST_CASE("A pipe that closes early ends the program quietly", "[surroundings]") {
     const TinySweep sweep(kPlain);
     const std::string error = sweep.err().string();
