@@ -1,6 +1,7 @@
 #include "reporting/screen/screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -83,9 +84,23 @@ StageResults answering_stage(const ReportData& data) {
 std::vector<ScreenEntry> links_of(const ScreenPlaces& places) {
     std::vector<ScreenEntry> links;
     if (!places.page.empty()) links.push_back({"Page", places.page});
-    links.push_back({"More", fmt::format("deft report{} --full{}",
-                                         places.sweep.empty() ? "" : " " + shell_word(places.sweep), places.options)});
+    const std::string sweep = places.sweep.empty() ? "" : " " + shell_word(places.sweep);
+    links.push_back({"More", "", fmt::format("deft report{} --full{}", sweep, places.options)});
     return links;
+}
+
+// A command stays whole where a line has room for it, so that it can be pasted.
+std::string entry_text(const ScreenEntry& entry, int width) {
+    const std::string label = entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ');
+    const std::string indent(kLabel, ' '), command = printable(entry.command);
+    if (entry.text.empty()) return fit_lines(label + command, width) + "\n";
+    std::vector<std::string> lines = wrap(label + printable(entry.text), width, indent);
+    const std::string joined = lines.back() + " " + command;
+    if (!command.empty() && (width <= 0 || display_width(joined) <= width))
+        lines.back() = joined;
+    else if (!command.empty())
+        lines.push_back(fit_lines(indent + command, width));
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 std::size_t lines_in(const std::string& text) {
@@ -104,8 +119,8 @@ Screen screen_of(const ReportData& data, const ScreenPlaces& places, int width) 
     const ScreenRows rows = screen_rows(stage.sweep, about);
     screen.entries = screen_entries(data, rows, stage.sweep, about, places);
     if (const auto stages = stages_of(data.sweep); stages.size() > 1)
-        screen.entries.push_back(
-            {"Stages", fmt::format("this is stage {} of {}; --full has all.", stage.name, stages.size())});
+        screen.entries.push_back({"Stages", fmt::format("the table shows stage {}, one of {}; --full shows all.",
+                                                        stage.name, stages.size())});
     // The table has the lines that the paragraphs leave, and never fewer than two rows.
     std::size_t rows_shown = std::min(rows.rows.size(), kScreenLines);
     do screen.table = screen_table(rows, stage.sweep, about, rows_shown, width);
@@ -125,13 +140,10 @@ std::string render_screen(const Screen& screen, int width) {
         out += "\n" + render_terminal(rows, width);
         for (const std::string& note : screen.table.notes) add("(" + note + ")", " ");
     }
-    const auto labelled = [](const ScreenEntry& entry) {
-        return entry.label + std::string(kLabel - std::min(kLabel, entry.label.size()), ' ') + entry.text;
-    };
-    if (!screen.entries.empty()) out += "\n";
-    for (const ScreenEntry& entry : screen.entries) add(labelled(entry), std::string(kLabel, ' '));
-    if (!screen.links.empty()) out += "\n";
-    for (const ScreenEntry& entry : screen.links) out += fit_lines(printable(labelled(entry)), width) + "\n";
+    for (const auto* entries : {&screen.entries, &screen.links}) {
+        if (!entries->empty()) out += "\n";
+        for (const ScreenEntry& entry : *entries) out += entry_text(entry, width);
+    }
     return out;
 }
 

@@ -16,6 +16,7 @@ inline constexpr std::size_t kScreenLines = 24;
 struct ScreenEntry {
     std::string label;
     std::string text;
+    std::string command = {};  // after the text, or below it where it does not fit there
 };
 
 struct Screen {

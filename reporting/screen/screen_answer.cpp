@@ -76,30 +76,32 @@ double seconds_per_trial(const Results& sweep) {
     return ended == 0 ? 0 : sum / static_cast<double>(ended);
 }
 
-std::string more_seeds_text(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places,
-                            std::size_t workers) {
+ScreenEntry too_few_seeds(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places,
+                          std::size_t workers) {
+    ScreenEntry entry{"Answer", fmt::format("inconclusive: {} per recipe, a test needs {}.",
+                                            counted(fewest_seeds(rows), "seed"), kFewestSeeds)};
     std::size_t trials = 0;
     for (const ScreenRow& row : rows.rows)
         trials += kFewestSeeds - std::min(kFewestSeeds, unit_count(row.measured->trials));
-    if (trials == 0 || data.about.points.empty()) return {};
+    if (trials == 0 || data.about.points.empty()) return entry;
     const double seconds = seconds_per_trial(data.sweep) * static_cast<double>(trials) /
                            static_cast<double>(std::max<std::size_t>(1, workers));
-    return fmt::format(" Add {}{}: deft run {} --seeds {}{}", counted(trials, "trial"),
-                       seconds > 0 ? " (about " + rough_seconds(seconds) + ")" : "", data.about.points, kFewestSeeds,
-                       places.options);
+    entry.text += fmt::format(" Add {}{}:", counted(trials, "trial"),
+                              seconds > 0 ? " (about " + rough_seconds(seconds) + ")" : "");
+    entry.command = fmt::format("deft run {} --seeds {}{}", data.about.points, kFewestSeeds, places.options);
+    return entry;
 }
 
-std::string answer(const ReportData& data, const ScreenRows& rows, const ScreenPlaces& places, std::size_t workers) {
+bool has_difference(const ScreenRows& rows) {
+    return std::any_of(rows.rows.begin(), rows.rows.end(),
+                       [](const ScreenRow& row) { return row.difference.has_value(); });
+}
+
+std::string answer(const ScreenRows& rows) {
     if (!rows.measure) return "none: no row has a score of quality yet.";
-    const bool has_difference = std::any_of(rows.rows.begin(), rows.rows.end(),
-                                            [](const ScreenRow& row) { return row.difference.has_value(); });
-    if (!has_difference) return "none: no recipe has a score beside the baseline's yet.";
+    if (!has_difference(rows)) return "none: no recipe has a score beside the baseline's yet.";
     if (is_unmeasured(rows))
         return "none: no row is above the validity thresholds. Train longer; deft report --full has the reasons.";
-    if (!has_verdict(rows))
-        return fmt::format("inconclusive: {} per recipe, a test needs {}.", counted(fewest_seeds(rows), "seed"),
-                           kFewestSeeds) +
-               more_seeds_text(data, rows, places, workers);
     std::vector<std::string> parts;
     for (const auto& [verdict, words] :
          {std::pair{RowVerdict::better, "better than the baseline: "}, std::pair{RowVerdict::worse, "worse: "},
@@ -202,9 +204,11 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const Result
         const double parameters = static_cast<double>(largest_parameters(stage));
         if (is_small_scale(stage, about.scale)) {
             std::string text = "toy scale";
-            if (parameters > 0) text += ": " + si(parameters) + " parameters";
+            const bool has_larger = own && own->parameters > 0 && parameters > own->parameters;
+            if (parameters > 0) text += fmt::format(": {}{} parameters", has_larger ? "up to " : "", si(parameters));
             if (own && own->parameters > 0)
-                text += fmt::format(", {} tokens per parameter", si(own->tokens / own->parameters));
+                text += fmt::format(", {}{} tokens per parameter", has_larger ? row.recipe + " at " : "",
+                                    si(own->tokens / own->parameters));
             if (own && own->parameters > 0 && about.published && about.published->regime &&
                 about.published->regime->parameters > 0)
                 text += fmt::format(" (paper: {})",
@@ -227,16 +231,18 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const Result
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// Failed and missing trials, with the command that goes on.
-std::string unfinished(const ReportData& data) {
+// Failed and missing trials, with the command that goes on; without text where there are none.
+ScreenEntry unfinished(const ReportData& data) {
     std::vector<std::string> failed;
     std::size_t left = 0, diverged = 0;
     for (const Trial& trial : data.sweep.trials) {
         if (trial.state == "ok") continue;
         diverged += trial.fail_class == "nan" ? 1 : 0;
         if (trial.state == "failed" || !trial.fail_class.empty())
-            failed.push_back(results_db::trial_name(trial) +
-                             (trial.fail_class.empty() ? "" : " (" + trial.fail_class + ")"));
+            failed.push_back(results_db::trial_name(trial) + (trial.fail_class.empty() ? ""
+                                                              : trial.fail_class == "user"
+                                                                  ? " (stopped)"
+                                                                  : " (" + trial.fail_class + ")"));
         else
             ++left;
     }
@@ -244,14 +250,12 @@ std::string unfinished(const ReportData& data) {
     if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + " failed");
     if (left > 0) parts.push_back(counted(left, "trial") + (left == 1 ? " has" : " have") + " not run");
     if (parts.empty()) return {};
-    const std::string& command = data.about.command;
     const bool can_continue = diverged < failed.size() + left;  // the same configuration would diverge again
-    if (can_continue)
-        parts.back() += command.empty() ? ". Run the sweep's file again." : ". To continue: " + command;
-    else
-        parts.back() += ". Lower train.learning_rate, then " +
-                        (command.empty() ? "run the sweep's file again." : "run again: " + command);
-    return fmt::format("{}", fmt::join(parts, "; "));
+    const std::string& command = data.about.command;
+    std::string next = can_continue ? "To continue" : "Lower train.learning_rate, then run again";
+    if (command.empty())
+        next = can_continue ? "Run the sweep's file again." : "Lower train.learning_rate and run it again.";
+    return {"Missing", fmt::format("{}. {}{}", fmt::join(parts, "; "), next, command.empty() ? "" : ":"), command};
 }
 
 }  // namespace
@@ -264,14 +268,17 @@ std::vector<ScreenEntry> screen_entries(const ReportData& data, const ScreenRows
     const auto add = [&](const char* label, std::string text) {
         if (!text.empty()) entries.push_back({label, std::move(text)});
     };
-    add("Answer", answer(data, rows, places, occupancy(intervals).most_at_once));
+    if (rows.measure && has_difference(rows) && !is_unmeasured(rows) && !has_verdict(rows))
+        entries.push_back(too_few_seeds(data, rows, places, occupancy(intervals).most_at_once));
+    else
+        add("Answer", answer(rows));
     if (rows.measure) {
         if (!has_verdict(rows))
             add("So far", without_indent(leader(rows) + on_fewer_tokens(rows)));
         else
             add("Saving", saving(tradeoff_of(stage, about)));
     }
-    add("Missing", unfinished(data));
+    if (ScreenEntry missing = unfinished(data); !missing.text.empty()) entries.push_back(std::move(missing));
     add("Paper", paper(data));
     add("Caution", caution(data, rows, stage, about));
     return entries;

@@ -170,12 +170,19 @@ TEST_CASE("failed trials and trials that have not run are on the first screen wi
                ContainsSubstring("failed. Lower train.learning_rate, then run again: deft run quick.toml"));
 }
 
-TEST_CASE("the last command of a first screen continues after a backslash") {
+TEST_CASE("a command of a first screen is whole on one line, or continues after a backslash") {
     Screen screen;
-    screen.links = {{"More", "deft report quick --full --from " + std::string(50, 'a') + " " + std::string(50, 'b')}};
-    const std::string text = render_screen(screen, 80);
-    CHECK_THAT(text, ContainsSubstring("More     deft report quick --full \\\n") &&
-                         ContainsSubstring(std::string(50, 'a') + " \\\n         " + std::string(50, 'b') + "\n"));
+    screen.entries = {{"Answer", "short:", "deft run quick.toml --seeds 3"},
+                      {"Missing", "three seeds, and a remark that leaves no room:", "deft run quick.toml --seeds 3"}};
+    screen.links = {
+        {"More", "", "deft report quick --full --from " + std::string(50, 'a') + " " + std::string(50, 'b')}};
+    CHECK(render_screen(screen, 80) ==
+          "\n\nAnswer   short: deft run quick.toml --seeds 3\n"
+          "Missing  three seeds, and a remark that leaves no room:\n"
+          "         deft run quick.toml --seeds 3\n\n"
+          "More     deft report quick --full \\\n"
+          "         --from " +
+              std::string(50, 'a') + " \\\n         " + std::string(50, 'b') + "\n");
 }
 
 TEST_CASE("a first screen has at most 24 lines, none wider than the terminal, however many rows there are") {
@@ -200,4 +207,16 @@ TEST_CASE("a sweep without a score or without trials has a first screen that say
     Results sweep = four_recipes(3);
     for (Trial& trial : sweep.trials) trial.scores.clear();
     CHECK_THAT(screen_text(data_of(sweep)), ContainsSubstring("Answer   none: no row has a score of quality yet."));
+}
+
+TEST_CASE("the first screen names the row whose tokens per parameter it states, where another has more parameters") {
+    SweepResults sweep = four_recipes(3);
+    for (TrialRow& trial : sweep.trials) {
+        trial.parameters = trial.recipe == "lower" ? 2'000'000 : 1'000;
+        trial.active_parameters = trial.parameters;
+    }
+    CHECK_THAT(screen_text(data_of(sweep), 200),
+               ContainsSubstring("up to 2.00M parameters, baseline at ") && ContainsSubstring(" tokens per parameter"));
+    for (TrialRow& trial : sweep.trials) trial.parameters = trial.active_parameters = 1'000;
+    CHECK_THAT(screen_text(data_of(sweep), 200), ContainsSubstring("toy scale: 1.00k parameters, "));
 }
