@@ -252,7 +252,7 @@ ScreenEntry unfinished(const ReportData& data) {
     if (parts.empty()) return {};
     const bool can_continue = diverged < failed.size() + left;  // the same configuration would diverge again
     const std::string& command = data.about.command;
-    std::string next = can_continue ? "To continue" : "Lower train.learning_rate, then run again";
+    std::string next = can_continue ? "To run the rest" : "Lower train.learning_rate, then run again";
     if (command.empty())
         next = can_continue ? "Run the sweep's file again." : "Lower train.learning_rate and run it again.";
     return {"Missing", fmt::format("{}. {}{}", fmt::join(parts, "; "), next, command.empty() ? "" : ":"), command};

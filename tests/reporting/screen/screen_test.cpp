@@ -158,11 +158,11 @@ TEST_CASE("failed trials and trials that have not run are on the first screen wi
     sweep.trials[3].fail_class = "nan";
     sweep.trials[4].state = "pending";
     const std::string text = screen_text(data_of(sweep));
-    CHECK_THAT(text, ContainsSubstring("quick: 10 of 12 trials done, 1 failed\n") &&
-                         ContainsSubstring("Missing  lower") &&
-                         ContainsSubstring("(nan) failed; 1 trial has not run. To continue: deft run quick.toml\n") &&
-                         ContainsSubstring(
-                             "worse: higher (+0.100); inconclusive: equal (+0.010); too few seeds: lower (-0.090).\n"));
+    CHECK_THAT(text,
+               ContainsSubstring("quick: 10 of 12 trials done, 1 failed\n") && ContainsSubstring("Missing  lower") &&
+                   ContainsSubstring("(nan) failed; 1 trial has not run. To run the rest: deft run quick.toml\n") &&
+                   ContainsSubstring(
+                       "worse: higher (+0.100); inconclusive: equal (+0.010); too few seeds: lower (-0.090).\n"));
     // The same configuration diverges again.
     sweep.trials[4].state = "failed";
     sweep.trials[4].fail_class = "nan";
