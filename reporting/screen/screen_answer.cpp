@@ -195,8 +195,7 @@ std::string as_part(std::string sentence) {
     return sentence;
 }
 
-std::string caution(const ReportData& data, const ScreenRows& rows, const Results& stage,
-                    const SweepAbout& about) {
+std::string caution(const ReportData& data, const ScreenRows& rows, const Results& stage, const SweepAbout& about) {
     std::vector<std::string> parts;
     if (!rows.measured.empty()) {
         const Row& row = reference_of(rows.measured, rows.base_recipe, rows.measured.front());

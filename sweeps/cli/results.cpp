@@ -99,7 +99,7 @@ std::string sweep_name_of(const std::string& selector) {
     const std::filesystem::path file = sweeps::sweep_file(selector);
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file, ignored)) return file.stem().string();
-    const sweeps::Inherited inherited = sweeps::read_with_parents(file);
+    const sweeps::Inherited inherited = sweeps::with_parents(file, read_file(file));
     const ConfigNode* name = inherited.root.find("name");
     return name != nullptr && name->kind == ConfigNode::Kind::text ? name->text : file.stem().string();
 }

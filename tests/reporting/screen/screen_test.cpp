@@ -210,13 +210,13 @@ TEST_CASE("a sweep without a score or without trials has a first screen that say
 }
 
 TEST_CASE("the first screen names the row whose tokens per parameter it states, where another has more parameters") {
-    SweepResults sweep = four_recipes(3);
-    for (TrialRow& trial : sweep.trials) {
+    Results sweep = four_recipes(3);
+    for (Trial& trial : sweep.trials) {
         trial.parameters = trial.recipe == "lower" ? 2'000'000 : 1'000;
         trial.active_parameters = trial.parameters;
     }
     CHECK_THAT(screen_text(data_of(sweep), 200),
                ContainsSubstring("up to 2.00M parameters, baseline at ") && ContainsSubstring(" tokens per parameter"));
-    for (TrialRow& trial : sweep.trials) trial.parameters = trial.active_parameters = 1'000;
+    for (Trial& trial : sweep.trials) trial.parameters = trial.active_parameters = 1'000;
     CHECK_THAT(screen_text(data_of(sweep), 200), ContainsSubstring("toy scale: 1.00k parameters, "));
 }
