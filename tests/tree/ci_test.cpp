@@ -1,8 +1,9 @@
-// A pull request with a failing test is red on GitHub and on GitLab: both run the tests as a job of their own.
+// A pull request with a failing test, or with a recipe worse than its pinned baseline, is red on GitHub and on GitLab.
 
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
@@ -47,6 +48,37 @@ TEST_CASE("GitLab runs the tests for every merge request, and a failure fails th
     CHECK_THAT(job, ContainsSubstring("    - ./deft test -LE long\n"));
     CHECK(text.find("allow_failure") == std::string::npos);
     CHECK(job.find("when: manual") == std::string::npos);
+}
+
+// The commands of the gate of a recipe, as docs/ci.md shows them.
+const std::vector<std::string> kQualityGate = {
+    "./deft run .ci/quality.toml --root deft-runs/quality --seeds 4,5,6\n",
+    "./deft baseline pin main --from .ci/baseline.jsonl --root deft-runs/quality\n",
+    "./deft check quality --baseline main --root deft-runs/quality "};
+
+TEST_CASE("both templates compare a recipe with the pinned baseline of the repository, as docs/ci.md describes") {
+    const std::string github = job_of(text_of(".github/workflows/deft-check.yml"), "  quality:"),
+                      gitlab = job_of(text_of(".gitlab-ci.yml"), "quality:"), page = text_of("docs/ci.md");
+    for (const std::string& command : kQualityGate) {
+        CHECK_THAT(github, ContainsSubstring("\n          " + command));
+        CHECK_THAT(gitlab, ContainsSubstring("\n    - " + command));
+        CHECK_THAT(page, ContainsSubstring("\n" + command));
+    }
+    for (const std::string& job : {github, gitlab}) {
+        CHECK_THAT(job, !ContainsSubstring("continue-on-error") && !ContainsSubstring("||") &&
+                            !ContainsSubstring("when: manual"));
+        CHECK_THAT(job, ContainsSubstring(" --junit deft-runs/check/quality.xml\n"));
+    }
+}
+
+TEST_CASE("without a pinned baseline GitHub's job passes and GitLab starts none") {
+    const std::string github = job_of(text_of(".github/workflows/deft-check.yml"), "  quality:"),
+                      gitlab = job_of(text_of(".gitlab-ci.yml"), "quality:");
+    const std::size_t condition = github.find("          if [ ! -f .ci/baseline.jsonl ]; then\n"),
+                      leave = github.find("            exit 0\n          fi\n"), train = github.find("./deft run");
+    CHECK((condition < leave && leave < train && train != std::string::npos));
+    CHECK_THAT(gitlab, ContainsSubstring("\n      exists: [.ci/baseline.jsonl]\n"));
+    CHECK(!fs::exists(fs::path(DEFT_SOURCE_DIR) / ".ci/baseline.jsonl"));
 }
 
 TEST_CASE("a job without tests would be seen") {

@@ -64,6 +64,11 @@ std::vector<std::vector<std::string>> calls_in(const std::string& file) {
     return calls;
 }
 
+// The words that name the command: one for `deft run`, two for all others that the files call.
+std::vector<std::string> command_of(const std::vector<std::string>& call) {
+    return {call.begin(), call.begin() + (call[0] == "run" ? 1 : 2)};
+}
+
 bool has_option(const std::string& help, const std::string& option) {
     for (std::size_t at = help.find(option); at != std::string::npos; at = help.find(option, at + 1)) {
         const char before = at == 0 ? ' ' : help[at - 1],
@@ -85,9 +90,13 @@ TEST_CASE("every deft command in the workflow files is one that the program has"
             INFO(fmt::format("{}", fmt::join(call, " ")));
             REQUIRE(call.size() >= 2);
             if (call[0] == "test") continue;  // a command of the bootstrap script
-            const Ran help = sweep.deft(call[0], {call[1], "--help"});
+            const std::vector<std::string> commands = command_of(call);
+            std::vector<std::string> more(commands.begin() + 1, commands.end());
+            more.emplace_back("--help");
+            const Ran help = sweep.deft(commands[0], more);
             CHECK(help.exit_code == kExitOk);
-            CHECK_THAT(help.out, ContainsSubstring(call[0] + " " + call[1]));  // not the help of the one above
+            // The name proves that this is not the help of the command above.
+            CHECK_THAT(help.out, ContainsSubstring(fmt::format("Usage: deft {} ", fmt::join(commands, " "))));
             for (const std::string& word : call)
                 if (word.size() > 1 && word[0] == '-') {
                     INFO(word);
@@ -130,9 +139,11 @@ TEST_CASE("the workflow files are YAML", "[workflow][surroundings]") {
                 "jobs = github['jobs'].values()\n"
                 "assert all('permissions' not in job and job['timeout-minutes'] <= 60 for job in jobs)\n"
                 "runs = [step['run'] for job in jobs for step in job['steps'] if 'run' in step]\n"
-                "assert len(runs) == 8 and all('${{' not in run for run in runs)\n"
+                "assert len(runs) == 10 and all('${{' not in run for run in runs)\n"
                 "assert sum('./deft test -LE long' in run for run in runs) == 1\n"
                 "assert gitlab['tests']['script'] == ['./deft test -LE long']\n"
+                "assert gitlab['quality']['rules'][0]['exists'] == ['.ci/baseline.jsonl']\n"
+                "assert gitlab['quality']['artifacts']['reports']['junit'] in ' '.join(gitlab['quality']['script'])\n"
                 "assert gitlab['compare']['artifacts']['reports']['junit'] in ' '.join(gitlab['compare']['script'])\n",
                 in_source(kFiles[0]), in_source(kFiles[1])}) == 0);
 }
