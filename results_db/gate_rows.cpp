@@ -48,7 +48,8 @@ std::int64_t retire_baseline(Connection& connection, const std::string& name, st
     const std::int64_t retired = connection.changes();
     if (retired > 0) return retired;
     const std::vector<std::string> names = live_names(connection);
-    throw Error(ErrorKind::missing, fmt::format("no live baseline is named {}", name),
+    throw Error(names.empty() ? ErrorKind::missing : ErrorKind::usage,
+                fmt::format("no live baseline is named {}", name),
                 names.empty() ? "pin one: deft baseline pin NAME" : suggestion(name, names));
 }
 

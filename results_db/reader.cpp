@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/suggestion.h"
 #include "base/text.h"
 #include "results_db/attempt_rows.h"
 #include "results_db/connection.h"
@@ -233,14 +234,20 @@ struct Reader::Impl {
         return trial_of(*connection, place);
     }
 
+    // Of the newest sweep. Errors: usage, with the nearest name.
     std::vector<StoredTrial> by_name(const std::string& selector) {
         std::vector<StoredTrial> found;
+        std::vector<std::string> names;
         const std::int64_t sweep = connection->integer("SELECT id FROM sweep ORDER BY use_order DESC LIMIT 1");
         for (const SweepPlace& place : places_of(*connection, sweep)) {
             StoredTrial row = trial(place);
-            if (trial_name(row) == selector) return {std::move(row)};
+            names.push_back(trial_name(row));
+            if (names.back() == selector) return {std::move(row)};
             if (is_named(row, selector)) found.push_back(std::move(row));
         }
+        if (found.empty())
+            throw Error(ErrorKind::usage, fmt::format("no trial matches '{}'", selector),
+                        suggestion(selector, names, "deft status lists the trials of the newest sweep"));
         return found;
     }
 
@@ -312,9 +319,6 @@ StoredTrial Reader::trial(const std::string& selector) const {
                     "give its name, as in baseline/1, or the start of its configuration hash");
     std::vector<StoredTrial> found = impl_->by_hash(selector);
     if (found.empty()) found = impl_->by_name(selector);
-    if (found.empty())
-        throw Error(ErrorKind::missing, fmt::format("no trial matches '{}'", selector),
-                    "deft status lists the trials of the newest sweep");
     const bool several = std::any_of(found.begin(), found.end(), [&](const TrialRow& trial) {
         return trial.config_hash != found.front().config_hash;
     });

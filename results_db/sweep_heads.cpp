@@ -34,7 +34,8 @@ std::string listed(const std::vector<const SweepHead*>& sweeps) {
 [[noreturn]] void fail_missing(const std::vector<SweepHead>& sweeps, const std::string& selector,
                                const std::string& file) {
     const std::vector<std::string> names = names_of(sweeps);
-    throw Error(ErrorKind::missing, fmt::format("{} has no sweep '{}'", file, selector),
+    throw Error(names.empty() ? ErrorKind::missing : ErrorKind::usage,
+                fmt::format("{} has no sweep '{}'", file, selector),
                 names.empty() ? "run a sweep first: deft run SPEC"
                               : suggestion(selector.substr(0, selector.rfind('@')), names,
                                            fmt::format("there are {}", fmt::join(names, ", "))));
@@ -88,7 +89,7 @@ SweepHead find_sweep(const std::vector<SweepHead>& sweeps, const std::string& se
     }
     if (of_name.empty()) fail_missing(sweeps, selector, file);
     if (found.empty())
-        throw Error(ErrorKind::missing, fmt::format("no run of sweep {} has a hash that begins with {}", name, hash),
+        throw Error(ErrorKind::usage, fmt::format("no run of sweep {} has a hash that begins with {}", name, hash),
                     "there are " + listed(of_name));
     if (found.size() > 1)
         throw Error(ErrorKind::usage, fmt::format("'{}' may be any of {}", selector, listed(found)),

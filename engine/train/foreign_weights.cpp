@@ -175,7 +175,7 @@ ImportedModel open_llmc(const fs::path& path) {
 
 ImportedModel open_any(const fs::path& path) {
     if (!fs::exists(path))
-        throw Error(ErrorKind::io, fmt::format("there is no {}", path.string()),
+        throw Error(ErrorKind::usage, fmt::format("{} does not exist", path.string()),
                     "name a folder of Hugging Face, a checkpoint of deft, or a file of llm.c");
     if (!fs::is_directory(path)) return open_llmc(path);
     if (fs::exists(path / "checkpoint.json")) return open_checkpoint_folder(path);

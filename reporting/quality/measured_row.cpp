@@ -138,7 +138,7 @@ Results selected(Results sweep, std::span<const std::string> selectors) {
         known.erase(std::unique(known.begin(), known.end()), known.end());
         if (std::none_of(sweep.trials.begin(), sweep.trials.end(),
                          [&](const Trial& trial) { return is_meant(trial, selector); }))
-            throw Error(ErrorKind::missing, fmt::format("no trial of sweep {} is called {}", sweep.name, selector),
+            throw Error(ErrorKind::usage, fmt::format("no trial of sweep {} is called {}", sweep.name, selector),
                         suggestion(selector, known));
     }
     std::erase_if(sweep.trials, [&](const Trial& trial) {

@@ -118,7 +118,7 @@ void refuse_unknown_sweep(const results_db::Reader& reader, const std::vector<Ro
         if (row.recipe == sweep || sweep.starts_with(row.recipe + "[")) return;
     std::vector<std::string> known = reader.sweep_names();
     for (const Row& row : rows) known.push_back(row.recipe);
-    throw Error(ErrorKind::missing, fmt::format("no sweep or recipe is named '{}'", sweep), suggestion(sweep, known));
+    throw Error(ErrorKind::usage, fmt::format("no sweep or recipe is named '{}'", sweep), suggestion(sweep, known));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "experiments/import_deepspeed.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 
 namespace deft::cli {
@@ -23,7 +23,7 @@ struct ImportArguments {
 
 int run_import_deepspeed(const ImportArguments& arguments) {
     const experiments::DeepSpeedImport imported =
-        experiments::import_deepspeed(read_input(arguments.file), arguments.file);
+        experiments::import_deepspeed(read_named_file(arguments.file), arguments.file);
     print_to(arguments.out, imported.toml);
     for (const experiments::ImportNote& note : imported.notes)
         print_message(fmt::format("{}: {}: {}\n", note.key, text_of(note.what), note.why));

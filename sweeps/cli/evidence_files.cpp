@@ -80,7 +80,7 @@ std::vector<results_db::NamedEvidence> read_evidence(const std::vector<std::stri
     for (const std::string& path : paths) {
         const fs::path file = fs::is_directory(path) ? sweeps::database_file(path) : here_or_installed(path);
         if (!fs::exists(file))
-            throw Error(ErrorKind::missing, fmt::format("file {} does not exist", file.string()),
+            throw Error(ErrorKind::usage, fmt::format("file {} does not exist", file.string()),
                         "name what `deft db export SWEEP --out FILE` wrote, or a results.db");
         if (!fs::is_regular_file(file))
             throw Error(ErrorKind::usage, fmt::format("{} is not a regular file", file.string()),

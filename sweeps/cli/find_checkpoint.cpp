@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 fs::path checkpoint_of_trial(const std::string& named, const std::string& root) {
     if (!fs::exists(sweeps::database_file(root)))
         throw Error(
-            ErrorKind::missing,
+            ErrorKind::usage,
             fmt::format("folder {} does not exist, and {} has no results to look for such a trial", named, root),
             "name a checkpoint's folder, or a trial and its root with --root");
     const results_db::StoredTrial trial = open_results(root).trial(named);

@@ -34,7 +34,7 @@ reporting::Results find_table(const results_db::Reader& reader, const std::strin
         throw Error(ErrorKind::missing, fmt::format("no sweep of these results reports the published table {}", name),
                     fmt::format("run a sweep with [report] paper = \"{}\", or choose one of: {}", name,
                                 fmt::join(names, ", ")));
-    throw Error(ErrorKind::missing, fmt::format("no table is named '{}'", name), suggestion(name, names));
+    throw Error(ErrorKind::usage, fmt::format("no table is named '{}'", name), suggestion(name, names));
 }
 
 }  // namespace deft::cli

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/utf8_stream.h"
@@ -143,7 +142,7 @@ void print_notes(const experiments::Generation& generation, const GenerateArgume
 int run_generate(const GenerateArguments& arguments) {
     experiments::GenerationRequest request = arguments.request;
     request.sampling = sampling_of(arguments);
-    if (!arguments.prompt_file.empty()) request.prompt = read_input(arguments.prompt_file);
+    if (!arguments.prompt_file.empty()) request.prompt = read_named_file(arguments.prompt_file);
     const fs::path folder = find_checkpoint(arguments.checkpoint, arguments.root);
     const engine::Device device = arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu;
     const int threads = arguments.threads > 0 ? arguments.threads : sweeps::usable_cores();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "reporting/origins.h"
 #include "sweeps/spec/select.h"
 
@@ -24,6 +25,12 @@ void add_root(CLI::App& command, std::string& root, const char* help) {
 void add_json_flag(CLI::App& command, std::string& format) {
     command.add_flag_callback(
         "--json", [&format] { format = "json"; }, "The same as --format json");
+}
+
+std::string read_named_file(const std::string& file) {
+    if (!std::filesystem::exists(file))
+        throw Error(ErrorKind::usage, fmt::format("file {} does not exist", file), "check the path");
+    return read_input(file);
 }
 
 void add_threads(CLI::App& command, int& threads, const char* help) {

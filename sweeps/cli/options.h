@@ -22,6 +22,8 @@ void add_json_flag(CLI::App& command, std::string& format);
 void add_root(CLI::App& command, std::string& root, const char* help = "Where the results are");
 // " --root DIR", as a command line in a message needs it; empty for the default root.
 std::string root_option(const std::filesystem::path& root);
+// The bytes of a file, pipe or terminal that an argument names. Errors: usage, where it does not exist; io.
+std::string read_named_file(const std::string& file);
 // --threads. Where they are 0, nobody has chosen yet, and the help shows no default.
 void add_threads(CLI::App& command, int& threads, const char* help = "Threads");
 // -k, --case: patterns of benchmark cases.

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/suggestion.h"
+#include "experiments/evaluation/task.h"
 #include "reporting/records_json.h"
 #include "reporting/scores/items_table.h"
 #include "reporting/status.h"
@@ -18,6 +21,18 @@
 #include "sweeps/driver/root.h"
 
 namespace deft::cli {
+
+namespace {
+
+// Errors: usage, for a task that the trial has no score of and that deft does not ship.
+void require_task(const results_db::TrialRow& trial, const std::string& task) {
+    std::vector<std::string> known = experiments::project_tasks();
+    for (const results_db::ScoreRow& score : trial.scores) known.insert(known.begin(), score.task);
+    if (std::find(known.begin(), known.end(), task) == known.end())
+        throw Error(ErrorKind::usage, fmt::format("no task is named {}", task), suggestion(task, known));
+}
+
+}  // namespace
 
 void add_show(CLI::App& app, Context&) {
     struct Arguments {
@@ -46,11 +61,13 @@ void add_show(CLI::App& app, Context&) {
         const reporting::Trial trial = reporting::trial_of(reader.trial(arguments->trial));
         if (!arguments->items.empty()) {
             const std::string text = reader.items(trial.config_hash, arguments->items, arguments->shots);
-            if (text.empty())
+            if (text.empty()) {
+                require_task(trial, arguments->items);
                 throw Error(ErrorKind::missing,
                             fmt::format("{} has no items of task {} with {} few-shot examples", arguments->trial,
                                         arguments->items, arguments->shots),
                             "evaluate it with deft eval TRIAL --tasks TASK --store; perplexity tasks have no items");
+            }
             print_exact(
                 render_table(reporting::items_table(arguments->items, text), arguments->format, output_width()));
             return;

@@ -30,7 +30,7 @@ bool is_trained(const results_db::Reader& reader, const std::string& config_hash
     try {
         return reader.trial(config_hash).state == "ok";
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::missing) throw;
+        if (error.kind() != ErrorKind::usage) throw;  // these results have no such trial
         return false;
     }
 }

@@ -64,8 +64,26 @@ bool is_meant(const std::string& name, const std::vector<std::string>& patterns)
     return !of_steps.empty() && matches(name, of_steps);
 }
 
+// Candidates for a mistyped pattern: a name, or a pattern of its first part as in linear_forward/* or linear_*.
+static std::vector<std::string> patterns_of(const std::vector<std::string>& names) {
+    std::set<std::string> known;
+    for (const std::string& name : names)
+        known.insert({name, name.substr(0, name.find('/')) + "/*", name.substr(0, name.find('_')) + "_*"});
+    return {known.begin(), known.end()};
+}
+
+void fail_unmatched(const std::string& what, const std::vector<std::string>& patterns,
+                    const std::vector<std::string>& names, const std::string& otherwise) {
+    throw Error(ErrorKind::usage, fmt::format("{} matches {}", what, fmt::join(patterns, ", ")),
+                suggestion(patterns.empty() ? "" : patterns.front(), patterns_of(names), otherwise));
+}
+
 void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns) {
+    if (series.empty()) return;
+    std::vector<std::string> names;
+    for (const reporting::BenchSeries& one : series) names.push_back(one.case_name);
     std::erase_if(series, [&](const reporting::BenchSeries& one) { return !matches(one.case_name, patterns); });
+    if (series.empty()) fail_unmatched("no series of the history", patterns, names, "deft bench history lists all");
 }
 
 kernels::BenchBackends chosen_backends(const std::string& word) {
@@ -77,26 +95,15 @@ kernels::BenchBackends chosen_backends(const std::string& word) {
     throw Error(ErrorKind::missing, "no GPU can be used: " + problem, "use --backend cpu, or see `deft doctor`");
 }
 
-// Candidates for a mistyped pattern: a name, or a pattern of its first part as in linear_forward/* or linear_*.
-static std::vector<std::string> patterns_of(const std::vector<BenchCase>& benches) {
-    std::set<std::string> known;
-    for (const BenchCase& bench : benches) {
-        known.insert({bench.name, bench.name.substr(0, bench.name.find('/')) + "/*",
-                      bench.name.substr(0, bench.name.find('_')) + "_*"});
-    }
-    return {known.begin(), known.end()};
-}
-
 std::vector<BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends backends) {
     std::vector<BenchCase> benches = bench_cases(backends);
-    const std::vector<std::string> known = patterns_of(benches);
+    std::vector<std::string> names;
+    for (const BenchCase& bench : benches) names.push_back(bench.name);
     std::set<std::string> chosen;
     for (const BenchCase& bench : benches)
         if (is_meant(bench.name, patterns)) chosen.insert({bench.name, bench.beside});
     std::erase_if(benches, [&](const BenchCase& bench) { return !chosen.contains(bench.name); });
-    if (benches.empty())
-        throw Error(ErrorKind::missing, fmt::format("no case matches {}", fmt::join(patterns, ", ")),
-                    suggestion(patterns.front(), known, "see deft bench list"));
+    if (benches.empty()) fail_unmatched("no case", patterns, names, "see deft bench list");
     return benches;
 }
 

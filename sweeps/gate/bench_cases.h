@@ -25,9 +25,12 @@ kernels::BenchBackends chosen_backends(const std::string& word);
 bool matches(const std::string& name, const std::vector<std::string>& patterns);
 // The same for steps of presets, which take up to minutes each: only patterns that begin as their names do select them.
 bool is_meant(const std::string& name, const std::vector<std::string>& patterns);
-// Selected cases, with those that are compared with one of them. Errors: missing, for patterns that match nothing.
+// Selected cases, with those that are compared with one of them. Errors: usage, for patterns that match nothing.
 std::vector<kernels::BenchCase> chosen_benches(const std::vector<std::string>& patterns, kernels::BenchBackends);
-// Leaves the series of cases that match.
+// For patterns that match none of these cases: usage, with the nearest name or pattern. `what` names the searched list.
+[[noreturn]] void fail_unmatched(const std::string& what, const std::vector<std::string>& patterns,
+                                 const std::vector<std::string>& names, const std::string& otherwise);
+// Leaves the series of cases that match. Errors: usage, where patterns leave none.
 void keep_matching(std::vector<reporting::BenchSeries>& series, const std::vector<std::string>& patterns);
 
 }  // namespace deft::sweeps

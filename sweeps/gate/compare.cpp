@@ -1,7 +1,6 @@
 #include "sweeps/gate/compare.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -228,8 +227,7 @@ KnownArms know(const ComparedPrograms& programs, const std::vector<std::string>&
     for (const std::string& name : of_base)
         if (is_meant(name, patterns) && !in_head.contains(name)) known.cases.only_base.push_back(name);
     if (known.cases.both.empty() && known.cases.only_base.empty() && known.cases.only_head.empty())
-        throw Error(ErrorKind::missing, fmt::format("no case of either program matches {}", fmt::join(patterns, ", ")),
-                    "see deft bench list");
+        fail_unmatched("no case of either program", patterns, of_head, "see deft bench list");
     std::vector<std::string> timed;
     for (const CommonCase& one : known.cases.both) timed.push_back(one.name);
     require_memory_of_cases(timed, 2);

@@ -233,6 +233,8 @@ GoogleBenchmarkFile parse_google_benchmark(const std::string& text, const fs::pa
 
 std::string read_google_benchmark(const fs::path& file) {
     std::error_code error;
+    if (!fs::exists(file, error))
+        throw Error(ErrorKind::usage, fmt::format("file {} does not exist", file.string()), kForeign);
     if (!fs::is_regular_file(file, error))
         throw Error(ErrorKind::io, fmt::format("{} cannot be read", file.string()), kForeign);
     const std::uintmax_t size = fs::file_size(file, error);

@@ -360,18 +360,19 @@ TEST_CASE("a trial is found by hash prefix or by case and seed") {
     CHECK(reader.trial("ltd/half").config_hash == hash_of("cd03", 2));
     for (const char* name : {"baseline[]/1", "baseline[budget_fraction]/1", "baseline[budget_fraction=0.5]/2",
                              "baseline[budget_fraction=0.5", "baseline[layers=2]/1", "base/1"})
-        CHECK(kind(name) == ErrorKind::missing);
+        CHECK(kind(name) == ErrorKind::usage);
     CHECK(kind("baseline") == ErrorKind::usage);
     CHECK_THROWS_WITH(reader.trial("baseline/1"),
                       ContainsSubstring("baseline[budget_fraction=0.5]/1 (" + short_hash(hash_of("ab02")) + ")"));
     CHECK(kind("3") == ErrorKind::usage);
     CHECK(kind("baseline/1") == ErrorKind::usage);
     CHECK(kind("") == ErrorKind::usage);
-    CHECK(kind("baseline/x") == ErrorKind::missing);
-    CHECK(kind("ef") == ErrorKind::missing);
-    CHECK(kind("%") == ErrorKind::missing);
-    CHECK(kind("baseline/9") == ErrorKind::missing);
+    CHECK(kind("baseline/x") == ErrorKind::usage);
+    CHECK(kind("ef") == ErrorKind::usage);
+    CHECK(kind("%") == ErrorKind::usage);
+    CHECK(kind("baseline/9") == ErrorKind::usage);
     CHECK_THROWS_WITH(reader.sweep("slow"), ContainsSubstring("no sweep 'slow'") && ContainsSubstring("quick"));
+    CHECK_THROWS_WITH(reader.trial("ltd/haf/2"), ContainsSubstring("did you mean ltd/half/2?"));
     CHECK_THROWS_WITH(Reader(folder / "absent.db"), ContainsSubstring("no results"));
     CHECK_FALSE(std::filesystem::exists(folder / "absent.db"));
 }

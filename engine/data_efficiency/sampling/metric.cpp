@@ -1,13 +1,13 @@
 #include "engine/data_efficiency/sampling/metric.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 
 namespace deft::engine {
 
@@ -56,7 +56,7 @@ Metric built_in_metric(const std::string& name) {
         names.push_back(metric.name);
     }
     throw Error(ErrorKind::config, fmt::format("no metric that orders samples is called \"{}\"", name),
-                fmt::format("name one of {}", fmt::join(names, ", ")));
+                suggestion(name, names));
 }
 
 std::vector<std::int64_t> metric_values(const SampleSource& source, const Metric& metric) {

@@ -103,8 +103,8 @@ TEST_CASE("deft compare of trials, rows, recipes and sweeps that were trained", 
         CHECK_THAT(ran.err, ContainsSubstring(says));
     };
     refused({"plian", "both"}, kExitUsage, "did you mean plain?");
-    refused({"tinny:plain", "both"}, kExitNothing, "no sweep or recipe is named 'tinny'");
-    refused({"tinny:plain", "both"}, kExitNothing, "did you mean tiny?");
+    refused({"tinny:plain", "both"}, kExitUsage, "no sweep or recipe is named 'tinny'");
+    refused({"tinny:plain", "both"}, kExitUsage, "did you mean tiny?");
     refused({"plain:finetune", "both"}, kExitUsage, "the table has no row 'plain:finetune'");
     refused({"plain/1", "both/1"}, kExitUsage, "'plain/1' may be plain[budget_fraction=1.0]/1 or");
     refused({"plain/7", "both/1"}, kExitUsage, "the table has no row 'plain/7'");
@@ -112,7 +112,7 @@ TEST_CASE("deft compare of trials, rows, recipes and sweeps that were trained", 
     refused({"plain 50%", "plain at 50%"}, kExitUsage, "is on both sides");
     refused({hashes[0], first + ":plain[budget_fraction=1.0]/1"}, kExitUsage, "is on both sides");
     refused({"plain", "both", "--by", "money"}, kExitUsage, "--by");
-    refused({"0123456789ab", "both"}, kExitNothing, "0123456789ab");
+    refused({"0123456789ab", "both"}, kExitUsage, "0123456789ab");
     CHECK_THAT(compare({"plain", "both", "--by", "usd"}).out, ContainsSubstring("has no price"));
 }
 

@@ -123,9 +123,9 @@ TEST_CASE("what cannot be merged makes no database, and changes none", "[surroun
     CHECK_THAT(refused.err, ContainsSubstring("damaged.jsonl:") && ContainsSubstring("something in it was changed"));
     CHECK_FALSE(fs::exists(other));
     CHECK(sweep.deft("report", {"--from", damaged.string()}).exit_code == kExitDatabase);
-    CHECK(sweep.deft("db", {"merge", (folder / "none.jsonl").string()}).exit_code == kExitNothing);
+    CHECK(sweep.deft("db", {"merge", (folder / "none.jsonl").string()}).exit_code == kExitUsage);
     CHECK(sweep.deft("db", {"merge", "/dev/null"}).exit_code == kExitUsage);
-    CHECK(sweep.deft("db", {"export", "tny", "--root", sweep.root.string()}).exit_code == kExitNothing);
+    CHECK(sweep.deft("db", {"export", "tny", "--root", sweep.root.string()}).exit_code == kExitUsage);
     // Longer than any evidence.
     const fs::path huge = sweep.folder.write("huge.jsonl", "");
     fs::resize_file(huge, results_db::kMostReadBytes + 1);

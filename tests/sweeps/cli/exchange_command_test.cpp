@@ -36,8 +36,8 @@ TEST_CASE("a trial's checkpoint goes out as a model of Hugging Face, comes back,
 
     CHECK(sweep.deft("import", {(sweep.folder.path / "nowhere").string(), "--to", back}).exit_code == kExitUsage);
     const Ran absent = sweep.deft("import", {(sweep.folder.path / "nowhere").string(), "--to", back + "2"});
-    CHECK(absent.exit_code == kExitFailed);
-    CHECK_THAT(absent.err, ContainsSubstring("there is no"));
+    CHECK(absent.exit_code == kExitUsage);
+    CHECK_THAT(absent.err, ContainsSubstring("does not exist"));
     CHECK(!fs::exists(back + "2"));
     CHECK(sweep.deft("export", {checkpoint.string(), "--to", back + "3", "--dtype", "f64"}).exit_code == kExitUsage);
 }

@@ -110,7 +110,7 @@ TEST_CASE("deft generate refuses input that it cannot continue, with a hint") {
     CHECK_THAT(refused({"--prompt", std::string(16, 'x')}, kExitUsage),
                ContainsSubstring("the prompt has 16 tokens, and the model 16 positions") &&
                    ContainsSubstring("shorten the prompt to 15 tokens"));
-    CHECK_THAT(refused({"--prompt-file", (sweep.folder.path / "nowhere.txt").string()}, kExitFailed),
+    CHECK_THAT(refused({"--prompt-file", (sweep.folder.path / "nowhere.txt").string()}, kExitUsage),
                ContainsSubstring("nowhere.txt"));
     CHECK(refused({"--prompt", "a", "--prompt-file", sweep.file.string()}, kExitUsage) != "");
     CHECK_THAT(refused({"--samples", "2", "--temperature", "0"}, kExitUsage),
@@ -120,8 +120,8 @@ TEST_CASE("deft generate refuses input that it cannot continue, with a hint") {
     CHECK_THAT(refused({"--top-k", "-2"}, kExitUsage), ContainsSubstring("--top-k"));
     CHECK_THAT(refused({"--tokens", "0"}, kExitUsage), ContainsSubstring("--tokens"));
     CHECK_THAT(refused({"--format", "html"}, kExitUsage), ContainsSubstring("--format"));
-    CHECK_THAT(refused({}, kExitNothing, "plan/1"),
-               ContainsSubstring("no trial matches 'plan/1'") && ContainsSubstring("deft status"));
+    CHECK_THAT(refused({}, kExitUsage, "plan/1"),
+               ContainsSubstring("no trial matches 'plan/1'") && ContainsSubstring("did you mean plain/1?"));
     CHECK_THAT(refused({}, kExitFailed, sweep.folder.path.string()), ContainsSubstring("is not a checkpoint"));
     const fs::path weights = sweep.checkpoint() / "model.safetensors";
     fs::resize_file(weights, fs::file_size(weights) / 2);

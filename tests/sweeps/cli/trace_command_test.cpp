@@ -127,7 +127,7 @@ TEST_CASE("deft trace refuses what is not in the table, and says what an empty c
         CHECK(ran.out.empty());
         CHECK_THAT(ran.err, ContainsSubstring(says));
     };
-    refused(trace("tinny", "plain at 50%", "loss"), kExitNothing, "did you mean tiny?");
+    refused(trace("tinny", "plain at 50%", "loss"), kExitUsage, "did you mean tiny?");
     refused(trace("data_efficiency_vit", "plain at 50%", "loss"), kExitNothing,
             "no sweep of these results reports the published table");
     refused(trace("tiny", "plian at 50%", "loss"), kExitUsage, "did you mean plain?");
@@ -214,7 +214,7 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
     refused({sweep.file.string(), "--for-table", "tiny"}, kExitUsage, "leave one of them out");
     refused({"--for-table", "tiny", "--scale", "proxy"}, kExitUsage, "--scale would make another table");
     refused({"--for-table", "tiny", "--set", "train.learning_rate=1"}, kExitUsage, "--set would make another table");
-    refused({"--for-table", "tinny"}, kExitNothing, "did you mean tiny?");
+    refused({"--for-table", "tinny"}, kExitUsage, "did you mean tiny?");
     refused({"--for-table", "tiny", "--only", "plain/9"}, kExitUsage, "did you mean plain/1?");
     const std::string text = read_file(sweep.file);
     std::string changed = text;

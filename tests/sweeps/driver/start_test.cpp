@@ -76,7 +76,7 @@ TEST_CASE("A start that does not fit is refused, and nothing is trained") {
         if (fs::exists(sweep.root / "results.db")) CHECK(sweep.count("ok") == "0");
         return ran.err;
     };
-    CHECK_THAT(refused(start_from("no_such_folder") + kPlain), ContainsSubstring("there is no"));
+    CHECK_THAT(refused(start_from("no_such_folder") + kPlain), ContainsSubstring("does not exist"));
     CHECK_THAT(refused("[defaults.start]\nfrom = \"\"\n" + kPlain), ContainsSubstring("start.from is empty"));
     CHECK_THAT(refused("[defaults.start]\n" + kPlain), ContainsSubstring("start.from is missing"));
     CHECK_THAT(refused(start_from(model) + kPlain + "[case.model]\nwidth = 32\n"),

@@ -34,6 +34,6 @@ TEST_CASE("deft bench history prints a table and writes a page", "[bench_history
     const Ran one = sweep.deft("bench", {"history", "-k", "steady*", "--root", root});
     CHECK_THAT(one.out, ContainsSubstring("steady/1") && !ContainsSubstring("slow/2"));
     const Ran unknown = sweep.deft("bench", {"history", "-k", "none*", "--root", root});
-    CHECK(unknown.exit_code == kExitNothing);
-    CHECK_THAT(unknown.err, ContainsSubstring("no series matches none*"));
+    CHECK(unknown.exit_code == kExitUsage);
+    CHECK_THAT(unknown.err, ContainsSubstring("no series of the history matches none*"));
 }

@@ -53,7 +53,7 @@ TEST_CASE("The trend of a stored history fails once it became slower, and says s
         const Ran json = sweep.deft("check", {"trend", "--root", sweep.root.string(), "--json", "-k", "su*"});
         CHECK(Json::parse(json.out).at("findings").at(0).at("outcome") == "same");
         const Ran none = sweep.deft("check", {"trend", "--root", sweep.root.string(), "-k", "linear*"});
-        CHECK(none.exit_code == kExitNothing);
-        CHECK_THAT(none.err, ContainsSubstring("no case of the history matches linear*"));
+        CHECK(none.exit_code == kExitUsage);
+        CHECK_THAT(none.err, ContainsSubstring("no series of the history matches linear*"));
     }
 }

@@ -258,7 +258,7 @@ TEST_CASE("a case of one program alone is reported and not compared", "[paired_b
     CHECK_THAT(compare(sweep, more, {}).out, ContainsSubstring("only in A"));
     CHECK(compare(sweep, {}, more, {"-k", "new/*"}).exit_code == kExitNothing);
     const Ran none = compare(sweep, {}, more, {"-k", "other/*"});
-    CHECK(none.exit_code == kExitNothing);
+    CHECK(none.exit_code == kExitUsage);
     CHECK_THAT(none.err, ContainsSubstring("no case of either program matches other/*"));
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("deft check bench refuses a pattern before it builds, and registers no
           "[paired_bench][long]") {
     const Repository repository;
     const Ran mistyped = repository.check("fast", "slow", {"-k", "gather_row/*"});
-    CHECK(mistyped.exit_code == kExitNothing);
+    CHECK(mistyped.exit_code == kExitUsage);
     CHECK_THAT(mistyped.err, ContainsSubstring("no case matches gather_row/*"));
     CHECK(!std::filesystem::exists(repository.cache()));
     REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
