@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-
 namespace deft::cli {
 
 namespace {
@@ -140,20 +138,6 @@ std::string_view environment_meaning(std::string_view name) {
     if (name == kMirror) return "Folder that data sets are copied from, in place of a download";
     if (name == kDevices) return "GPUs that CUDA may use, as in 0,1";
     return "";
-}
-
-const std::vector<ExitCode>& exit_codes() {
-    static const std::vector<ExitCode> codes = {
-        {kExitOk, "success"},
-        {kExitFailed, "a trial failed, or an I/O error"},
-        {kExitUsage, "usage or configuration error"},
-        {kExitWorse, "a gate found a regression"},
-        {kExitUnclear, "inconclusive, with --strict"},
-        {kExitNothing, "nothing was measured"},
-        {kExitDatabase, "database locked, foreign, corrupt or too new"},
-        {kExitWorkLeft, "stopped with work left; run it again to resume"},
-    };
-    return codes;
 }
 
 }  // namespace deft::cli

@@ -17,11 +17,6 @@ struct EnvironmentVariable {
     std::string_view name, meaning;
 };
 
-struct ExitCode {
-    int code;
-    std::string_view meaning;
-};
-
 const std::vector<CommandHelp>& all_command_help();
 // Null where the table has no such command.
 const CommandHelp* find_command_help(std::string_view command);
@@ -34,6 +29,5 @@ struct CommandGroup {
 const std::vector<CommandGroup>& command_groups();
 
 std::string_view environment_meaning(std::string_view name);
-const std::vector<ExitCode>& exit_codes();
 
 }  // namespace deft::cli

@@ -6,6 +6,7 @@
 
 #include "reporting/text.h"
 #include "sweeps/cli/command_help.h"
+#include "sweeps/cli/exit_codes.h"
 
 namespace deft::cli {
 
@@ -91,7 +92,8 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
     for (const CLI::App* command : commands) add_entry(out, command->get_name(), command->get_description(), 26);
 
     add_section(out, "Exit codes");
-    for (const ExitCode& exit : exit_codes()) add_entry(out, std::to_string(exit.code), std::string(exit.meaning), 6);
+    for (const ExitCode& exit : exit_codes_of(path))
+        add_entry(out, std::to_string(exit.code), std::string(exit.meaning), 7);
     const CommandHelp* help = find_command_help(path);
     if (help == nullptr) return out;
     if (!help->environment.empty()) add_section(out, "Environment");

@@ -7,6 +7,7 @@
 #include "reporting/text.h"
 #include "sweeps/cli/command_help.h"
 #include "sweeps/cli/command_line.h"
+#include "sweeps/cli/exit_codes.h"
 #include "sweeps/cli/help_text.h"
 #include "tests/sweeps/program.h"
 
@@ -73,6 +74,53 @@ TEST_CASE("the help of every command fits 80 columns and has examples and exit c
         ++visited;
     });
     CHECK(visited > 50);
+}
+
+TEST_CASE("the help of a command lists the exit codes that it can return, in order", "[surroundings]") {
+    const auto codes_of = [](std::string_view command) {
+        std::vector<int> codes;
+        for (const cli::ExitCode& one : cli::exit_codes_of(command)) codes.push_back(one.code);
+        return codes;
+    };
+    CHECK(codes_of("keys") == std::vector<int>{0, 1, 2});
+    CHECK(codes_of("report") == std::vector<int>{0, 1, 2, 5, 6});
+    CHECK(codes_of("run") == std::vector<int>{0, 1, 2, 5, 6, 75, 130});
+    CHECK(codes_of("check claims") == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+    CHECK(codes_of("bench list") == std::vector<int>{0, 1, 2, 5});
+    CHECK(codes_of("bench") == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+    const TinySweep nothing("");
+    CHECK_THAT(nothing.deft("keys", {"--help"}).out,
+               ContainsSubstring("\nExit codes:\n  0    done\n") && !ContainsSubstring("\n  3 "));
+}
+
+TEST_CASE("a command that reads results lists code 5 for a folder without any, and 6 for another's database",
+          "[surroundings]") {
+    const TinySweep nothing("");
+    const std::filesystem::path foreign = nothing.folder.write("foreign/results.db", "these are my notes\n");
+    const std::string absent = (nothing.folder.path / "absent").string();
+    int reading = 0;
+    for (const cli::CommandHelp& help : cli::all_command_help()) {
+        const auto codes = cli::exit_codes_of(help.command);
+        const auto lists = [&](int code) {
+            return std::any_of(codes.begin(), codes.end(), [&](const cli::ExitCode& one) { return one.code == code; });
+        };
+        // These measure before they open the database, or write one into an empty folder.
+        if (!lists(kExitDatabase) || help.command.starts_with("bench") || help.command == "run" ||
+            help.command == "check bench" || help.command == "db merge" || help.command == "check" ||
+            help.command == "baseline" || help.command == "db")
+            continue;
+        CAPTURE(help.command);
+        ++reading;
+        std::vector<std::string> words = words_of(help.examples[0]);
+        const std::string first = words.front();
+        words.erase(words.begin());
+        words.insert(words.end(), {"--root", absent});
+        const int without = nothing.deft(first, words).exit_code;
+        CHECK((without == kExitNothing || without == kExitUsage));
+        words.back() = foreign.parent_path().string();
+        CHECK(nothing.deft(first, words).exit_code == kExitDatabase);
+    }
+    CHECK(reading >= 15);
 }
 
 TEST_CASE("the examples of every command parse", "[surroundings]") {
