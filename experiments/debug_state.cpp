@@ -15,8 +15,8 @@ namespace {
 std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
     const std::int64_t seqlen = config.model.seqlen;
     const engine::LargestStep largest = engine::largest_step(trainer_config(config));
-    const bool tells_samples = trainer_config(config).model.class_head.has_value();
-    if (tells_samples) return largest.samples;  // its micro-batches are counted in samples
+    const bool classifies_samples = trainer_config(config).model.class_head.has_value();
+    if (classifies_samples) return largest.samples;  // its micro-batches are counted in samples
     const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->find("seqres"));
     return by_tokens ? (largest.tokens + seqlen - 1) / seqlen + 1 : config.train.batch_size;
 }
@@ -35,7 +35,7 @@ void write_debug_state(TrialConfig config, const std::filesystem::path& data_fol
     for (std::int64_t done = 0; done < step - 1 && !trainer.done(); ++done) trainer.step();
     if (trainer.done())
         throw Error(ErrorKind::usage,
-                    fmt::format("step {} lies beyond the trial's {} steps", step, trainer.counts().steps));
+                    fmt::format("step {} exceeds the trial's {} steps", step, trainer.counts().steps));
     engine::write_debug_state(trainer, file);
 }
 

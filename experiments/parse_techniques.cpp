@@ -206,12 +206,12 @@ std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const
     if (dropper.reads_tokens && model.patch > 0)
         table.refuse("enabled", "selects tokens by word, but images have no words",
                      "use random_ltd, or set enabled = false");
-    const bool tells_labels = model.patch == 0 && (model.classes > 0 || model.value_head);
-    if (dropper.reads_tokens && tells_labels)
+    const bool predicts_labels = model.patch == 0 && (model.classes > 0 || model.value_head);
+    if (dropper.reads_tokens && predicts_labels)
         table.refuse("enabled", "learns from token losses, but labelled texts have none",
                      "use random_ltd, or set enabled = false");
     // The first token's row is read for the whole sample.
-    const bool reads_first = model.order_head || tells_labels || (model.patch > 0 && model.pooling == "first");
+    const bool reads_first = model.order_head || predicts_labels || (model.patch > 0 && model.pooling == "first");
     dropping.keep_first = reads_first ? 1 : 0;
     read_table(table, dropping);
     parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});

@@ -23,7 +23,7 @@ std::string times_seen(double passes) {
 }
 
 std::string regime_text(const Regime& regime) {
-    std::vector<std::string> parts = {fmt::format("{:.3g} tokens a parameter", regime.tokens / regime.parameters)};
+    std::vector<std::string> parts = {fmt::format("{:.3g} tokens per parameter", regime.tokens / regime.parameters)};
     if (regime.steps > 0) parts.push_back(si(regime.steps) + " steps");
     parts.push_back(regime.passes > 0 ? times_seen(regime.passes) : "repeats of the text unknown");
     return fmt::format("{}", fmt::join(parts, ", "));
@@ -57,8 +57,8 @@ std::vector<std::string> regime_notes(const std::string& row, const Regime& own,
     std::vector<std::string> notes = {text + "."};
     if (own.tokens / own.parameters < kFewTokensAParameter)
         notes.push_back(
-            fmt::format("Warning: below {:g} tokens a parameter the order of the recipes and the size of their "
-                        "effects may be others than in the papers' regime.",
+            fmt::format("Warning: below {:g} tokens per parameter, the order of the recipes and the size of their "
+                        "effects may differ from the papers' regime.",
                         kFewTokensAParameter));
     return notes;
 }

@@ -26,8 +26,8 @@ inline constexpr double kFewTokensAParameter = 20;
 // has finished.
 std::optional<Regime> regime_of(const Row& row);
 
-// "Regime: baseline at 100%: 1.50 tokens a parameter, 1368 steps, text seen 1.0 times; published: ...", and a warning
-// below kFewTokensAParameter. Nothing where tokens a parameter are unknown.
+// "Regime: baseline at 100%: 1.50 tokens per parameter, 1368 steps, text seen 1.0 times; published: ...", and a warning
+// below kFewTokensAParameter. Nothing where tokens per parameter are unknown.
 std::vector<std::string> regime_notes(const std::string& row, const Regime& own,
                                       const std::optional<Regime>& published);
 

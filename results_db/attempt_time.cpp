@@ -40,7 +40,7 @@ void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attem
     AttemptTime time;
     time.is_scoring = query.integer(0) != 0;
     time.is_ok = attempt.state == "ok";
-    time.tells_its_end = query.integer(1) != 0;
+    time.records_its_end = query.integer(1) != 0;
     time.scoring = query.is_null(2) ? query.real(6) : query.real(2);
     time.waiting = attempt.waited_seconds = query.maybe_real(3);
     time.held = attempt.held_seconds = query.maybe_real(4);

@@ -51,7 +51,7 @@ CostParts parts_of(const AttemptTime& time) {
     if (!time.is_kept) return {0, 0, 0, 0, time.held.value_or(time.training + time.scoring)};
     const bool is_last_word = time.is_ok && !time.is_continued;
     // One that was stopped has saved what it did.
-    const bool saved_all = time.tells_its_end && !time.is_scoring && time.behind_kept == 0 &&
+    const bool saved_all = time.records_its_end && !time.is_scoring && time.behind_kept == 0 &&
                            (!time.kept || time.training - time.kept->training < kNothing);
     if (is_last_word || saved_all) return whole_of(time);
     return time.kept ? up_to(time, *time.kept) : without_record(time);

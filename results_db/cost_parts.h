@@ -29,10 +29,10 @@ struct Spent {
 struct AttemptTime {
     bool is_scoring = false;        // it scored what others had trained
     bool is_ok = false;             // it ended well
-    bool tells_its_end = false;     // its journal's last line is that of a trial which ended by itself
+    bool records_its_end = false;   // its journal's last line is that of a trial which ended by itself
     bool is_kept = false;           // the result was built on it; of a scoring: any of its scores is there
     bool is_continued = false;      // a later attempt went on from a checkpoint of it
-    std::optional<double> held;     // of its slot; nothing: nobody saw its end
+    std::optional<double> held;     // of its slot; nothing: its end was not recorded
     double training = 0;            // all that it ran itself, as far as its journal records
     double scoring = 0;             // the same
     std::optional<double> waiting;  // nothing: a program of before did not measure it

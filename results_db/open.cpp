@@ -81,7 +81,7 @@ void set_journal_mode(Connection& connection) {
     if (!wal && mode != "delete")
         throw Error(
             ErrorKind::database,
-            fmt::format("{} lies on a network file system and cannot leave journal mode {}", connection.file(), mode),
+            fmt::format("{} is on a network file system and cannot leave journal mode {}", connection.file(), mode),
             "close every program that reads it, or use a local root folder", "the database");
     connection.execute("PRAGMA journal_size_limit = 67108864");
 }

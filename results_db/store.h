@@ -228,7 +228,7 @@ class Writer {
 
     // All rows of one new baseline, or none. Errors: usage, where a live baseline has that name.
     void pin_baseline(const std::vector<BaselineRow>& rows);
-    // How many rows it had. Errors: missing, with the live names.
+    // How many rows it had. Errors: usage, with the nearest live name; missing, without any.
     std::int64_t retire_baseline(const std::string& name);
     void add_verdicts(const std::vector<VerdictRow>& rows);
 
@@ -374,7 +374,7 @@ struct TrialCurve {
 };
 
 // Read-only; several may be open while the writer works.
-// Errors: missing (no such file, no such sweep), database (foreign, corrupt, too new; a trial whose row was changed).
+// Errors: missing (no such file, no sweep), database (foreign, corrupt, too new; a trial whose row was changed).
 class Reader {
  public:
     explicit Reader(const std::filesystem::path& file);
@@ -387,12 +387,12 @@ class Reader {
     std::vector<SweepHead> sweeps() const;                // newest first
     std::vector<std::string> sweep_names() const;         // each once, newest first
     std::string spec_text(const SweepHead& sweep) const;  // of its file as it was
-    // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: missing, or
-    // usage when ambiguous.
+    // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: usage,
+    // for an unknown or ambiguous name; missing, without any sweep.
     StoredSweep sweep(const std::string& selector) const;
     // Finds by a prefix of the config hash, also an older program's, or by name within the newest sweep: "baseline/1",
-    // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: missing, or usage when
-    // ambiguous.
+    // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: usage, for
+    // an unknown or ambiguous name.
     StoredTrial trial(const std::string& selector) const;
     // The training curve of a trial, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;

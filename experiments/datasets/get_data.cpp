@@ -233,7 +233,7 @@ void set_options(CURL* handle, const std::string& url, Transfer& transfer, char*
 
 [[noreturn]] void fail(const std::string& url, const fs::path& file, const Transfer& transfer, const std::string& why) {
     if (transfer.stopped)
-        throw Error(ErrorKind::io, fmt::format("the download of {} was stopped", url), "the same command goes on");
+        throw Error(ErrorKind::io, fmt::format("the download of {} was stopped", url), "the same command resumes");
     if (transfer.disk_failed)
         throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", file.string(), why),
                     "free some space, or choose another folder");

@@ -16,11 +16,11 @@ void BinaryCounts::add(bool gold, bool predicted) {
 }
 
 bool has_matthews(const BinaryCounts& counts) {
-    const std::int64_t told_positive = counts.true_positives + counts.false_positives;
-    const std::int64_t told_negative = counts.true_negatives + counts.false_negatives;
+    const std::int64_t predicted_positives = counts.true_positives + counts.false_positives;
+    const std::int64_t predicted_negatives = counts.true_negatives + counts.false_negatives;
     const std::int64_t positives = counts.true_positives + counts.false_negatives;
     const std::int64_t negatives = counts.true_negatives + counts.false_positives;
-    return told_positive > 0 && told_negative > 0 && positives > 0 && negatives > 0;
+    return predicted_positives > 0 && predicted_negatives > 0 && positives > 0 && negatives > 0;
 }
 
 double matthews_correlation(const BinaryCounts& counts) {

@@ -142,7 +142,7 @@ class Tuner {
     void probe_whole() {
         if (!std::all_of(tuning_.tuned.begin(), tuning_.tuned.end(), [](const auto& tuned) { return tuned.found; }))
             return;
-        const auto index = probe(tuning_.config, "all together", "as found");
+        const auto index = probe(tuning_.config, "combined", "as found");
         if (!index) return;
         tuning_.whole_passes = tuning_.probes[*index].passes();
         if (!tuning_.whole_passes)

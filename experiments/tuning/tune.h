@@ -74,7 +74,7 @@ struct Tuning {
 // Progress of a long search: the probe, and the fraction of it that is done. False stops all.
 using TuneWatch = std::function<bool(const std::string& what, double fraction)>;
 
-// Each technique alone, its start at the trial's own duration and then its duration at that start; all together once;
+// Each technique alone, its start at the trial's own duration and then its duration at that start; all combined once;
 // then the learning rates, equally many for the trial without its techniques and with them. A setting that was probed
 // once is not probed again. Errors: usage, for a trial without a technique that grows; as run_probe().
 Tuning tune(const TrialConfig& config, const Dataset& dataset, const TuneSettings& settings, const TuneWatch& watch);

@@ -14,7 +14,7 @@ namespace deft::kernels {
 
 namespace {
 
-// The arguments of one case at a time: of all together they would not fit.
+// The arguments of one case at a time: those of all cases do not fit in memory.
 class Preparations {
  public:
     Preparations(std::span<const BenchCase> cases, int threads) : cases_(cases), threads_(threads) {}

@@ -228,8 +228,8 @@ std::vector<std::string> cost_notes(const std::vector<Row>& rows) {
                         counted(static_cast<std::size_t>(waits), "attempt")));
     if (const auto unseen = sum_over(rows, [](const Trial& trial) { return trial.unseen_ends; }); unseen > 0)
         notes.push_back(
-            fmt::format("Nobody saw the end of {}: the cost has what their journals record, without start-up, and "
-                        "without what they did after the last line.",
+            fmt::format("The end of {} was not recorded: the cost omits start-up and the work after the last line of "
+                        "the journal.",
                         counted(static_cast<std::size_t>(unseen), "attempt")));
     return notes;
 }

@@ -63,7 +63,7 @@ std::string summary_html(std::span<const SeriesHistory> histories) {
     std::int64_t newest_ms = 0;
     for (const SeriesHistory& one : histories) newest_ms = std::max(newest_ms, one.series.points.back().started_ms);
     return fmt::format(
-        "<h1>History of benchmark times</h1>\n<p><strong>{} slower, {} faster</strong> of {} of late; "
+        "<h1>History of benchmark times</h1>\n<p><strong>{} slower, {} faster</strong> of {} in recent sessions; "
         "newest session {}.</p>\n",
         slower, faster, counted(histories.size(), "series", "series"), histories.empty() ? "-" : date(newest_ms));
 }

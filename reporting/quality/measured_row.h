@@ -90,7 +90,7 @@ struct MeasuredRow {
 std::vector<MeasuredRow> measured_rows(const Results& sweep,
                                        const std::map<std::string, results_db::TrialCurve>& curves);
 
-// The trials that the selectors name, as `deft show` takes them; all without any. Errors: missing, for a selector that
+// The trials that the selectors name, as `deft show` takes them; all without any. Errors: usage, for a selector that
 // names none, with the sweep's rows.
 Results selected(Results sweep, std::span<const std::string> selectors);
 

@@ -23,7 +23,8 @@ struct PinRequest {
 std::vector<results_db::BaselineRow> baseline_rows(std::span<const MeasuredRow> measured, const std::string& sweep,
                                                    const PinRequest& request);
 
-// The live baseline of that name. Errors: missing, with the live names; database, for rows that cannot be read.
+// The live baseline of that name. Errors: usage, with the nearest live name; missing, for a
+// retired one or without any; database, for rows that cannot be read.
 std::vector<MeasuredRow> pinned_rows(std::span<const results_db::BaselineRow> rows, const std::string& name);
 
 // A row a baseline, retired ones too.

@@ -1,5 +1,5 @@
 #pragma once
-// Did a benchmark settle on another level of late? Over all series of a history at once.
+// Did the level of a benchmark change recently? Over all series of a history at once.
 
 #include <cstddef>
 #include <cstdint>

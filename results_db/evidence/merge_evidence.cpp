@@ -171,7 +171,7 @@ class Merge {
 
     void take_trial(const Json& record) {
         const std::string& hash = text_at(record, "config_hash");
-        if (trials_.contains(hash)) throw BadRecord{"the trial is there twice"};
+        if (trials_.contains(hash)) throw BadRecord{"the file lists the trial twice"};
         const std::optional<std::int64_t> known = trial_of_hash(connection_, hash);
         const Json config = checked_config(record, shared_);
         if (known) known_.push_back(*known);
@@ -274,7 +274,7 @@ class Merge {
             const TakenTrial& trial = trial_of(line.record, "trial");
             rows_by_number_.emplace(line.record.at("row").get<std::int64_t>(), place.row);
             if (!taken.insert(Json::array({place.config_hash, place.row.at(1), place.row.at(2)})).second)
-                throw BadRecord{"the place is there twice"};
+                throw BadRecord{"the file lists the place twice"};
             placed_.insert(place.config_hash);
             const auto is_it = [&](const KnownPlace& other) {
                 return other.trial_id == trial.trial_id && other.row == place.row;
@@ -308,7 +308,7 @@ class Merge {
         const Json& record = line.record;
         const std::string& uid = text_at(record, "uid");
         const TakenTrial& trial = trial_of(record, "trial");
-        if (attempts_.contains(uid)) throw BadRecord{"the attempt is there twice"};
+        if (attempts_.contains(uid)) throw BadRecord{"the file lists the attempt twice"};
         Statement query(connection_, "SELECT id, code_id FROM attempt WHERE uid = ?1");
         StoredAttempt& stored = attempts_[uid];
         if (query.bind(uid).step()) {

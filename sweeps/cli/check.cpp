@@ -115,9 +115,7 @@ void add_check(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("check", "Gates for continuous integration");
     command->require_subcommand(1);
     auto arguments = std::make_shared<CheckArguments>();
-    CLI::App* bench = command->add_subcommand("bench",
-                                              "Is HEAD slower than BASE? 0 no, 3 yes, 1 HEAD is broken or does not "
-                                              "build, 4 unclear (--strict), 5 nothing measured");
+    CLI::App* bench = command->add_subcommand("bench", "Is HEAD slower than BASE?");
     bench->add_option("BASE", arguments->base, "The git revision to compare with; . is the running program")
         ->required();
     bench->add_option("HEAD", arguments->head, "The git revision that may be slower")->required();

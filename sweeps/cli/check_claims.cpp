@@ -78,10 +78,7 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
 
 void add_check_claims(CLI::App& check, Context& context) {
     auto arguments = std::make_shared<CheckClaimsArguments>();
-    CLI::App* command = check.add_subcommand(
-        "claims",
-        "Does a sweep bear out what the paper claims? 0 nothing fails, 3 a claim fails, 4 unclear (--strict), 5 "
-        "nothing measured");
+    CLI::App* command = check.add_subcommand("claims", "Does a sweep support the claims of the paper?");
     command->add_option("SWEEP", arguments->sweep,
                         std::string(kSweepHelp) + "; all: the newest of each that has claims");
     add_from(*command, arguments->from);

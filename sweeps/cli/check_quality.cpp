@@ -82,9 +82,7 @@ reporting::CheckReport check_quality(const CheckQualityArguments& arguments) {
 
 void add_check_quality(CLI::App& check, Context& context) {
     auto arguments = std::make_shared<CheckQualityArguments>();
-    CLI::App* command = check.add_subcommand(
-        "quality",
-        "Is a sweep worse than a baseline? 0 no, 3 yes, 1 trials are broken, 4 unclear (--strict), 5 nothing measured");
+    CLI::App* command = check.add_subcommand("quality", "Is a sweep worse than a baseline?");
     command->add_option("SWEEP", arguments->sweep, kSweepHelp);
     add_from(*command, arguments->from);
     command->add_option("--baseline", arguments->baseline, "The baseline's name, as deft baseline list shows it")

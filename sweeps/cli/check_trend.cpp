@@ -1,4 +1,4 @@
-// deft check trend: did a benchmark settle on another level of late?
+// deft check trend: did the level of a benchmark change recently?
 
 #include <fmt/format.h>
 
@@ -42,9 +42,7 @@ reporting::CheckReport check_trend(const CheckTrendArguments& arguments) {
 
 void add_check_trend(CLI::App& check, Context& context) {
     auto arguments = std::make_shared<CheckTrendArguments>();
-    CLI::App* command = check.add_subcommand(
-        "trend",
-        "Did a benchmark become slower of late? 0 no, 3 yes, 4 unclear (--strict), 5 too few sessions for any");
+    CLI::App* command = check.add_subcommand("trend", "Did a benchmark become slower recently?");
     add_patterns(*command, arguments->patterns);
     add_number(*command, "--smallest-change", arguments->rule.change.smallest_change,
                "By how much a case must be slower to be a regression, as a fraction", 0.001, 10.0);

@@ -113,19 +113,17 @@ int write_evidence(const EvidenceArguments& arguments) {
 
 void print_merged(const results_db::Merged& merged, const std::string& name) {
     if (merged.is_nothing()) {
-        print(fmt::format("{}: nothing new for {}: {} there already, with the same numbers", name, merged.sweep,
-                          counted(merged.known, "attempt is", "attempts are")));
+        print(fmt::format("{}: nothing new for {}: {}, with the same numbers", name, merged.sweep,
+                          counted(merged.known, "attempt already exists", "attempts already exist")));
         return;
     }
-    print(fmt::format("{}: {} has {}, {} and {} more{}", name, merged.sweep, counted(merged.trials, "trial"),
-                      counted(merged.attempts, "attempt"), counted(merged.verdicts, "verdict"),
-                      merged.known > 0
-                          ? fmt::format("; {} there already", counted(merged.known, "attempt was", "attempts were"))
-                          : ""));
+    print(fmt::format(
+        "{}: {} has {}, {} and {} more{}", name, merged.sweep, counted(merged.trials, "trial"),
+        counted(merged.attempts, "attempt"), counted(merged.verdicts, "verdict"),
+        merged.known > 0 ? "; " + counted(merged.known, "attempt already existed", "attempts already existed") : ""));
     if (merged.points > 0)
-        print(fmt::format("  {} more in the curves of attempts that were there", counted(merged.points, "point")));
-    if (merged.has_changed_first_run)
-        print("  the day that it first ran on is another now, and so is what it was to be judged by then");
+        print(fmt::format("  {} more in the curves of existing attempts", counted(merged.points, "point")));
+    if (merged.has_changed_first_run) print("  the date of its first run changed, and with it the rules of its claims");
     if (merged.is_joined && !merged.seeds.empty())
         print(fmt::format("  it was run with other seeds; {} {} are in its table now",
                           merged.seeds.size() == 1 ? "seed" : "seeds", fmt::join(merged.seeds, ", ")));

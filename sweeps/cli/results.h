@@ -16,7 +16,7 @@ results_db::Reader open_results(const std::string& root);
 std::string sweep_name_of(const std::string& selector);
 // The inputs that results below the root would have now: the files of their data and tasks are looked at.
 reporting::CurrentInputs inputs_below(const std::filesystem::path& root);
-// The sweep of that name, NAME@HASH or file; the newest where it is empty. Errors: missing, with the nearest name.
+// The sweep of that name, NAME@HASH or file; the newest where it is empty. Errors: usage, with the nearest name.
 reporting::Results find_sweep(const results_db::Reader& reader, const std::string& name,
                               const reporting::CurrentInputs& inputs);
 

@@ -122,17 +122,16 @@ void add_run(CLI::App& app, Context& context) {
     arguments->run.add_to(*command, false);
     command->add_option(
         "--for-table", arguments->table,
-        std::string("In place of the sweep file: run what a table of the results waits for. ") + kTableHelp);
+        std::string("In place of the sweep file: run the trials that a table of the results lacks. ") + kTableHelp);
     command->add_flag("--full", arguments->full,
                       "End with all tables, notes and provenance in place of the first screen");
     command->callback([arguments, command, &context] {
         const bool is_for_table = command->count("--for-table") > 0;
         if (is_for_table == (command->count("sweep") > 0))
-            throw Error(
-                ErrorKind::usage,
-                is_for_table ? "a sweep file and --for-table are two answers to one question" : "what is to be run?",
-                is_for_table ? "leave one of them out"
-                             : "name a sweep file, or a table of the results: --for-table TABLE");
+            throw Error(ErrorKind::usage,
+                        is_for_table ? "a sweep file and --for-table cannot be combined" : "no sweep to run",
+                        is_for_table ? "give only one of them"
+                                     : "name a sweep file, or a table of the results: --for-table TABLE");
         for (const char* option : {"--scale", "--set"})
             if (is_for_table && command->count(option) > 0)
                 throw Error(ErrorKind::usage,

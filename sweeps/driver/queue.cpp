@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMostTries = 2;
 
-bool may_be_mended(const results_db::Outcome& outcome) {
+bool may_succeed_again(const results_db::Outcome& outcome) {
     return outcome.state == "timeout" ||
            (outcome.state == "failed" && (outcome.fail_class == "crash" || outcome.fail_class == "io"));
 }
@@ -52,7 +52,7 @@ void put_back(TrialQueue& queue, std::size_t trial) {
 }
 
 bool try_again(TrialQueue& queue, std::size_t trial, const results_db::Outcome& outcome) {
-    if (!may_be_mended(outcome) || queue.tries[trial] >= kMostTries) return false;
+    if (!may_succeed_again(outcome) || queue.tries[trial] >= kMostTries) return false;
     queue.waiting.push_front(trial);
     return true;
 }

@@ -63,7 +63,7 @@ void take_in(results_db::Writer& writer, std::int64_t trial_id, const LeftFolder
                                                  writer.add_host(folder.origin.host), attempt);
     if (folder.journal.started) writer.set_running(id, {}, began_ms(*folder.journal.started));
     const JournalSummary journal = ingest_rest(writer, id, folder.path / "journal.jsonl");
-    results_db::Outcome outcome = outcome_of(journal, "nobody saw its end");
+    results_db::Outcome outcome = outcome_of(journal, "its end was not recorded");
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
     const auto seen = read_outcome_file(folder.path);
     if (seen && agree(*seen, outcome, journal)) outcome = *seen;

@@ -95,7 +95,7 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
         search.spec = with_rates(spec, std::move(*rates));
         return search;
     }
-    progress.warning("the table waits for its search. To go on: " + options.continue_with);
+    progress.warning("the search is incomplete, so the table is not trained. To resume: " + options.continue_with);
     search.is_whole = false;
     if (search.summary.exit_code == 0) search.summary.exit_code = kExitWorkLeft;
     return search;

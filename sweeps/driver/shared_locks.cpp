@@ -37,7 +37,7 @@ std::string warning_of_locks(const std::filesystem::path& root) {
     const std::string_view system = system_of_doubtful_locks(static_cast<unsigned long>(status.f_type));
     if (system.empty()) return {};
     return fmt::format(
-        "{} lies on {}, whose file locks may not hold between machines: run deft on it from one machine at a time",
+        "{} is on {}, whose file locks may not hold between machines: run deft on it from one machine at a time",
         root.string(), system);
 }
 

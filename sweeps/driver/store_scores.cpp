@@ -51,7 +51,7 @@ StoredScores store_scores(const fs::path& root, const results_db::StoredTrial& r
     if (!writer.is_trained(trial_id))
         throw Error(ErrorKind::missing,
                     fmt::format("trial {} has not been trained to its end", short_hash(row.config_hash)),
-                    "deft run goes on with it; a checkpoint of the way is scored by its folder, without --store",
+                    "deft run resumes it; an intermediate checkpoint is evaluated by its folder, without --store",
                     "the results database");
     const Trial trial = trial_of(row, config);
     Assignment assignment{results_db::Work::score, {}, writer.unscored(trial_id, trial.score_keys())};

@@ -74,14 +74,14 @@ bool run_step(const std::vector<std::string>& argv, const fs::path& log, const s
         if (signals.interrupts() > 0 || signals.terminated()) {
             end_group(process, kGraceMs);
             ::waitpid(pid, &status, 0);
-            throw Error(ErrorKind::io, "interrupted while building " + hash, "the same command goes on where it was");
+            throw Error(ErrorKind::io, "interrupted while building " + hash, "the same command resumes");
         }
         signals.sleep_ms(kPollMs);
     }
     if (WIFSIGNALED(status))  // the commit may be sound
         throw Error(ErrorKind::io,
                     fmt::format("signal {} ended {} while building {}", WTERMSIG(status), argv.front(), hash),
-                    "the same command goes on where it was");
+                    "the same command resumes");
     return WEXITSTATUS(status) == 0;
 }
 

@@ -240,7 +240,7 @@ TEST_CASE("later tokens leave earlier causal attention outputs on CUDA bit for b
 
 // y and what activation_forward makes of pre, both of one linear layer.
 template <class Real>
-void check_activation_made_anew(Activation act, std::int64_t rows, std::int64_t in, std::int64_t out) {
+void check_activation_recomputed(Activation act, std::int64_t rows, std::int64_t in, std::int64_t out) {
     Device device;
     cases::Draw draw(8, static_cast<std::uint64_t>(out));
     const auto drawn = [&](std::int64_t n) {
@@ -261,9 +261,9 @@ void check_activation_made_anew(Activation act, std::int64_t rows, std::int64_t 
 
 TEST_CASE("an activation recomputed on CUDA from the values kept by a linear layer has the layer's bits") {
     for (const std::int64_t out : {1, 33, 64, 200}) {
-        check_activation_made_anew<float>(Activation::gelu_tanh, 7, 5, out);
-        check_activation_made_anew<float>(Activation::gelu_erf, 7, 5, out);
-        check_activation_made_anew<bf16>(Activation::gelu_erf, 7, 5, out);
+        check_activation_recomputed<float>(Activation::gelu_tanh, 7, 5, out);
+        check_activation_recomputed<float>(Activation::gelu_erf, 7, 5, out);
+        check_activation_recomputed<bf16>(Activation::gelu_erf, 7, 5, out);
     }
 }
 

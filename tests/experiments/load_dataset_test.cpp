@@ -355,7 +355,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its no
     const PackedDataset first = load();
     CHECK(first.note.empty());
     const std::string text = decoded(first.train, first.tokenizer) + decoded(first.valid, first.tokenizer);
-    const auto check_made_anew = [&] {
+    const auto check_regenerated = [&] {
         const PackedDataset dataset = load();
         CHECK_THAT(dataset.note, ContainsSubstring("damaged") && ContainsSubstring("recreated"));
         CHECK_THAT(said, ContainsSubstring(dataset.note));
@@ -367,21 +367,21 @@ TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its no
         for (const std::size_t size : {whole.size() - 2, whole.size() / 2, std::size_t{0}}) {
             INFO(name << " cut to " << size);
             write_text(first.folder / name, whole.substr(0, size));
-            check_made_anew();
+            check_regenerated();
         }
     }
     fs::remove(first.folder / "tokens.bin");
-    check_made_anew();
+    check_regenerated();
     // Files derived from the tokens are derived again.
     load_difficulty(dataset_of(load(), 8), "voc");
     write_text(first.folder / "tokens.idx", "");
-    check_made_anew();
+    check_regenerated();
     CHECK_FALSE(fs::exists(first.folder / "difficulty"));
 
     Json manifest = Json::parse(read_text(first.folder / "manifest.json"));
     manifest["documents"]["train"] = {0, 3};
     write_text(first.folder / "manifest.json", manifest.dump());
-    check_made_anew();
+    check_regenerated();
 }
 
 TEST_CASE("data sets: tokens that were altered are never trained on", "[surroundings]") {

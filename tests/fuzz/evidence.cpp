@@ -20,7 +20,7 @@ std::int64_t rows_in(Connection& connection) {
 }
 
 // A mutation seldom keeps the hashes: with recomputed ones it gets further.
-std::string sealed_anew(std::string_view text) {
+std::string resealed(std::string_view text) {
     std::string sealed;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -62,7 +62,7 @@ void take(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view input = fuzz::view(data, size);
     take(std::string(input));
-    take(sealed_anew(input));
+    take(resealed(input));
     return 0;
 }
 

@@ -240,7 +240,7 @@ TEST_CASE("an attempt of a program that measured less costs what the driver saw 
     CHECK(trial.parts == CostParts{80, 10, 30, 0, 0});
     CHECK(trial.unmeasured_waits == 1);
     CHECK(trial.unseen_ends == 0);
-    // Nobody saw the end of this scoring: its tasks alone are known.
+    // The end of this evaluation was not recorded: only its tasks are known.
     const std::int64_t scoring = attempts.begin({"cpu", 2, 1, 1}, std::nullopt, Work::score);
     journal::Scored scored{"k", "piqa", std::string(64, 'a'), 0, 200, 20, std::string(64, 'b'), 1.5, 0.25, 0};
     attempts.end(scoring, Attempts::started(20, 0) + line(scored), "failed", 0, std::nullopt);
@@ -272,7 +272,7 @@ TEST_CASE("a journal line without a time is damage, and the others count") {
 
 TEST_CASE("what an attempt's time went into adds up to the time that it held its slot") {
     AttemptTime time;
-    time.is_ok = time.tells_its_end = time.is_kept = true;
+    time.is_ok = time.records_its_end = time.is_kept = true;
     time.held = 10;
     time.training = 6;
     time.scoring = 1;
@@ -290,7 +290,7 @@ TEST_CASE("what an attempt's time went into adds up to the time that it held its
     CHECK(parts_of(time) == CostParts{3, 0.5, 1, 0.5, 3});
     // Killed, and nothing was written at the checkpoint: two seconds were logged after it.
     time.kept = {};
-    time.tells_its_end = false;
+    time.records_its_end = false;
     time.behind_kept = 2;
     CHECK(parts_of(time) == CostParts{4, 0, 0, 0, 2});
     time.held = 10;

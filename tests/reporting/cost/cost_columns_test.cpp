@@ -56,7 +56,7 @@ TEST_CASE("a row's parts are means over its seeds, each in device-seconds, and o
                           ContainsSubstring("total: their sum") &&
                           ContainsSubstring("No column: waiting, of which there was none.") &&
                           !ContainsSubstring("waiting: for a lock"));
-    CHECK_THAT(notes, !ContainsSubstring("not measured in") && !ContainsSubstring("Nobody saw"));
+    CHECK_THAT(notes, !ContainsSubstring("not measured in") && !ContainsSubstring("was not recorded"));
     // They are a block of their own, before that of the scores.
     const std::size_t first = column(table, "training\ndevice-s");
     CHECK(table.columns[first].begins_block);
@@ -118,7 +118,7 @@ TEST_CASE("cost that was neither measured nor observed is reported") {
     CHECK_THAT(all_notes(comparison_table(sweep, {})),
                ContainsSubstring("waiting, of which there was none that was measured") &&
                    ContainsSubstring("Waiting was not measured in 3 attempts") &&
-                   ContainsSubstring("Nobody saw the end of 1 attempt:"));
+                   ContainsSubstring("The end of 1 attempt was not recorded:"));
     // A training that several places of a sweep share counts once.
     sweep.trials.push_back(sweep.trials[0]);
     sweep.trials.back().recipe = "shares the training";

@@ -166,7 +166,7 @@ TEST_CASE("an unused or duplicate line of the text is refused before it is store
                ContainsSubstring("x.jsonl:6: no record has this shared value"));
     Records places(offered.text);
     places.all.push_back(Json(places.find("place")));
-    CHECK_THAT(offered.answer(places), ContainsSubstring("the place is there twice"));
+    CHECK_THAT(offered.answer(places), ContainsSubstring("the file lists the place twice"));
     Records scored(offered.text);
     Json& tasks = scored.find("attempt", [](const Json& one) { return one.contains("scored"); })["scored"][0]["tasks"];
     tasks.push_back(Json(tasks[0]));

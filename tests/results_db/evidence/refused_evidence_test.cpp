@@ -282,10 +282,10 @@ TEST_CASE("evidence that is written to do harm is refused") {
 
     Records twice(text);
     twice.all.push_back(twice.find("attempt"));
-    kept.refuses(twice.sealed(), "the attempt is there twice");
+    kept.refuses(twice.sealed(), "the file lists the attempt twice");
     Records trials(text);
     trials.all.push_back(trials.find("trial"));
-    kept.refuses(trials.sealed(), "the trial is there twice");
+    kept.refuses(trials.sealed(), "the file lists the trial twice");
     Records sweeps(text);
     sweeps.all.push_back(sweeps.find("sweep"));
     kept.refuses(sweeps.sealed(), "a second sweep");

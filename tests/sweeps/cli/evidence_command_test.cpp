@@ -82,8 +82,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     // Merged once more it is the same, and so is what it writes.
     const Ran again = sweep.deft("db", {"merge", texts[0], texts[1], "--root", merged.string()});
     CHECK(again.exit_code == kExitOk);
-    CHECK_THAT(again.out,
-               ContainsSubstring("nothing new for tiny@") && ContainsSubstring("4 attempts are there already"));
+    CHECK_THAT(again.out, ContainsSubstring("nothing new for tiny@") && ContainsSubstring("4 attempts already exist"));
 
     // Trials of other machines count as done, and are distinguished from those run here.
     test::Process status({DEFT_PROGRAM, "status", "--root", merged.string()}, sweep.out(), sweep.err());

@@ -156,7 +156,7 @@ TEST_CASE("the table of a search that was stopped waits for it") {
     process.signal(SIGTERM);
     ::kill(frozen, SIGCONT);
     CHECK(process.wait() == kExitWorkLeft);
-    CHECK(sweep.says("the table waits for its search"));
+    CHECK(sweep.says("the search is incomplete, so the table is not trained"));
     CHECK(sweep.value("SELECT count(*) FROM sweep_member WHERE stage = ''") == "0");
     const std::vector<std::string> names = missing_names(sweep);
     CHECK(names.size() == 2);

@@ -211,7 +211,7 @@ TEST_CASE("deft run --for-table refuses a sweep whose file is gone or has change
         CHECK(sweep.value("SELECT count(*) FROM sweep") == "1");
     };
     refused({}, kExitUsage, "--for-table TABLE");
-    refused({sweep.file.string(), "--for-table", "tiny"}, kExitUsage, "leave one of them out");
+    refused({sweep.file.string(), "--for-table", "tiny"}, kExitUsage, "give only one of them");
     refused({"--for-table", "tiny", "--scale", "proxy"}, kExitUsage, "--scale would make another table");
     refused({"--for-table", "tiny", "--set", "train.learning_rate=1"}, kExitUsage, "--set would make another table");
     refused({"--for-table", "tinny"}, kExitUsage, "did you mean tiny?");

@@ -32,7 +32,7 @@ TEST_CASE("deft tune finds a start and a duration, and writes a recipe that the 
     const Ran ran = tune(sweep, {"both", "--set", kWarmup});
     REQUIRE(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("curriculum.seqtru: start") && ContainsSubstring("random_ltd: duration") &&
-                            ContainsSubstring("all together"));
+                            ContainsSubstring("combined"));
     CHECK_THAT(ran.out, ContainsSubstring("only the first 3 warm-ups") && ContainsSubstring("Probes: ") &&
                             ContainsSubstring("as tuned") && ContainsSubstring("Compared with the baseline"));
     const std::string toml = toml_of(ran.out);

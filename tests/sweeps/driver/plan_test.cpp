@@ -83,12 +83,12 @@ TEST_CASE("A plan prints its baseline's regime beside the published one, and war
     // 300e9 tokens over 24 x 50,358,272 + 102,930,432 + 2048 x 2048 for the positions = 1,315,723,264 parameters.
     CHECK(notes(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper") ==
           std::vector<std::string>{
-              "Regime: baseline[budget_fraction=1.0]: 228 tokens a parameter, 286k steps, repeats of the "
-              "text unknown; published: 231 tokens a parameter, 286k steps, text seen once."});
+              "Regime: baseline[budget_fraction=1.0]: 228 tokens per parameter, 286k steps, repeats of the "
+              "text unknown; published: 231 tokens per parameter, 286k steps, text seen once."});
     const auto small = notes(folder.write("s.toml", kPlannedSpec), kDefaultScale);
     REQUIRE(small.size() == 2);
     CHECK_THAT(small[0], ContainsSubstring("Regime: baseline: ") && !ContainsSubstring("published"));
-    CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens a parameter"));
+    CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens per parameter"));
 }
 
 TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour",
