@@ -294,7 +294,8 @@ const std::vector<Resource>& resources() {
         {"steps", of_point<&TrainPoint::step>, whole_or_mean, false, "train steps"},
         {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", false, stated_tokens},
         {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true, "unique tokens"},
-        {"layer-avg\ntokens", of_point<&TrainPoint::layer_tokens>, si, true, "layer tokens"},
+        {"consumed\ntokens", of_point<&TrainPoint::layer_tokens>, si, true, "layer tokens", "", false, nullptr,
+         "layer-avg\ntokens"},
         {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", false, stated_flops},
         {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", true, stated_seconds},
         {"tokens\nper s", token_rate, si, false, "throughput", "", true},
@@ -317,6 +318,7 @@ Field resource_field(const Resource& resource, const std::vector<Row>& rows, con
     Column column;
     column.title = resource.title;
     column.raw_unit = resource.raw_unit;
+    column.csv_title = resource.csv_title;
     const auto references = std::make_shared<const References>(rows, base_recipe);
     return Field(std::move(column),
                  [&resource, references](const Row& row) { return resource_cell(row, references->of(row), resource); });

@@ -66,6 +66,7 @@ struct Resource {
     const char* raw_unit = "";
     bool from_seconds = false;  // time, or what follows from it: compares as reporting/cost/comparable_seconds.h says
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
+    const char* csv_title = "";                                    // as Column::csv_title
 };
 
 // The value that the user states for an imported model, or "-".

@@ -53,6 +53,7 @@ std::vector<Field> fields_of(const Results& sweep, const std::vector<Row>& rows)
     for (const Resource& resource : resources()) {
         Column column;
         column.title = resource.title;
+        column.csv_title = resource.csv_title;
         column.raw_unit = resource.raw_unit;
         fields.emplace_back(std::move(column), [&resource](const Row& one) {
             if (const auto& model = one.trials.front()->imported) return stated_cell(*model, resource);
@@ -130,11 +131,13 @@ Table curves_table(const Results& sweep, const Curves& curves) {
     table.key_columns = keys.size() + 2;
     for (const Field& field : keys) table.columns.push_back(field.column);
     for (const char* title :
-         {"seed", "step", "input tokens", "unique tokens", "layer-avg tokens", "FLOPs", "train time (s)",
+         {"seed", "step", "input tokens", "unique tokens", "consumed tokens", "FLOPs", "train time (s)",
           "training loss (nats/token)", "validation loss (nats/token)", "learning rate", "gradient norm",
           "tokens per s", "length (tokens)", "kept tokens", "samples admitted", "samples drawn", "samples drawn before",
           "tokens cut", "tokens padded"})
         table.columns.push_back({title});
+    for (Column& column : table.columns)
+        if (column.title == "consumed tokens") column.csv_title = "layer-avg tokens";
     for (const Row& one : trials) {
         const auto curve = curves.find(one.trials.front()->config_hash);
         if (curve == curves.end()) continue;

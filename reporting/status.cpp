@@ -55,7 +55,7 @@ void add_counts(NamedLines& lines, const Trial& trial) {
                                              : fmt::format("{}", point.step));
     lines.add("input tokens", fmt::format("{}", point.input_tokens));
     lines.add("unique corpus tokens", fmt::format("{}", point.unique_tokens));
-    lines.add("layer-averaged tokens", fmt::format("{}", point.layer_tokens));
+    lines.add("consumed tokens (layer-averaged)", fmt::format("{}", point.layer_tokens));
     lines.add("FLOPs", si(point.flops));
     lines.add("train wall time", seconds(static_cast<double>(point.wall_ms) / 1000));
     lines.add("last loss", score(point.loss));
@@ -207,7 +207,7 @@ Table status_table(const Results& sweep, const std::vector<results_db::SweepHead
     table.caption = "Sweep " + sweep_text(sweep);
     table.key_columns = 2;
     table.columns = {{"hash", Align::left}, {"trial", Align::left}, {"state", Align::left}, {"attempts"}, {"step"},
-                     {"last\nloss"},        {"layer-avg\ntokens"},  {"error", Align::left}};
+                     {"last\nloss"},        {"consumed\ntokens"},   {"error", Align::left}};
     std::map<std::string, int> states;
     int left_to_score = 0, merged = 0;
     const auto add = [&](const Trial& trial) {

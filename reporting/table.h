@@ -20,6 +20,7 @@ struct Column {
     bool is_cost = false;        // a part of what a row cost, or their sum
     std::string variances = {};  // what a test says of equal variances over its rows: "p 0.012"
     std::string caveat = {};     // a few words below the title on what all its numbers lack: "at chance"
+    std::string csv_title = {};  // the title in CSV files, where it differs; it never changes
 };
 
 // The content of one place of a table; most cells are text alone.

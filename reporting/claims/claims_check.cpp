@@ -190,26 +190,28 @@ std::string substitute_text(const Judging& one) {
 // The bound of the verdict against what it is held to, in the claim's own words.
 std::string bound_text(const Judging& one, const ClaimRule& rule) {
     const ClaimTest& test = *one.test;
-    std::string sure = fmt::format("{:.0f}% sure", 100 * (1 - rule.level));
+    const std::string bound = fmt::format("one-sided {:.0f}% bound", 100 * (1 - rule.level));
     if (test.share)
-        return fmt::format("closes {:.0f}% of the gap, [{:.0f}%, {:.0f}%], claimed at least {:.0f}%", 100 * *test.share,
-                           100 * test.share_interval->low, 100 * test.share_interval->high, 100 * one.claim->amount);
+        return fmt::format("closes {:.0f}% of the gap, [{:.0f}%, {:.0f}%] ({}s), claimed at least {:.0f}%",
+                           100 * *test.share, 100 * test.share_interval->low, 100 * test.share_interval->high, bound,
+                           100 * one.claim->amount);
     const ClaimPart& part = weakest(test);
     const auto [estimate, interval] = lead_of(test, rule.level);
-    if (one.claim->kind == ClaimKind::best_in_column)
-        sure += fmt::format(", of the farthest of {} others", test.parts.size());
     if (test.is_logarithmic) {
         if (one.claim->kind == ClaimKind::at_most_fraction)
             return fmt::format("takes {:.3g} of it, at most {:.3g} ({}), claimed at most {:g}", std::exp(-estimate),
-                               std::exp(-interval.low), sure, one.claim->amount);
+                               std::exp(-interval.low), bound, one.claim->amount);
         return fmt::format("{:.3g} times as fast, at least {:.3g} ({}), claimed at least {:g}", std::exp(estimate),
-                           std::exp(interval.low), sure, one.claim->amount);
+                           std::exp(interval.low), bound, one.claim->amount);
     }
     const auto side = [](double difference) {
         return fmt::format("{} {}", score(std::abs(difference)), difference < 0 ? "worse" : "better");
     };
-    std::string text = fmt::format("{}, between {} and {} (each bound {})", side(estimate), side(interval.low),
-                                   side(interval.high), sure);
+    const std::string of_others = one.claim->kind == ClaimKind::best_in_column
+                                      ? fmt::format(", to the farthest of {} others", test.parts.size())
+                                      : "";
+    std::string text = fmt::format("{}, between {} and {} ({}s{})", side(estimate), side(interval.low),
+                                   side(interval.high), bound, of_others);
     if (part.threshold < 0) text += fmt::format(", margin {}", score(-part.threshold));
     return text;
 }
@@ -407,9 +409,12 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const Result
                 does_fail || (!does_hold && one.test->fails_by_chance < one.test->holds_by_chance);
             finding.judged.p_value = is_nearer_to_fail ? one.test->fails_by_chance : one.test->holds_by_chance;
             finding.judged.adjusted_p = is_nearer_to_fail ? fails[judged] : holds[judged];
-            const std::string side = does_hold || does_fail ? "" : is_nearer_to_fail ? " of failing" : " of holding";
-            result.text = fmt::format("{}. {}{}: {}; adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
-                                      means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
+            const std::string side = does_hold || does_fail ? ""
+                                     : is_nearer_to_fail    ? " of refuting"
+                                                            : " of supporting";
+            result.text =
+                fmt::format("{}. {}{}: {}; Holm-adjusted p{} {:.2g}", one.claim->statement, substitute_text(one),
+                            means_text(one), bound_text(one, rule), side, *finding.judged.adjusted_p);
             const auto& by_seed =
                 is_nearer_to_fail ? one.test->paired_fails_by_chance : one.test->paired_holds_by_chance;
             if (by_seed && one.claim->method != ContrastMethod::paired)
@@ -418,7 +423,7 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const Result
             const double by_own = does_hold ? own_holds[judged] : own_fails[judged];
             if (is_pooled(one) && (does_hold || does_fail) && by_own > rule.level)
                 result.text += fmt::format(
-                    "; the verdict rests on pooling alone: adjusted p {:.2g} by each row's own variance", by_own);
+                    "; the verdict rests on pooling alone: Holm-adjusted p {:.2g} by each row's own variance", by_own);
             if (result.outcome == Outcome::unclear) result.text += "; " + settling_text(one, holds.size(), rule);
             tell_numbers(finding.judged, one, rule);
             ++judged;
@@ -446,6 +451,20 @@ std::string rule_json(const ClaimRule& rule) {
              {"variance",
               "each row's own (Welch) from five seeds on, or where Brown-Forsythe rejects equal ones at "
               "25%; else pooled over the table and shrunk, six prior degrees of freedom"}});
+}
+
+std::vector<std::string> claim_notes(const ClaimRule& rule) {
+    return {
+        fmt::format(
+            "Holm-adjusted p: over all claims of a table; a verdict needs at most {:g}. Of supporting or refuting: "
+            "the side that is nearer to a verdict. Each bound is for one claim alone.",
+            rule.level),
+        "Seed by seed: the p of the paired test on the differences of equal seeds. Substitute metric: what the scale "
+        "measures in place of the metric of the paper. Margin: the difference that still counts as equally good.",
+        "Welch: each row has its own variance. Brown-Forsythe: the test of equal variances that chooses own or pooled "
+        "ones. Power: the probability to find an effect of that size.",
+        "docs/statistics.md (Claims and verdicts) explains these terms.",
+    };
 }
 
 CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,

@@ -34,6 +34,8 @@ std::string claims_json(const PublishedTable& table, const std::string& scale);
 
 std::string rule_json(const ClaimRule& rule);
 
+// The terms of the findings' texts, for below the table.
+std::vector<std::string> claim_notes(const ClaimRule& rule);
 CheckReport claims_report(std::span<const ClaimFinding> findings, const std::string& sweep,
                           const PublishedTable& table);
 

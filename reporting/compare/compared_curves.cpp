@@ -194,7 +194,7 @@ double shorter(const std::vector<TrialCurves>& a, const std::vector<TrialCurves>
 
 const std::vector<CostWords>& cost_words() {
     static const std::vector<CostWords> words = {
-        {Cost::layer_tokens, "layer-tokens", "layer-averaged tokens", [](double value) { return si(value); }},
+        {Cost::layer_tokens, "layer-tokens", "consumed tokens", [](double value) { return si(value); }},
         {Cost::tokens, "tokens", "input tokens", [](double value) { return si(value); }},
         {Cost::flops, "flops", "FLOPs", [](double value) { return si(value); }},
         {Cost::seconds, "seconds", "seconds of training", short_seconds},

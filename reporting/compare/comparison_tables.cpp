@@ -60,7 +60,7 @@ Table configuration_table(const RowComparison& rows) {
     return table;
 }
 
-// "1.20M layer-averaged tokens", "$0.12".
+// "1.20M consumed tokens", "$0.12".
 std::string paid_text(double paid, const CostWords& words) {
     const bool says_unit = words.cost == Cost::seconds || words.cost == Cost::usd;
     return words.print(paid) + (says_unit ? "" : std::string(" ") + words.title);
@@ -76,7 +76,7 @@ std::string range_text(const Reached& reached, const char* other) {
     return fmt::format(" (95% interval {} to {:.2f})", least, *to / reached.paid_by_it);
 }
 
-// "The loss 3.214 with which A ends takes A 2.40M and B 1.20M layer-averaged tokens: 0.50 of it (...)."
+// "The loss 3.214 with which A ends takes A 2.40M and B 1.20M consumed tokens: 0.50 of it (...)."
 std::string reached_text(const Reached& reached, Cost by, const char* it, const char* other) {
     const CostWords& words = words_of(by);
     const std::string loss = fmt::format("The loss {} with which {} ends takes {} {}", score(reached.loss), it, it,

@@ -22,7 +22,7 @@ enum class Cost { layer_tokens, tokens, flops, seconds, usd };
 struct CostWords {
     Cost cost;
     const char* name;   // "layer-tokens", as --by takes it
-    const char* title;  // "layer-averaged tokens"
+    const char* title;  // "consumed tokens"
     std::string (*print)(double);
 };
 

@@ -23,7 +23,7 @@ struct Abscissa {
     double (*value)(const journal::TrainPoint&);
 };
 inline constexpr Abscissa kByLayerTokens = {
-    "by-layer-tokens", "layer-averaged tokens",
+    "by-layer-tokens", "consumed tokens (layer-averaged)",
     [](const journal::TrainPoint& p) { return static_cast<double>(p.layer_tokens); }};
 inline constexpr Abscissa kByInputTokens = {"by-input-tokens", "input tokens", [](const journal::TrainPoint& p) {
                                                 return static_cast<double>(p.input_tokens);
@@ -48,7 +48,7 @@ std::vector<const results_db::TrialCurve*> curves_with(Points results_db::TrialC
 // Training losses as points, validation losses as marks: means over those seeds at the steps that all of them have.
 Series loss_series(const Row& row, const std::vector<const results_db::TrialCurve*>& seeds, const Abscissa& abscissa);
 
-// Training loss by layer-averaged tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
+// Training loss by consumed tokens, by input tokens and by FLOPs, with the validation losses as marks: one series
 // a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can
 // distinguish are named, not drawn. Empty where nothing was recorded.
 std::vector<Figure> curve_figures(const std::vector<Row>& rows, const Curves& curves);

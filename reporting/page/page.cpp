@@ -100,7 +100,7 @@ Table raw_values_table(const Results& sweep) {
     Table table;
     table.caption = "Every trial, as stored" + overrides_suffix(sweep);
     table.columns = {{"trial", Align::left}, {"state", Align::left}, {"steps"}, {"input\ntokens"},
-                     {"unique\ntokens"},     {"layer-avg\ntokens"},  {"FLOPs"}, {"train\nseconds"}};
+                     {"unique\ntokens"},     {"consumed\ntokens"},   {"FLOPs"}, {"train\nseconds"}};
     const std::size_t counts = table.columns.size();  // and the scores after them
     std::set<std::string> titles;
     for (const Trial& trial : sweep.trials)

@@ -9,7 +9,7 @@
 
 namespace deft::reporting {
 
-// Over layer-averaged tokens and over FLOPs: one series a row whose finished seeds were all validated at three steps or
+// Over consumed tokens and over FLOPs: one series a row whose finished seeds were all validated at three steps or
 // more. Empty where no two rows were.
 std::vector<Figure> validation_figures(const std::vector<Row>& rows, const Curves& curves);
 

@@ -186,7 +186,7 @@ std::string certainty(const Comparison& comparison, Outcome outcome, double adju
                                         : "without any spread over seeds there is nothing to judge the difference by";
     if (outcome == Outcome::unclear) return needed(seeds.more_seeds);
     if (outcome == Outcome::same)
-        return fmt::format("at most {} worse, {:.0f}% sure",
+        return fmt::format("at most {} worse (one-sided {:.0f}% bound)",
                            score(comparison.harm + (seeds.interval->high - seeds.interval->low) / 2),
                            50 + 50 * rule.confidence);
     return fmt::format("adjusted p {:.2g}", adjusted_p);
@@ -204,7 +204,7 @@ std::string sentence(const Sides& sides, const Comparison& comparison, Outcome o
                         score(std::abs(comparison.harm)));
     if (seeds.interval) {
         const double half = (seeds.interval->high - seeds.interval->low) / 2;
-        text += fmt::format(" ± {} ({:.0f}%)", score(half), 100 * rule.confidence);
+        text += fmt::format(" ± {} (two-sided {:.0f}% interval)", score(half), 100 * rule.confidence);
     }
     text += fmt::format(", limit {}; {}", score(comparison.margin), certainty(comparison, outcome, adjusted_p, rule));
     if (sides.base_row->variant_hash != sides.head_row->variant_hash)

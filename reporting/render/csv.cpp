@@ -38,7 +38,7 @@ bool any_cell(const Table& table, std::size_t column, const Has& has) {
 
 // Which way is better is for readers of tables; a program wants the same name in every file.
 std::string plain_title(const Column& column) {
-    std::string title = column.title;
+    std::string title = column.csv_title.empty() ? column.title : column.csv_title;
     for (const std::string_view arrow : {" ↑", " ↓"})
         for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow))
             title.erase(at, arrow.size());

@@ -57,6 +57,7 @@ TracedColumn resource_column(const Resource& resource, const SweepAbout& about) 
     TracedColumn column;
     column.title = resource.title;
     column.names = {title_words(resource.title), resource.quantity};
+    if (*resource.csv_title != 0) column.names.push_back(title_words(resource.csv_title));
     if (about.published)
         for (const PublishedColumn& published : about.published->columns)
             if (published.measures && published.measures->name.starts_with(resource.quantity))

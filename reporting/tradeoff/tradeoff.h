@@ -21,7 +21,7 @@ struct CostAxis {
     const char* noun;      // after "1/3.1 of its"
     bool is_published;     // whether the papers' "12.5 times less data, time and cost" is of it
 };
-inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "layer-averaged tokens", "tokens", true},
+inline constexpr std::array<CostAxis, 4> kCostAxes = {{{"layer tokens", "consumed tokens", "tokens", true},
                                                        {"train flops", "FLOPs", "FLOPs", false},
                                                        {"train hours", "training time", "training time", true},
                                                        {"cost usd", "US dollars", "dollars", true}}};

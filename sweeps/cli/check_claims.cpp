@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -70,7 +71,11 @@ reporting::CheckReport check_claims(const CheckClaimsArguments& arguments) {
     if (all.caption.empty()) all.caption = "Claims";
     GateOptions gate = arguments.gate;
     gate.dry_run = gate.dry_run || !arguments.from.empty();
-    record_and_print(all, reporting::check_table(all, all.findings.size()), judged, rule_json(rule), gate);
+    reporting::Table shown = reporting::check_table(all, all.findings.size());
+    if (std::any_of(judged.begin(), judged.end(),
+                    [](const reporting::Judged& one) { return one.adjusted_p.has_value(); }))
+        shown.notes = reporting::claim_notes(rule);
+    record_and_print(all, shown, judged, rule_json(rule), gate);
     return all;
 }
 

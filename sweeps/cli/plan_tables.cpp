@@ -199,7 +199,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
                      {"steps"},
                      {"parameters"},
                      {"input\ntokens"},
-                     {"layer-avg\ntokens"},
+                     {"consumed\ntokens"},
                      {"FLOPs\na seed"},
                      {plan.device ? "memory\na device" : "memory\na seed"}};
     table.key_columns = 3;

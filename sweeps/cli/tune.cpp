@@ -89,7 +89,7 @@ std::int64_t warmup_of(const TuneArguments& arguments, const sweeps::Trial& tria
     own = std::max(own, static_cast<std::int64_t>(std::min(whole_steps, budget)));
     if (own > 0) return own;
     throw Error(ErrorKind::usage, fmt::format("{} has no warm-up, which sets the length of probes", trial.name()),
-                "give its length in layer-averaged tokens, as in --warmup-tokens 20000, or set "
+                "give its length in consumed tokens (layer-averaged), as in --warmup-tokens 20000, or set "
                 "train.warmup_tokens, warmup_steps or warmup_share");
 }
 
@@ -106,7 +106,7 @@ void require_writable(const TuneArguments& arguments) {
 std::string rule_text(const experiments::ProbeSettings& settings) {
     const experiments::FluctuationRule& rule = settings.rule;
     return fmt::format(
-        "probes of {} warm-ups of {} layer-averaged tokens, with {} evaluations per warm-up on {} "
+        "probes of {} warm-ups of {} consumed tokens (layer-averaged), with {} evaluations per warm-up on {} "
         "validation tokens; a loss more than {:g}% above its running minimum is a fluctuation",
         rule.warmups, reporting::si(static_cast<double>(settings.warmup_tokens)), rule.evaluations,
         reporting::si(static_cast<double>(settings.validation_tokens)), 100 * rule.threshold);

@@ -156,12 +156,12 @@ reporting::Table cost_table(const experiments::TrialConfig& own, const Tuning& t
     add("as written", written);
     add("as tuned", tuned);
 
-    table.notes = {
-        probes_note(tuning, cost, dollars_an_hour),
-        saving_note("the baseline", baseline.flops, tuned.flops, cost.flops),
-        saving_note("the recipe as written", written.flops, tuned.flops, cost.flops),
-        fmt::format("All three have the same budget of layer-averaged tokens. Times are estimated at the probes' {}.",
-                    reporting::si(flops_a_second, "FLOP/s"))};
+    table.notes = {probes_note(tuning, cost, dollars_an_hour),
+                   saving_note("the baseline", baseline.flops, tuned.flops, cost.flops),
+                   saving_note("the recipe as written", written.flops, tuned.flops, cost.flops),
+                   fmt::format("All three have the same budget of consumed tokens (layer-averaged). Times are "
+                               "estimated at the probes' {}.",
+                               reporting::si(flops_a_second, "FLOP/s"))};
     return table;
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("a comparison by hand") {
     CHECK(cell(1, "input\ntokens") == "600k 1.00x");
     CHECK(cell(0, "input\ntokens") == "300k 0.50x");
     CHECK(cell(0, "unique\ntokens") == "150k 0.50x");
-    CHECK(cell(2, "layer-avg\ntokens") == "300k 0.50x");
+    CHECK(cell(2, "consumed\ntokens") == "300k 0.50x");
     CHECK(cell(1, "FLOPs") == "6.00T 1.00x");
     CHECK(cell(1, "train\ntime") == "32.0s 1.00x");  // (30 + 34) / 2
     CHECK(cell(0, "train\ntime") == "16.0s 0.50x");  // (15 + 17) / 2
@@ -133,7 +133,7 @@ TEST_CASE("a comparison as it is printed") {
     CHECK(render_terminal(comparison_table(sweep, {}), 80) ==
           "Sweep tiny\n"
           "\n"
-          "                            input     unique    layer-avg\n"
+          "                            input     unique     consumed\n"
           "recipe  seeds  steps       tokens     tokens       tokens\n"
           "─────────────────────────────────────────────────────────\n"
           "base        1    200  1.00k 1.00x  500 1.00x  1.00k 1.00x\n"

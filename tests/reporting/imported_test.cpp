@@ -51,7 +51,7 @@ TEST_CASE("an imported row has what is stated of it, marked, and neither seeds n
     const Table table = comparison_table(imported_beside_trained(), {});
     REQUIRE(table.rows.size() == 2);
     CHECK(cell_of(table, 1, "recipe").text == "gpt2 (imported)");
-    for (const char* title : {"seeds", "steps", "unique\ntokens", "layer-avg\ntokens", "tokens\nper s"})
+    for (const char* title : {"seeds", "steps", "unique\ntokens", "consumed\ntokens", "tokens\nper s"})
         CHECK(cell_of(table, 1, title).text == "-");
     const Cell tokens = cell_of(table, 1, "input\ntokens");
     CHECK(tokens.text == "9.00G");

@@ -178,7 +178,7 @@ TEST_CASE("An older result epoch, other data, column or model marks the whole ro
     const std::string words = "data: the training data has changed (sha256 d1, now d2)";
     Texts expected;
     for (const char* column :
-         {"recipe", "steps", "input", "unique", "layer-avg", "FLOPs", "train", "tokens", "validation", "copa", "rte"})
+         {"recipe", "steps", "input", "unique", "consumed", "FLOPs", "train", "tokens", "validation", "copa", "rte"})
         expected.push_back(std::string("plain ") + column + ": " + words);
     CHECK(marked(table) == expected);
     CHECK_THAT(all_notes(table), ContainsSubstring("¶ Stale: plain: " + words + ".\n"));

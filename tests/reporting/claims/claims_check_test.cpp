@@ -51,10 +51,10 @@ TEST_CASE("no worse, better, equal and best: bounds against margins") {
 TEST_CASE("the finding says means, bounds, margin and what would settle it") {
     const CheckFinding holds =
         judged(a_claim(ClaimKind::no_worse, kTechHalf, kBase, 0.02), sweep_with(quiet_rows(2, 2.5, 1.9, 2.004)));
-    CHECK_THAT(
-        holds.text,
-        ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
-            ContainsSubstring("0.004 worse, between 0.019 worse and 0.011 better (each bound 95% sure), margin 0.020"));
+    CHECK_THAT(holds.text,
+               ContainsSubstring("One is as the other. task:validation loss: tech at 50% 2.004, base at 100% 2.000") &&
+                   ContainsSubstring(
+                       "0.004 worse, between 0.019 worse and 0.011 better (one-sided 95% bounds), margin 0.020"));
     // Told of the claim's own row, whichever side of the margin decides; the bound that refutes is one of two: t(97.5%,
     // 8) is 2.306, and 2.306 x 0.00816 is 0.0188.
     const Claim equal = a_claim(ClaimKind::equal_within, kTech, kBase, 0.02);
@@ -86,7 +86,7 @@ TEST_CASE("best of a column is refuted by any other row, and its bound is one of
     const CheckFinding finding = judged(best, sweep_with(quiet_rows(1.97, 2.5, 2.0, 1.9801)));
     CHECK(finding.outcome == Outcome::unclear);
     CHECK_THAT(finding.text,
-               ContainsSubstring("0.030 worse, between 0.045 worse and 0.009 worse (each bound 95% sure, of "
+               ContainsSubstring("0.030 worse, between 0.045 worse and 0.009 worse (one-sided 95% bounds, to "
                                  "the farthest of 3 others), margin 0.020"));
     CHECK_THAT(finding.text, ContainsSubstring("; 8 more seeds of each row would settle it"));
     CHECK(*finding.upper == Approx(-0.0090485).epsilon(1e-4));
@@ -105,10 +105,10 @@ TEST_CASE("the printed chances are those of the verdict, or of the nearer one") 
         return judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, tech_half))).text;
     };
     // Seed by seed the rows of these tables differ by one number, which leaves no doubt.
-    CHECK_THAT(text(2.036), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
-    CHECK_THAT(text(2.004), ContainsSubstring("; adjusted p 0.043 (seed by seed 0)"));
-    CHECK_THAT(text(2.03), ContainsSubstring("; adjusted p of failing 0.13 (seed by seed 0)"));
-    CHECK_THAT(text(2.01), ContainsSubstring("; adjusted p of holding 0.13 (seed by seed 0)"));
+    CHECK_THAT(text(2.036), ContainsSubstring("; Holm-adjusted p 0.043 (seed by seed 0)"));
+    CHECK_THAT(text(2.004), ContainsSubstring("; Holm-adjusted p 0.043 (seed by seed 0)"));
+    CHECK_THAT(text(2.03), ContainsSubstring("; Holm-adjusted p of refuting 0.13 (seed by seed 0)"));
+    CHECK_THAT(text(2.01), ContainsSubstring("; Holm-adjusted p of supporting 0.13 (seed by seed 0)"));
 }
 
 TEST_CASE("ratios are judged by logarithms") {
@@ -120,7 +120,8 @@ TEST_CASE("ratios are judged by logarithms") {
     fraction.proxy.unit = "h";
     const CheckFinding half = judged(fraction, sweep_with(rows));
     CHECK(half.outcome == Outcome::holds);
-    CHECK_THAT(half.text, ContainsSubstring("takes 0.5 of it, at most 0.5 (95% sure), claimed at most 0.51"));
+    CHECK_THAT(half.text,
+               ContainsSubstring("takes 0.5 of it, at most 0.5 (one-sided 95% bound), claimed at most 0.51"));
     fraction.amount = 0.49;
     CHECK(judged(fraction, sweep_with(rows)).outcome == Outcome::fails);
     Claim fast = fraction;
@@ -318,8 +319,8 @@ TEST_CASE("an unclear claim is described from the side of its mean, however many
             .front()
             .judged.finding.text;
     };
-    CHECK_THAT(text(2.021), ContainsSubstring("adjusted p of failing 1"));
-    CHECK_THAT(text(2.019), ContainsSubstring("adjusted p of holding 1"));
+    CHECK_THAT(text(2.021), ContainsSubstring("adjusted p of refuting 1"));
+    CHECK_THAT(text(2.019), ContainsSubstring("adjusted p of supporting 1"));
 }
 
 TEST_CASE("a claim's line says by which variance it is judged, and each row's own decides where they differ") {

@@ -156,9 +156,9 @@ TEST_CASE("what a comparison rests on is said below it, once") {
     CHECK(text.find(shared) == text.rfind(shared));
     CHECK_THAT(text, ContainsSubstring("These are training losses, each the mean over the last twentieth"));
     // The losses of plain are lower at every cost: it ends with less than CL does.
-    CHECK_THAT(text, ContainsSubstring("with which A ends takes A 1.00k layer-averaged tokens; the mean of B never "
+    CHECK_THAT(text, ContainsSubstring("with which A ends takes A 1.00k consumed tokens; the mean of B never "
                                        "gets there (95% interval: B stays above it)."));
-    CHECK_THAT(text, ContainsSubstring("with which B ends takes B 1.00k layer-averaged tokens and A "));
+    CHECK_THAT(text, ContainsSubstring("with which B ends takes B 1.00k consumed tokens and A "));
     CHECK_THAT(text, ContainsSubstring("the variance pooled over the sweep's rows"));
     Swept unfinished("one", {"plain", "CL"});
     unfinished.sweep.trials[0].state = "failed";

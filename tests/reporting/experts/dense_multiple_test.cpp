@@ -211,7 +211,7 @@ TEST_CASE("the figure joins the dense models and marks where a level meets them"
     }
     const std::string page = render_page(data);
     for (const char* part :
-         {"<h2 id=\"dense\">Experts against dense models</h2>", "Validation loss by layer-averaged tokens",
+         {"<h2 id=\"dense\">Experts against dense models</h2>", "Validation loss by consumed tokens (layer-averaged)",
           "Validation loss by FLOPs", "Which dense model a model with experts comes to"})
         CHECK_THAT(page, ContainsSubstring(part));
     CHECK_THAT(page, !ContainsSubstring("No validation losses on the way"));

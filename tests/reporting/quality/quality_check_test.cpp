@@ -78,7 +78,7 @@ TEST_CASE("a loss beyond the limit is worse, by hand") {
 TEST_CASE("a loss that is surely within the limit is the same") {
     const auto findings = check(with_loss(1, {3.00, 3.01, 3.02}), with_loss(4, {3.005, 3.015, 3.025}));
     CHECK(findings[0].judged.finding.outcome == Outcome::same);
-    CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("at most 0.022 worse, 95% sure"));
+    CHECK_THAT(findings[0].judged.finding.text, ContainsSubstring("at most 0.022 worse (one-sided 95% bound)"));
 }
 
 // 0.025 apart: 0.0174 either way reaches over the limit of 0.0301. half < 0.0051 needs, at variance 1e-4 and the 4

@@ -114,7 +114,7 @@ TEST_CASE("a column is found by its title, its key, or words that only it has") 
     refused("validaton bits_per_byte", "did you mean validation bits_per_byte?");
     refused("lambda", "did you mean lambada?");
     refused("difference to baseline", "a difference is of two rows");
-    refused("tokens", "'input tokens', 'unique tokens', 'layer-avg tokens'");
+    refused("tokens", "'input tokens', 'unique tokens', 'consumed tokens'");
     refused("", "no column");
     refused(" ()", "no column");
 }

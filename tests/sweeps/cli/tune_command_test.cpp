@@ -80,7 +80,7 @@ TEST_CASE("deft tune measures probes by a warm-up in steps as the baseline has i
     const TinySweep sweep(kPlain + test::kBothTechniques);
     const Ran ran = tune(sweep, {"both", "--set", "train.warmup_steps=8"});
     REQUIRE(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("warm-ups of 512 layer-averaged tokens"));
+    CHECK_THAT(ran.out, ContainsSubstring("warm-ups of 512 consumed tokens"));
 }
 
 TEST_CASE("deft tune writes nothing where everything fluctuates") {
