@@ -6,12 +6,14 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <random>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "tests/catch.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft;
 using namespace deft::reporting;
@@ -238,6 +240,19 @@ TEST_CASE("a margin that has changed since the sweep first ran is reported, judg
         sweep.claims_json = damaged;
         CHECK_THAT(report(after), !ContainsSubstring("first ran"));
     }
+}
+
+TEST_CASE("the notes of a check of claims and docs/statistics.md explain the terms of its findings") {
+    std::string notes;
+    for (const std::string& note : claim_notes({})) notes += note + "\n";
+    const std::string page = test::read_text(std::filesystem::path(DEFT_SOURCE_DIR) / "docs/statistics.md");
+    for (const char* term : {"ubstitute metric", "argin", "Holm-adjusted p", "eed by seed", "Welch", "Brown-Forsythe",
+                             "ower", "refuting", "supporting"}) {
+        INFO(term);
+        CHECK_THAT(notes, ContainsSubstring(term));
+        CHECK_THAT(page, ContainsSubstring(term));
+    }
+    CHECK_THAT(notes, ContainsSubstring("docs/statistics.md"));
 }
 
 TEST_CASE("exit codes and words of a check of claims") {
