@@ -35,7 +35,7 @@ Task planned_task(const ScoreRequest& request, const TrialConfig& config) {
     if (task_sha256(task) != request.task_sha256)
         throw Error(ErrorKind::config,
                     fmt::format("task {} or its records have changed since this evaluation was planned", request.task),
-                    "run the same command again: it plans with what is there now", "the scores of other tasks");
+                    "run the same command again: it plans with the current files", "the scores of other tasks");
     return task;
 }
 

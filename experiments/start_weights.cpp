@@ -51,7 +51,7 @@ engine::ImportedModel open_named_model(const TrialConfig& config) {
     engine::ImportedModel model = engine::open_model(start_path(config));
     if (model.sha256 != config.start->sha256)
         throw Error(ErrorKind::config, fmt::format("{} has changed since this trial was planned", model.path.string()),
-                    "run the sweep again: it plans with what is there now", "nothing was trained");
+                    "run the sweep again: it plans with the current files", "nothing was trained");
     return model;
 }
 

@@ -270,7 +270,7 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
         if (config.start) start_note = load_start_weights(config, dataset, trainer, places.start);
     }
     meet_ranks(slot, ended.waited_seconds, [&] {
-        engine::require_same(ranks, "the checkpoint to go on from",
+        engine::require_same(ranks, "the checkpoint to resume from",
                              resumed.checkpoint.folder.string() + resumed.checkpoint.model_sha256,
                              "see what each rank passed over, in its log");
     });

@@ -38,7 +38,7 @@ struct AxisByBudget {
     }
 };
 
-void note_what_follows_budgets(std::vector<Row>& rows) {
+void note_what_scales_with_budgets(std::vector<Row>& rows) {
     std::map<std::pair<std::string, std::string>, AxisByBudget> axes;  // by stage and key
     for (const Row& row : rows)
         for (const auto& [key, value] : row.axes.others) axes[{row.stage, key}].add(row.axes.budget_fraction, value);
@@ -95,7 +95,7 @@ std::vector<Row> rows_of(const Results& sweep) {
         row.trials.push_back(trial);
         if (trial->state == "ok") row.ok.push_back(trial);
     }
-    note_what_follows_budgets(rows);
+    note_what_scales_with_budgets(rows);
     return rows;
 }
 

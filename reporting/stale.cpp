@@ -82,7 +82,7 @@ void mark_score(Score& score, const Current& now, const TrialNow& own) {
 }
 
 // Stages nest, so that each round passes reasons on by one.
-void pass_on_to_what_starts_from(Results& sweep) {
+void pass_to_later_stages(Results& sweep) {
     std::map<std::string, std::string> stale_of;  // by configuration hash
     for (bool found = true; found;) {
         found = false;
@@ -138,7 +138,7 @@ void mark_stale(Results& sweep, const Current& now) {
         mark_training(trial, now, own->second);
         for (Score& score : trial.scores) mark_score(score, now, own->second);
     }
-    pass_on_to_what_starts_from(sweep);
+    pass_to_later_stages(sweep);
 }
 
 std::string stale_training(const Row& row) {

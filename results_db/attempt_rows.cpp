@@ -49,7 +49,7 @@ std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t trial
         row.host.hostname = query.text(28);
         row.host.cpu_model = query.text(29);
         row.host.cores = query.integer(30);
-        lay_machine_over(row.host, query.text(31));
+        override_machine(row.host, query.text(31));
         row.gpu_name = query.text(32);
         add_time(connection, query.integer(33), row);
         rows.push_back(std::move(row));

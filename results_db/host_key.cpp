@@ -43,7 +43,7 @@ std::string machine_json(const Host& host) {
     return machine.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void lay_machine_over(Host& host, const std::string& machine_json) {
+void override_machine(Host& host, const std::string& machine_json) {
     const Json machine = try_parse_json(machine_json);
     if (!machine.is_object()) return;
     take_text(machine, "hostname", host.hostname);

@@ -22,6 +22,6 @@ std::int64_t rounded_memory(std::int64_t bytes);
 // own.
 std::string machine_json(const Host& host);
 // Lays that over the host; what is missing or of another type stays as it was.
-void lay_machine_over(Host& host, const std::string& machine_json);
+void override_machine(Host& host, const std::string& machine_json);
 
 }  // namespace deft::results_db

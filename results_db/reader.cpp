@@ -187,7 +187,7 @@ StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
     trial.host = {row.text(23),    row.text(24),    row.text(25),
                   row.integer(26), row.integer(27), row.integer(28),
                   row.text(29),    row.text(30),    row.is_null(31) ? "{}" : row.text(31)};
-    lay_machine_over(trial.host, row.text(40));
+    override_machine(trial.host, row.text(40));
     trial.dataset_name = row.text(32);
     trial.dataset_sha256 = row.text(33);
     trial.total_steps = row.integer(34);

@@ -201,7 +201,7 @@ std::size_t take_bytes(char* bytes, std::size_t, std::size_t count, void* user) 
     return count;
 }
 
-int tell_progress(void* user, curl_off_t total, curl_off_t, curl_off_t, curl_off_t) {
+int report_progress(void* user, curl_off_t total, curl_off_t, curl_off_t, curl_off_t) {
     auto& transfer = *static_cast<Transfer*>(user);
     const auto& progress = transfer.options->progress;
     transfer.stopped = progress && !progress(transfer.here, total > 0 ? transfer.began + total : 0);
@@ -224,7 +224,7 @@ void set_options(CURL* handle, const std::string& url, Transfer& transfer, char*
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_bytes);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer);
-    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, tell_progress);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, report_progress);
     curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &transfer);
     curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(transfer.here));

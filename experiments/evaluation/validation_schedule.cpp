@@ -61,7 +61,7 @@ std::int64_t validations_due(const ValidationSchedule& schedule, const engine::C
     return 0;
 }
 
-bool validates_on_the_way(const ValidationSchedule& schedule, std::int64_t steps) {
+bool validates_during_training(const ValidationSchedule& schedule, std::int64_t steps) {
     switch (schedule.unit) {
         case ValidationSchedule::Unit::never:
             return false;

@@ -24,6 +24,6 @@ std::int64_t validations_due(const ValidationSchedule& schedule, const engine::C
                              std::int64_t budget_layer_tokens);
 
 // Whether a trial of this many steps is validated before its end.
-bool validates_on_the_way(const ValidationSchedule& schedule, std::int64_t steps);
+bool validates_during_training(const ValidationSchedule& schedule, std::int64_t steps);
 
 }  // namespace deft::experiments

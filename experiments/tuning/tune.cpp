@@ -102,7 +102,7 @@ class Tuner {
         if (tuned.start.stopped) return;
         const std::string& path = tuned.own.path;
         if (!tuned.start.best) {
-            refuse_what_never_trains();
+            refuse_untrainable();
             note(
                 fmt::format("{}: no start from {} to {} passes. The last one does not grow, so the training itself "
                             "fluctuates. Lower train.learning_rate, or lengthen the warm-up.",
@@ -133,7 +133,7 @@ class Tuner {
     }
 
     // A start that the trial refuses is one that fails; where it refuses all, the trial is what is wrong.
-    void refuse_what_never_trains() const {
+    void refuse_untrainable() const {
         for (const TunedProbe& tried : tuning_.probes)
             if (tried.refused.empty()) return;
         throw Error(ErrorKind::config, tuning_.probes.back().refused);

@@ -82,7 +82,7 @@ std::string first_missing(const std::vector<ClaimValues>& rows, const Quantity& 
 std::string why_unclear(const std::vector<ClaimValues>& rows, const Quantity& quantity) {
     for (const ClaimValues& row : rows)
         if (!row.diverged.empty())
-            return fmt::format("{} of {} of {} diverged (seed {}): a mean over the others would flatter it",
+            return fmt::format("{} of {} of {} diverged (seed {}): the mean over the others would be too good",
                                row.diverged.size(), counted(row.measured->trials.size(), "seed"), row.name,
                                fmt::join(row.diverged, ", "));
     for (const ClaimValues& row : rows)
@@ -118,7 +118,7 @@ Judging judging_of(const Claim& claim, const PublishedTable& table, const Result
     const bool has_spread = std::all_of(one.test->parts.begin(), one.test->parts.end(),
                                         [](const ClaimPart& part) { return part.found.standard_error > 0; });
     if (!has_spread && one.scale->quantity.kind != Quantity::Kind::resource)
-        one.unclear = "without any spread over seeds there is nothing to judge by";
+        one.unclear = "no verdict: the seeds have no spread";
     if (claim.kind == ClaimKind::closes_gap && !one.test->share)
         one.unclear = fmt::format("the gap from {} to {} is not significant", one.rows[2].name, one.rows[1].name);
     if (!one.unclear.empty()) one.test.reset();
@@ -371,7 +371,7 @@ ClaimFinding started(const Judging& one, const PublishedTable& table, const Resu
 }
 
 // The difference, or log ratio, of the part that decides, with its interval; larger is better.
-void tell_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
+void fill_numbers(Judged& judged, const Judging& one, const ClaimRule& rule) {
     const ClaimPart& part = weakest(*one.test);
     const auto [estimate, interval] = lead_of(*one.test, rule.level);
     judged.finding.effect = estimate;
@@ -425,7 +425,7 @@ std::vector<ClaimFinding> check_claims(const PublishedTable& table, const Result
                 result.text += fmt::format(
                     "; the verdict rests on pooling alone: Holm-adjusted p {:.2g} by each row's own variance", by_own);
             if (result.outcome == Outcome::unclear) result.text += "; " + settling_text(one, holds.size(), rule);
-            tell_numbers(finding.judged, one, rule);
+            fill_numbers(finding.judged, one, rule);
             ++judged;
         }
         result.text +=

@@ -123,7 +123,7 @@ bool are_the_same(const Row& a, const Row& b) {
     return a.trials.size() == b.trials.size() && shared_trainings(a, b) == b.trials.size();
 }
 
-[[noreturn]] void refuse_the_same(const std::string& a, const std::string& b) {
+[[noreturn]] void refuse_duplicates(const std::string& a, const std::string& b) {
     throw Error(ErrorKind::usage, fmt::format("{} and {} are the same trainings", a, b), "name two that differ");
 }
 
@@ -138,7 +138,7 @@ void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, c
         }
     comparison.only_a = without_counterpart(a, b);
     comparison.only_b = without_counterpart(b, a);
-    if (comparison.rows.empty() && !comparison.same.empty()) refuse_the_same(a.name, b.name);
+    if (comparison.rows.empty() && !comparison.same.empty()) refuse_duplicates(a.name, b.name);
     if (comparison.rows.empty())
         throw Error(ErrorKind::usage, fmt::format("{} and {} have no row in common", a.name, b.name),
                     fmt::format("name one row of either: {} and {}", row_name(a, a.chosen.front()),
@@ -152,7 +152,7 @@ Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const It
     Comparison comparison{a.name, b.name, {}, {}, {}, {}};
     std::map<std::string, VarianceChoice> variances;  // of the sweep of A
     const bool is_one_pair = a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1;
-    if (is_one_pair && are_the_same(a.chosen.front(), b.chosen.front())) refuse_the_same(a.name, b.name);
+    if (is_one_pair && are_the_same(a.chosen.front(), b.chosen.front())) refuse_duplicates(a.name, b.name);
     if (is_one_pair)
         comparison.rows.push_back(compare_rows(a, a.chosen.front(), b, b.chosen.front(), by, items, variances));
     else

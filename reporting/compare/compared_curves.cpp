@@ -219,7 +219,7 @@ ComparedCurves compared_curves(const Row& a, const Curves& curves_of_a, const Ro
             return result;
         }
     if (data_of(a) != data_of(b)) {
-        result.missing = "the two were trained on other data, and losses of other texts say nothing of each other";
+        result.missing = "the two were trained on different data, and losses on different texts are not comparable";
         return result;
     }
     if (by == Cost::seconds || by == Cost::usd) result.missing = why_seconds_differ(a, b, words_of(by).title);

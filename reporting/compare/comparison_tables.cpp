@@ -188,7 +188,7 @@ Table item_table(const RowComparison& rows) {
              word(one.verdict)});
     }
     table.notes.emplace_back(
-        "About these two checkpoints, not about their recipes: another seed of either may come out the other way. "
+        "About these two checkpoints, not about their recipes: another seed of either may give the opposite result. "
         "Documents count as independent, which several questions on one passage are not.");
     return table;
 }

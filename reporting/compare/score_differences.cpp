@@ -44,7 +44,7 @@ std::string why_no_side(const ScoredSide& side, const ScoreColumn& column, const
     if (side.row->ok.empty()) return fmt::format("no seed of {} has finished", name);
     if (values.empty()) return fmt::format("{} is not scored by it", name);
     if (const std::size_t diverged = diverged_trials(*side.row); diverged > 0)
-        return fmt::format("{} of {} diverged, and a mean over the others would flatter it", counted(diverged, "trial"),
+        return fmt::format("{} of {} diverged: the mean over the others would be too good", counted(diverged, "trial"),
                            name);
     const auto scored = static_cast<std::size_t>(std::count_if(
         side.row->ok.begin(), side.row->ok.end(), [&](const Trial* trial) { return column.find(*trial) != nullptr; }));

@@ -183,7 +183,7 @@ std::string certainty(const Comparison& comparison, Outcome outcome, double adju
         return fmt::format("no verdict below {} seeds on either side: {} more", kFewestSeeds, *seeds.more_seeds);
     if (!seeds.interval)
         return outcome == Outcome::same ? "every seed has the same value on both sides"
-                                        : "without any spread over seeds there is nothing to judge the difference by";
+                                        : "no verdict: the seeds have no spread";
     if (outcome == Outcome::unclear) return needed(seeds.more_seeds);
     if (outcome == Outcome::same)
         return fmt::format("at most {} worse (one-sided {:.0f}% bound)",
@@ -209,7 +209,7 @@ std::string sentence(const Sides& sides, const Comparison& comparison, Outcome o
     text += fmt::format(", limit {}; {}", score(comparison.margin), certainty(comparison, outcome, adjusted_p, rule));
     if (sides.base_row->variant_hash != sides.head_row->variant_hash)
         text += "; its configuration is not the baseline's";
-    if (sides.asked_otherwise) text += "; its task was asked in another way: other documents, shots or records";
+    if (sides.asked_otherwise) text += "; its task was evaluated differently: other documents, shots or records";
     return text;
 }
 

@@ -62,7 +62,7 @@ Host host_of(const Json& host) {
 
 void lay_over(Json& host, const std::string& machine_json) {
     Host of_attempt = host_of(host);
-    lay_machine_over(of_attempt, machine_json);
+    override_machine(of_attempt, machine_json);
     host["hostname"] = of_attempt.hostname;
     host["kernel"] = of_attempt.kernel;
     host["os"] = of_attempt.os;
@@ -187,7 +187,7 @@ StoredSetup store_setup(Connection& connection, const Json& setup) {
     return stored;
 }
 
-void leave_out_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given) {
+void drop_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given) {
     const bool has_own_extra = keeps_extra(connection, attempt_id);
     const bool both_know_bytes =
         knows_bytes(known.value("dataset", Json())) && knows_bytes(given.value("dataset", Json()));

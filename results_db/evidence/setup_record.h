@@ -27,6 +27,6 @@ StoredSetup store_setup(Connection& connection, const Json& setup);
 std::span<const Column> shape_columns();
 
 // Takes out of two setups of one attempt what decides no result and may differ. `known` is of this attempt here.
-void leave_out_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given);
+void drop_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given);
 
 }  // namespace deft::results_db

@@ -106,7 +106,7 @@ void require_schema(const EvidenceLine& first, const std::string& name) {
 
 void require_end(const std::vector<EvidenceLine>& lines, std::string_view before, const std::string& name) {
     const EvidenceLine& last = lines.back();
-    if (last.kind != "end") fail_in_evidence(name, last.number, "the file is cut short: it has no end");
+    if (last.kind != "end") fail_in_evidence(name, last.number, "the file is truncated: it has no end record");
     require_keys(last, {"lines", "sha256"}, name);
     if (last.record.value("sha256", Json()) != sha256(before))
         fail_in_evidence(name, last.number, "the file does not match its hash: a line is missing, added or moved");
@@ -177,7 +177,7 @@ std::string evidence_note(const std::string& text) {
 std::vector<EvidenceLine> read_evidence_lines(std::string_view given, const std::string& name) {
     const std::string text = as_written(given);
     if (text.empty()) fail_in_evidence(name, 0, "the file is empty");
-    if (text.back() != '\n') fail_in_evidence(name, 0, "the file is cut short: its last line has no end");
+    if (text.back() != '\n') fail_in_evidence(name, 0, "the file is truncated: its last line is incomplete");
     std::vector<EvidenceLine> lines;
     std::size_t begin = 0;
     for (std::size_t end = 0; begin < text.size(); begin = end + 1) {

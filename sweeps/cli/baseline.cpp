@@ -96,7 +96,7 @@ void add_baseline(CLI::App& app, Context& context) {
                      "These recipes, rows or trials alone, as in baseline or 'CL at 50%'; several are joined")
         ->allow_extra_args(false);
     add_from(*pinning, arguments->from);
-    pinning->add_option("--reason", arguments->reason, "Why it is pinned, for whoever asks later");
+    pinning->add_option("--reason", arguments->reason, "Why it is pinned");
     CLI::App* listing = command->add_subcommand("list", "All baselines, retired ones too");
     CLI::App* retiring = command->add_subcommand("retire", "End a baseline; what it was stays on record");
     retiring->add_option("NAME", arguments->name, "The baseline's name")->required();

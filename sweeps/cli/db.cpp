@@ -67,7 +67,7 @@ void note_other_parts(const std::filesystem::path& file, const std::set<std::fil
         const bool is_part = path.extension() == file.extension() && path.stem().stem() == file.stem() &&
                              std::regex_match(number, std::regex("\\.[0-9]+of[0-9]+"));
         if ((is_part || path == file) && !written.contains(path))
-            print_note(fmt::format("{} is there as well, of another export", path.string()));
+            print_note(fmt::format("{} also exists, from another export", path.string()));
     }
 }
 

@@ -55,9 +55,7 @@ void add_export(CLI::App& app, Context& context) {
         ->add_option("checkpoint", arguments->checkpoint,
                      "The checkpoint's folder, or a trial's name or hash as in deft show")
         ->required();
-    command
-        ->add_option("--to", arguments->to, "The folder to make, whole or not at all: weights, config.json, tokenizer")
-        ->required();
+    command->add_option("--to", arguments->to, "The folder to write: weights, config.json, tokenizer")->required();
     command
         ->add_option("--dtype", arguments->dtype,
                      "What the weights are stored as: f32, bf16 or f16; without it, as the checkpoint has them")

@@ -43,7 +43,7 @@ void add_import(CLI::App& app, Context& context) {
                      "A folder with config.json and model.safetensors or its shards, or a model file of llm.c "
                      "(float32 or bfloat16)")
         ->required();
-    command->add_option("--to", arguments->to, "The checkpoint's folder to make, whole or not at all")->required();
+    command->add_option("--to", arguments->to, "The folder of the new checkpoint")->required();
     command->add_option("--tokenizer", arguments->tokenizer,
                         "bytes, gpt2, a folder with vocab.json and merges.txt, or none; without it, the one beside the "
                         "weights");

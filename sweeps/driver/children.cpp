@@ -132,15 +132,15 @@ void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& prog
     }
 }
 
-void end_the_hung(std::vector<Child>& running, double hang_seconds, Progress& progress) {
+void kill_hung(std::vector<Child>& running, double hang_seconds, Progress& progress) {
     for (Child& child : running) {
         if (child.asked || !child.killed_because.empty()) continue;
         child.pulse.look(child.journal());
         if (child.pulse.overdue() < hang_seconds) continue;
         child.hung = true;
         kill(child,
-             fmt::format("it hung: nothing came of it for {:.0f} s more than it had promised ({})",
-                         child.pulse.overdue(), child.pulse.doing()),
+             fmt::format("it hung: no progress for {:.0f} s beyond its announced pause ({})", child.pulse.overdue(),
+                         child.pulse.doing()),
              progress);
     }
 }

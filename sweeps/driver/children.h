@@ -62,7 +62,7 @@ void ask_to_stop(std::vector<Child>& running);
 // to wait any more.
 void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress);
 // Kills what broke a promise by that many seconds.
-void end_the_hung(std::vector<Child>& running, double hang_seconds, Progress& progress);
+void kill_hung(std::vector<Child>& running, double hang_seconds, Progress& progress);
 
 struct EndedChild {
     Child child;

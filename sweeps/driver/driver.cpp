@@ -82,7 +82,7 @@ class Driver {
             const std::string ended =
                 count == 0 ? "" : fmt::format("{} running trial{} ended; ", count, count == 1 ? " was" : "s were");
             progress_.warning(
-                fmt::format("{}after the error below is corrected, go on with: {}", ended, options_.continue_with));
+                fmt::format("{}after the error below is corrected, resume with: {}", ended, options_.continue_with));
             throw;
         }
         progress_.finish();
@@ -133,7 +133,7 @@ class Driver {
         for (std::size_t trial = 0; trial < trials_.size(); ++trial)
             if (selected_[trial] != 0 && !trials_[trial].config.eval.every.empty() && work_.is_trained(trial) &&
                 !writer_.was_validated(recorded_.trial_ids[trial]) &&
-                experiments::validates_on_the_way(
+                experiments::validates_during_training(
                     experiments::parse_validation_schedule(trials_[trial].config.eval.every),
                     experiments::project(trials_[trial].config).steps))
                 found.insert(recorded_.trial_ids[trial]);
@@ -175,7 +175,7 @@ class Driver {
             if (state_.running.empty()) return;
             if (!reap()) {
                 ingest_all();
-                end_the_hung(state_.running, options_.hang_seconds, progress_);
+                kill_hung(state_.running, options_.hang_seconds, progress_);
                 progress_.update(view_of(state_, spec_, trials_, options_));
                 signals_.sleep_ms(kPollMs);
             }

@@ -121,7 +121,7 @@ class RankWatch {
         }
         if (are_to_stop || pulse_.overdue() <= 0) return;
         end_all(fmt::format(
-            "nothing came of the ranks for {:.0f} s ({}): {}. Another attempt resumes from the last checkpoint; "
+            "the ranks made no progress for {:.0f} s ({}): {}. Another attempt resumes from the last checkpoint; "
             "where it hangs there again, train it on one rank (--ranks 1)",
             pulse_.silent(), pulse_.doing(), who_computed(ranks)));
     }

@@ -103,8 +103,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
         throw Error(
             ErrorKind::missing,
-            fmt::format("{} ranks are asked for on GPUs, for which they need NCCL, and this deft has none",
-                        request.ranks),
+            fmt::format("{} ranks on GPUs need NCCL, which this deft was built without", request.ranks),
             "install NCCL or set NCCL_ROOT and build again, use ranks = 1, or train on the CPU: slots = \"cpu:1\"",
             "nothing was started");
     return slots;

@@ -43,12 +43,12 @@ ConfigNode over_parents(const fs::path& file, ConfigNode own, std::vector<fs::pa
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
                             "write the path relative to the file that extends it, or the name of a bundled sweep");
-            lay_over_parents(whole, over_parents(parent_file, parse_toml_file(parent_file), open_files, changes),
+            override_parents(whole, over_parents(parent_file, parse_toml_file(parent_file), open_files, changes),
                              changes);
         }
         own.erase("extends");
     }
-    lay_over_parents(whole, std::move(own), changes);
+    override_parents(whole, std::move(own), changes);
     open_files.pop_back();
     return whole;
 }

@@ -68,7 +68,7 @@ void note_replaced(const ConfigNode& below, const ConfigNode& own, const std::st
 
 }  // namespace
 
-void lay_over_parents(ConfigNode& below, ConfigNode own, ListChanges& changes) {
+void override_parents(ConfigNode& below, ConfigNode own, ListChanges& changes) {
     const ConfigNode* recipes = below.find("case");
     if (ConfigNode* own_recipes = own.find("case"); recipes != nullptr && own_recipes != nullptr &&
                                                     recipes->kind == Kind::array && own_recipes->kind == Kind::array)

@@ -30,7 +30,7 @@ struct ListChanges {
 
 // Lays a file over those that it extends: a [[case]] with an existing name edits that recipe, another one is
 // added. Every other list replaces; one of tables is noted in `changes`.
-void lay_over_parents(ConfigNode& below, ConfigNode own, ListChanges& changes);
+void override_parents(ConfigNode& below, ConfigNode own, ListChanges& changes);
 
 // The notes of a plan: the lists that have an effect at that scale, and the recipes that are edited.
 std::vector<std::string> change_notes(const ListChanges& changes, const std::string& scale);

@@ -122,7 +122,7 @@ TEST_CASE("validations are due by times, steps or a share of the run's layer-ave
     CHECK(due("2.5%", counts(1, 25)) == 1);
     CHECK(due("2.5 %", counts(1, 74)) == 2);
     const auto on_the_way = [](const std::string& every, std::int64_t steps) {
-        return validates_on_the_way(parse_validation_schedule(every), steps);
+        return validates_during_training(parse_validation_schedule(every), steps);
     };
     CHECK_FALSE(on_the_way("", 100));
     CHECK_FALSE(on_the_way("1 times", 100));

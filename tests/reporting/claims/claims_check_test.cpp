@@ -344,7 +344,7 @@ TEST_CASE("a claim's line says by which variance it is judged, and each row's ow
                ContainsSubstring("; by the variance pooled over rows (no test of equal variances)"));
     // Two degrees of each of the claim's rows alone make the bound wider.
     CHECK_THAT(judged(claim, sweep_with(quiet_rows(2, 2.5, 1.984, 2))).text,
-               ContainsSubstring("; the verdict rests on pooling alone: adjusted p 0.0") &&
+               ContainsSubstring("; the verdict rests on pooling alone: Holm-adjusted p 0.0") &&
                    ContainsSubstring(" by each row's own variance"));
     CHECK_THAT(judged(claim, sweep_with(quiet_rows(2, 2.5, 1.9, 2))).text, !ContainsSubstring("rests on pooling"));
     // The two rows of the claim spread by 0.1, the others by 0.001: pooled, a difference of 0.15 would hold.

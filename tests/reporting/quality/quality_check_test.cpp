@@ -208,7 +208,7 @@ TEST_CASE("another configuration under the same name is reported") {
                ContainsSubstring("its configuration is not the baseline's"));
 }
 
-TEST_CASE("a task that was asked in another way is reported") {
+TEST_CASE("a task that was evaluated differently is reported") {
     const auto asked = [](std::int64_t seed, const char* key) {
         MeasuredRow one = with_loss(seed, {3.0, 3.1, 3.2});
         for (auto& [measure, seeds] : one.values)
@@ -218,9 +218,9 @@ TEST_CASE("a task that was asked in another way is reported") {
     const auto text = [&](const char* base, const char* head) {
         return check(asked(1, base), asked(4, head))[0].judged.finding.text;
     };
-    CHECK_THAT(text("200 documents", "20 documents"), ContainsSubstring("its task was asked in another way"));
+    CHECK_THAT(text("200 documents", "20 documents"), ContainsSubstring("its task was evaluated differently"));
     for (const char* key : {"200 documents", ""})  // a baseline of before keys were kept
-        CHECK(text(key, "200 documents").find("asked in another way") == std::string::npos);
+        CHECK(text(key, "200 documents").find("evaluated differently") == std::string::npos);
 }
 
 // The head stopped at 100 tokens, where the baseline's curves have the same loss; their ends lie far below.

@@ -70,10 +70,10 @@ TEST_CASE("a file that is cut short, or has a line more, less or elsewhere, is r
     const std::string text = MeasuredSweep().text();
     const std::vector<std::string> lines = lines_in(text);
     kept.refuses("", "empty");
-    kept.refuses(text.substr(0, text.size() - 2), "cut short");
-    kept.refuses(text.substr(0, text.size() / 2), "cut short");
+    kept.refuses(text.substr(0, text.size() - 2), "truncated");
+    kept.refuses(text.substr(0, text.size() / 2), "truncated");
     for (std::size_t left = 1; left < lines.size(); left += 7)
-        kept.refuses(joined({lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(left)}), "cut short");
+        kept.refuses(joined({lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(left)}), "truncated");
     std::vector<std::string> without = lines;
     without.erase(without.begin() + 20);
     kept.refuses(joined(without), "a line is missing, added or moved");

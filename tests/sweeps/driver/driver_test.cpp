@@ -213,7 +213,7 @@ TEST_CASE("A trial that breaks its promise is ended, and tried again", "[surroun
     FakeSweep sweep({"hung"});
     sweep.options.hang_seconds = 0.5;
     CHECK(sweep.run().ok == 1);
-    CHECK_THAT(sweep.said, ContainsSubstring("it hung: nothing came of it"));
+    CHECK_THAT(sweep.said, ContainsSubstring("it hung: no progress for"));
     CHECK_THAT(sweep.said, ContainsSubstring("(training)"));
     CHECK(sweep.row(0).attempts == 2);
     CHECK(sweep.row(0).state == "ok");
