@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "sweeps/cli/command_help.h"
-#include "sweeps/cli/exit_codes.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/exit_codes.h"
 #include "sweeps/cli/help_text.h"
 #include "sweeps/cli/output.h"
 

@@ -25,9 +25,9 @@ namespace deft::cli {
 namespace {
 
 // Errors: usage, for a task that the trial has no score of and that deft does not ship.
-void require_task(const results_db::TrialRow& trial, const std::string& task) {
+void require_task(const reporting::Trial& trial, const std::string& task) {
     std::vector<std::string> known = experiments::project_tasks();
-    for (const results_db::ScoreRow& score : trial.scores) known.insert(known.begin(), score.task);
+    for (const reporting::Score& score : trial.scores) known.insert(known.begin(), score.task);
     if (std::find(known.begin(), known.end(), task) == known.end())
         throw Error(ErrorKind::usage, fmt::format("no task is named {}", task), suggestion(task, known));
 }
