@@ -234,7 +234,7 @@ struct Reader::Impl {
         return trial_of(*connection, place);
     }
 
-    // Of the newest sweep. Errors: usage, with the nearest name.
+    // Searches the newest sweep. Errors: usage, with the nearest name.
     std::vector<StoredTrial> by_name(const std::string& selector) {
         std::vector<StoredTrial> found;
         std::vector<std::string> names;
