@@ -112,13 +112,12 @@ TEST_CASE("a command that reads results lists code 5 for a folder without any, a
         CAPTURE(help.command);
         ++reading;
         std::vector<std::string> words = words_of(help.examples[0]);
-        const std::string first = words.front();
-        words.erase(words.begin());
+        words.insert(words.begin(), DEFT_PROGRAM);
         words.insert(words.end(), {"--root", absent});
-        const int without = nothing.deft(first, words).exit_code;
+        const int without = run_process(words).exit_code;
         CHECK((without == kExitNothing || without == kExitUsage));
         words.back() = foreign.parent_path().string();
-        CHECK(nothing.deft(first, words).exit_code == kExitDatabase);
+        CHECK(run_process(words).exit_code == kExitDatabase);
     }
     CHECK(reading >= 15);
 }
