@@ -79,7 +79,7 @@ std::string newer_note(const std::vector<Row>& rows) {
             if (!trial->newer_state.empty())
                 names.push_back(fmt::format("{} ({})", results_db::trial_name(*trial), trial->newer_state));
     if (names.empty()) return {};
-    return fmt::format("Shown with the inputs before they changed, because the new training failed: {}.",
+    return fmt::format("Shown with the inputs before they changed, because the new training has not finished: {}.",
                        first_of(names, kMostNames));
 }
 

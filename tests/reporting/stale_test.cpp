@@ -323,7 +323,7 @@ TEST_CASE("A training that has not ended well is named, and what it was to repla
     sweep.trials[1].newer_state = "failed";
     sweep.trials[1].newer_hash = "0123456789abcdef";
     const Table table = table_of(sweep, as_measured(sweep));
-    CHECK_THAT(all_notes(table), ContainsSubstring("its new training not having ended well: plain/2 (failed).\n"));
+    CHECK_THAT(all_notes(table), ContainsSubstring("the new training has not finished: plain/2 (failed).\n"));
     CHECK(cell(status_table(sweep, {}), 1, "state") ==
           "ok, stale: its inputs changed; with the current inputs failed (01234567)");
     CHECK(cell(status_table(sweep, {}), 0, "state") == "ok");

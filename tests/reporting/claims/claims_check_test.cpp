@@ -181,7 +181,7 @@ TEST_CASE("what cannot be judged says why") {
     rows = quiet_rows(2, 2.5, 1.9, 2);
     for (ClaimedLosses& row : rows) row.losses = {2, 2, 2};
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::unclear);
-    CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("without any spread over seeds"));
+    CHECK_THAT(judged(claim, sweep_with(rows)).text, ContainsSubstring("the seeds have no spread"));
     rows = quiet_rows(2, 2.5, 1.9, 2);
     rows[3].losses[1] = NAN;
     CHECK(judged(claim, sweep_with(rows)).outcome == Outcome::missing);

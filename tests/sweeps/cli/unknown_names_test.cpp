@@ -20,7 +20,7 @@ struct Misspelt {
 };
 
 // Its standard error joins its output.
-ProcessOutput deft(const std::vector<std::string>& words) {
+ProcessOutput run_deft(const std::vector<std::string>& words) {
     std::vector<std::string> argv = {"/bin/sh", "-c", R"("$0" "$@" 2>&1)", DEFT_PROGRAM};
     argv.insert(argv.end(), words.begin(), words.end());
     return run_process(argv);
@@ -31,7 +31,7 @@ void refuse_all(const std::vector<Misspelt>& table, const std::vector<std::strin
         std::vector<std::string> words = one.words;
         words.insert(words.end(), more.begin(), more.end());
         INFO(fmt::format("deft {}", fmt::join(words, " ")));
-        const ProcessOutput ran = deft(words);
+        const ProcessOutput ran = run_deft(words);
         CHECK(ran.exit_code == kExitUsage);
         CHECK_THAT(ran.out, ContainsSubstring("did you mean " + one.meant + "?"));
     }
@@ -106,7 +106,7 @@ TEST_CASE("A file that does not exist exits with 2, whatever command names it") 
                                                {"export", none, "--to", out},
                                                {"data", "tokenize", "--text", none, "--out", out}}) {
         INFO(fmt::format("deft {}", fmt::join(words, " ")));
-        const ProcessOutput ran = deft(words);
+        const ProcessOutput ran = run_deft(words);
         CHECK(ran.exit_code == kExitUsage);
         CHECK_THAT(ran.out, ContainsSubstring("none.json"));
     }
