@@ -268,7 +268,7 @@ TEST_CASE("losses of other data are not compared, nor is a model that was import
     Rows a("a", {curve}), b("b", {curve});
     b.trials[0].dataset_sha256 = "another";
     CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::tokens).missing,
-               ContainsSubstring("other data"));
+               ContainsSubstring("different data"));
     b.trials[0].imported = results_db::ImportedModel{};
     CHECK_THAT(compared_curves(a.row, a.curves, b.row, b.curves, Cost::tokens).missing,
                ContainsSubstring("b was imported"));
