@@ -6,5 +6,6 @@
 namespace deft {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keys keep the order in which they are written
 
 }  // namespace deft

@@ -20,10 +20,6 @@ std::string score_key(const std::string& task_sha256, std::int64_t shots, std::i
     return kCapacityPrefix + sha256(canonical_json(asked));
 }
 
-bool is_timed(const std::string& metric) {
-    return metric == "ms_per_token" || metric == "tokens_per_second";
-}
-
 bool is_under_capacity(const std::string& key) {
     return key.starts_with(kCapacityPrefix);
 }

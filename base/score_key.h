@@ -28,9 +28,6 @@ inline constexpr const char* kWhileTraining = "while training";
 std::string score_key(const std::string& task_sha256, std::int64_t shots, std::int64_t documents,
                       std::int64_t capacity_samples = 0);
 
-// Whether a score of that metric is read off a clock: it is another each time, and compares only on one kind of slot.
-bool is_timed(const std::string& metric);
-
 // Whether the key is of scores under capacity, which no table shows without saying so.
 bool is_under_capacity(const std::string& key);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/metric.h"
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
 #include "experiments/model_kinds.h"
 #include "experiments/size_limits.h"
@@ -499,7 +500,7 @@ const Fields& fields_of(const EvalConfig&) {
         {"metric", at<&EvalConfig::metric>,
          "Validation metric that selects the best weights. loss and bits_per_byte: the lowest value. Other metrics: "
          "the highest value. Several splits are validated together. Requires select = best.",
-         {.one_of = {"loss", "bits_per_byte", "acc", "mcc", "f1", "pearson", "spearman"}, .came_later = true}},
+         {.one_of = validation_metrics(), .came_later = true}},
         {"tasks", at<&EvalConfig::tasks>,
          "Evaluation tasks: names in experiments/tasks, or task files beside the sweep file. Packed samples only."},
         {"shots", at<&EvalConfig::shots>,

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/metric.h"
 #include "base/table_reader.h"
 #include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
@@ -239,17 +240,18 @@ void require_questions_of_labels(const TableReader& table, const DataConfig& dat
 void require_fitting_questions(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                const EvalConfig& eval) {
     if (sample_kind(data) == SampleKind::packed) {
-        if (eval.metric == "acc")
+        const ValidationData required = find_metric(eval.metric)->validates;
+        if (required == ValidationData::classes)
             table.refuse("metric", "= \"acc\" requires a classifier, but packed samples train a language model",
                          "set eval.metric = \"loss\"");
-        if (eval.metric != "loss" && eval.metric != "bits_per_byte")
+        if (required == ValidationData::labels)
             table.refuse("metric", fmt::format("= \"{}\" requires data.samples = \"labelled\"", eval.metric),
                          "set eval.metric = \"loss\"");
         return;
     }
     if (sample_kind(data) == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
     const bool is_images = sample_kind(data) == SampleKind::images;
-    if (eval.metric != "loss" && eval.metric != "bits_per_byte" && eval.metric != "acc")
+    if (find_metric(eval.metric)->validates == ValidationData::labels)
         table.refuse("metric", fmt::format("= \"{}\" requires data.samples = \"labelled\"", eval.metric),
                      "set eval.metric = \"loss\" or \"acc\"");
     if (!eval.tasks.empty())
@@ -258,7 +260,7 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
                          ? "requires a model that continues text, but an image model predicts classes"
                          : "requires a model that continues text, but a model of BERT samples predicts masked tokens",
                      "drop the key, or set data.samples = \"packed\"");
-    if (eval.metric == "bits_per_byte")
+    if (find_metric(eval.metric)->validates == ValidationData::all_tokens)
         table.refuse("metric",
                      is_images
                          ? "= \"bits_per_byte\" requires text, but the data is images"

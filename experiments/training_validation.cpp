@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "experiments/attempt.h"
 #include "experiments/evaluation/validation.h"
@@ -41,19 +42,12 @@ void TrainingValidation::run(journal::Writer& journal, Heartbeat& heartbeat) {
     made_ = due_by_now();
 }
 
-namespace {
-
-bool higher_is_better(const std::string& metric) {
-    return metric != "loss" && metric != "bits_per_byte";
-}
-
-}  // namespace
-
 // The first of equal values stays, so that the weights kept before a kill are kept again. NaN is never best.
 void TrainingValidation::keep_if_best(double value, Heartbeat& heartbeat) {
     if (std::isnan(value)) return;
     const bool is_better =
-        !best_ || (higher_is_better(config_.eval.metric) ? value > best_->value : value < best_->value);
+        !best_ ||
+        (find_metric(config_.eval.metric)->better == Better::higher ? value > best_->value : value < best_->value);
     if (!is_better) return;
     if (trainer_.done()) {  // the last checkpoint holds these weights
         best_.reset();

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "reporting/cost/comparable_seconds.h"
 #include "reporting/cost/slot_shapes.h"
@@ -19,6 +20,7 @@
 #include "reporting/imported.h"
 #include "reporting/measured.h"
 #include "reporting/numbers.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/scores/scoring_notes.h"
 #include "reporting/stale.h"
 
@@ -64,10 +66,7 @@ namespace {
 // The order of score columns: first the scores that every model has.
 struct ScoreKey {
     int rank = 0;
-    std::string task, split;
-    std::int64_t shots = 0;
-    std::string measure, unit, better;
-    bool under_capacity = false;  // such scores and others are no one measure
+    ScoreId id;
 
     auto operator<=>(const ScoreKey&) const = default;
 };
@@ -78,8 +77,7 @@ int rank_of(const Score& row) {
 }
 
 ScoreKey key_of(const Score& row) {
-    return {rank_of(row), row.task, row.split,  row.shots,
-            row.measure,  row.unit, row.better, is_under_capacity(row.score_key)};
+    return {rank_of(row), id_of(row)};
 }
 
 using ScoresByKey = std::map<ScoreKey, std::vector<const Score*>>;
@@ -105,27 +103,28 @@ std::string without_prefix(const std::string& task) {
 }
 
 std::string task_text(const ScoreKey& key, const ScoresByKey& scores) {
-    const std::string text = without_prefix(key.task);
+    const std::string text = without_prefix(key.id.task);
     for (const auto& [other, rows] : scores)
-        if (other.task != key.task && without_prefix(other.task) == text) return replaced(key.task, "_", " ");
+        if (other.id.task != key.id.task && without_prefix(other.id.task) == text)
+            return replaced(key.id.task, "_", " ");
     return replaced(text, "_", " ");
 }
 
 std::string measure_text(const ScoreKey& key) {
-    return replaced(replaced(key.measure, "_per_", "/"), "_", " ");
+    return replaced(replaced(key.id.metric, "_per_", "/"), "_", " ");
 }
 
 const char* arrow(const ScoreKey& key) {
-    if (key.better == "lower") return " ↓";
-    return key.better == "higher" ? " ↑" : "";
+    if (key.id.better == "lower") return " ↓";
+    return key.id.better == "higher" ? " ↑" : "";
 }
 
 // Two columns of one title would be indistinguishable.
 bool split_is_needed(const ScoreKey& key, const ScoresByKey& scores) {
     return std::any_of(scores.begin(), scores.end(), [&](const auto& column) {
         ScoreKey other = column.first;
-        const bool differs = other.split != key.split;
-        other.split = key.split;
+        const bool differs = other.id.split != key.id.split;
+        other.id.split = key.id.split;
         return differs && other == key;
     });
 }
@@ -133,10 +132,10 @@ bool split_is_needed(const ScoreKey& key, const ScoresByKey& scores) {
 std::string score_title(const ScoreKey& key, const std::vector<const Score*>& rows, const ScoresByKey& scores) {
     const std::string measure = measure_text(key);
     std::vector<std::string> details;
-    if (!key.split.empty() && split_is_needed(key, scores)) details.push_back(key.split);
-    if (key.under_capacity) details.emplace_back("under capacity");
-    if (key.shots > 0) details.push_back(fmt::format("{}-shot", key.shots));
-    if (!key.unit.empty() && measure.find(key.unit) == std::string::npos) details.push_back(key.unit);
+    if (!key.id.split.empty() && split_is_needed(key, scores)) details.push_back(key.id.split);
+    if (key.id.under_capacity) details.emplace_back("under capacity");
+    if (key.id.shots > 0) details.push_back(fmt::format("{}-shot", key.id.shots));
+    if (!key.id.unit.empty() && measure.find(key.id.unit) == std::string::npos) details.push_back(key.id.unit);
     const double chance = rows.front()->chance;
     // Never for NaN, which equals nothing.
     if (std::all_of(rows.begin(), rows.end(), [&](const Score* row) { return row->chance == chance; }))
@@ -160,13 +159,13 @@ std::vector<std::pair<const Trial*, double>> scored_trials(const Row& row, const
 }
 
 FieldScores scores_of(const ScoreKey& key) {
-    FieldScores scores{key.better == "higher" ? Improves::upwards : Improves::downwards,
+    FieldScores scores{key.id.better == "higher" ? Improves::upwards : Improves::downwards,
                        [key](const Row& row) { return unit_means(scored_trials(row, key)); },
                        [key](const Trial& trial) -> std::optional<GuessedScore> {
                            const Score* row = find_score(trial, key);
                            return row == nullptr ? std::nullopt : guessed(*row);
                        }};
-    if (is_timed(key.measure)) scores.timed = [key](const Trial& trial) { return find_score(trial, key); };
+    if (is_timed(key.id.metric)) scores.timed = [key](const Trial& trial) { return find_score(trial, key); };
     return scores;
 }
 
@@ -182,7 +181,7 @@ Cell score_cell(const Row& row, const ScoreKey& key) {
     const auto scored = scored_trials(row, key);
     if (scored.empty()) return "-";
     const std::vector<double> values = unit_means(scored);
-    if (is_correlation(key.measure) && std::isnan(mean(values))) return "-";  // why, a note says
+    if (is_correlation(key.id.metric) && std::isnan(mean(values))) return "-";  // why, a note says
     Cell cell(mean_and_spread(values), mean(values));
     cell.stale = stale_scores(row, key);
     if (values.size() > 1) cell.spread = standard_deviation(values);
@@ -207,9 +206,8 @@ std::vector<ScoreColumn> score_columns(const Results& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<ScoreColumn> columns;
     for (const auto& [key, rows] : scores)
-        columns.push_back({score_title(key, rows, scores), key.task, key.measure, key.split, key.unit, key.shots,
-                           key.under_capacity, [wanted = key](const Trial& trial) { return find_score(trial, wanted); },
-                           scores_of(key)});
+        columns.push_back({score_title(key, rows, scores), key.id,
+                           [wanted = key](const Trial& trial) { return find_score(trial, wanted); }, scores_of(key)});
     return columns;
 }
 

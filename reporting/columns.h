@@ -11,6 +11,7 @@
 #include "reporting/analysis/results.h"
 #include "reporting/rows.h"
 #include "reporting/scores/chance_level.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/statistics/verdict.h"
 #include "reporting/table.h"
 
@@ -46,9 +47,7 @@ std::vector<Field> score_fields(const Results& sweep);
 // The content of one of those columns.
 struct ScoreColumn {
     std::string title;  // the column's
-    std::string task, measure, split, unit;
-    std::int64_t shots = 0;
-    bool under_capacity = false;
+    ScoreId id;
     std::function<const Score*(const Trial&)> find;  // null where a trial has none
     FieldScores scores;
 };

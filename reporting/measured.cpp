@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/scores/quantity_value.h"
@@ -88,7 +89,8 @@ std::vector<std::string> failure_notes(const std::vector<Row>& rows) {
 }  // namespace
 
 bool is_unigram_entropy(const Score& row) {
-    return row.task == "validation" && row.measure == "unigram_entropy";
+    const Metric* metric = find_metric(row.measure);
+    return metric != nullptr && metric->is_of_data;
 }
 
 MeasuredRule measured_rule(const Trial& trial) {

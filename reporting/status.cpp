@@ -15,6 +15,7 @@
 #include "reporting/imported.h"
 #include "reporting/numbers.h"
 #include "reporting/render/named_lines.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/scores/scoring_notes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/text.h"
@@ -76,10 +77,7 @@ void add_scores(NamedLines& lines, const Trial& trial) {
         text += fmt::format(" (n = {}", row.n);
         if (!std::isnan(row.standard_error)) text += ", standard error " + score(row.standard_error);
         if (!std::isnan(row.chance)) text += ", chance " + score(row.chance);
-        if (row.shots > 0) text += fmt::format(", {} shots", row.shots);
-        if (!row.split.empty()) text += ", split " + row.split;
-        if (is_under_capacity(row.score_key)) text += ", under capacity";
-        text += fmt::format(", step {})", row.step);
+        text += conditions(id_of(row)) + fmt::format(", step {})", row.step);
         lines.add(row.task + " " + row.measure, text);
     }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/metric.h"
 #include "base/text.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/evaluation/generation_time.h"
@@ -46,7 +47,7 @@ std::vector<Score> score_long(const std::vector<Request>& requests, const TaskRu
 
 // Results of a task before they are written.
 struct Measured {
-    std::vector<Metric> metrics;
+    std::vector<MetricValue> metrics;
     std::vector<Item> items;
     double cut_share = 0, mean_shots = 0;
     std::string departure;  // what was done otherwise than the task's version says; empty: nothing
@@ -169,7 +170,7 @@ TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
     std::string version = scored_version(task);
     if (!measured.departure.empty()) version.append(", ").append(measured.departure);
     TaskResult result;
-    for (const Metric& metric : measured.metrics) {
+    for (const MetricValue& metric : measured.metrics) {
         journal::Evaluation evaluation;
         evaluation.step = run.step;
         evaluation.task = task.name;
@@ -177,8 +178,9 @@ TaskResult evaluate_task(const Task& asked, const TaskRun& run) {
         evaluation.split = task.split;
         evaluation.shots = task.shots;
         evaluation.metric = metric.name;
-        evaluation.unit = metric.unit;
-        evaluation.better = metric.better;
+        const Metric& entry = *find_metric(metric.name);
+        evaluation.unit = entry.unit;
+        evaluation.better = to_text(entry.better);
         evaluation.value = metric.value;
         evaluation.n = metric.n;
         evaluation.standard_error = metric.standard_error;

@@ -54,18 +54,20 @@ std::vector<double> time_generation(const Task& task, engine::Transformer& model
     return seconds;
 }
 
-std::vector<Metric> generation_metrics(const Task& task, const std::vector<double>& seconds) {
+std::vector<std::string> generation_metric_names() {
+    return {"ms_per_token", "tokens_per_second"};
+}
+
+std::vector<MetricValue> generation_metrics(const Task& task, const std::vector<double>& seconds) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     const double pass = median(seconds);
     const auto rounds = static_cast<std::int64_t>(seconds.size());
-    std::vector<Metric> metrics;
+    std::vector<MetricValue> values;
     for (const std::string& name : task.metrics) {
-        if (name == "ms_per_token") metrics.push_back({name, "ms/token", "lower", 1e3 * pass, rounds, kNone, kNone});
-        if (name == "tokens_per_second")
-            metrics.push_back(
-                {name, "tokens/s", "higher", static_cast<double>(task.generation.texts) / pass, rounds, kNone, kNone});
+        const double value = name == "ms_per_token" ? 1e3 * pass : static_cast<double>(task.generation.texts) / pass;
+        values.push_back({name, value, rounds, kNone, kNone});
     }
-    return metrics;
+    return values;
 }
 
 }  // namespace deft::experiments

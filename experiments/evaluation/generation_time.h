@@ -25,6 +25,7 @@ std::vector<double> time_generation(const Task& task, engine::Transformer& model
 
 // Metrics of those values: ms_per_token is the median in milliseconds, tokens_per_second all texts' tokens in that
 // time.
-std::vector<Metric> generation_metrics(const Task& task, const std::vector<double>& seconds);
+std::vector<std::string> generation_metric_names();
+std::vector<MetricValue> generation_metrics(const Task& task, const std::vector<double>& seconds);
 
 }  // namespace deft::experiments

@@ -59,27 +59,60 @@ std::vector<double> hits(const LabelSums& sums) {
     return hits;
 }
 
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+MetricValue accuracy(const Task& task, const LabelSums& sums) {
+    const std::vector<double> right = hits(sums);
+    return {"", mean(right), sums.count(), standard_error(right), 1 / static_cast<double>(classes_of(task))};
+}
+
+MetricValue matthews(const Task&, const LabelSums& sums) {
+    const BinaryCounts counts = binary_counts(sums);
+    return {"", has_matthews(counts) ? matthews_correlation(counts) : kUndefined, sums.count(), kUndefined, kUndefined};
+}
+
+MetricValue f1(const Task&, const LabelSums& sums) {
+    return {"", binary_f1(binary_counts(sums)), sums.count(), kUndefined, kUndefined};
+}
+
+MetricValue pearson(const Task&, const LabelSums& sums) {
+    return {"", pearson_correlation(sums.predicted_values, sums.values), sums.count(), kUndefined, kUndefined};
+}
+
+MetricValue spearman(const Task&, const LabelSums& sums) {
+    return {"", spearman_correlation(sums.predicted_values, sums.values), sums.count(), kUndefined, kUndefined};
+}
+
+struct LabelMetric {
+    std::string_view name;
+    TaskKind kind;
+    MetricValue (*value)(const Task& task, const LabelSums& sums);
+};
+
+constexpr std::array kLabelMetrics = {
+    LabelMetric{"acc", TaskKind::classification, accuracy},  LabelMetric{"mcc", TaskKind::classification, matthews},
+    LabelMetric{"f1", TaskKind::classification, f1},         LabelMetric{"pearson", TaskKind::regression, pearson},
+    LabelMetric{"spearman", TaskKind::regression, spearman},
+};
+
 }  // namespace
 
-std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    std::vector<Metric> metrics;
-    for (const std::string& name : task.metrics) {
-        Metric metric{name, "", "higher", kNone, sums.count(), kNone, kNone};
-        if (name == "acc") {
-            const std::vector<double> right = hits(sums);
-            metric.value = mean(right);
-            metric.standard_error = standard_error(right);
-            metric.chance = 1 / static_cast<double>(classes_of(task));
-        }
-        if (name == "mcc" && has_matthews(binary_counts(sums)))
-            metric.value = matthews_correlation(binary_counts(sums));
-        if (name == "f1") metric.value = binary_f1(binary_counts(sums));
-        if (name == "pearson") metric.value = pearson_correlation(sums.predicted_values, sums.values);
-        if (name == "spearman") metric.value = spearman_correlation(sums.predicted_values, sums.values);
-        metrics.push_back(metric);
-    }
-    return metrics;
+std::vector<std::string> label_metric_names(TaskKind kind) {
+    std::vector<std::string> names;
+    for (const LabelMetric& metric : kLabelMetrics)
+        if (metric.kind == kind) names.emplace_back(metric.name);
+    return names;
+}
+
+std::vector<MetricValue> label_metrics(const Task& task, const LabelSums& sums) {
+    std::vector<MetricValue> values;
+    for (const std::string& name : task.metrics)
+        for (const LabelMetric& metric : kLabelMetrics)
+            if (metric.name == name) {
+                values.push_back(metric.value(task, sums));
+                values.back().name = name;
+            }
+    return values;
 }
 
 }  // namespace deft::experiments

@@ -28,7 +28,9 @@ struct LabelSums {
 LabelSums label_sums(const LabelledSamplesPointer& samples, engine::Transformer& model, engine::Exec& exec,
                      std::int64_t batch, const BatchLoop& loop);
 
+// Metrics of classification, or of regression.
+std::vector<std::string> label_metric_names(TaskKind kind);
 // The task's metrics, in its order.
-std::vector<Metric> label_metrics(const Task& task, const LabelSums& sums);
+std::vector<MetricValue> label_metrics(const Task& task, const LabelSums& sums);
 
 }  // namespace deft::experiments

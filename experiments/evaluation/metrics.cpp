@@ -9,6 +9,8 @@
 
 #include "base/utf8.h"
 #include "experiments/evaluation/answers.h"
+#include "experiments/evaluation/generation_time.h"
+#include "experiments/evaluation/label_sums.h"
 
 namespace deft::experiments {
 
@@ -40,9 +42,8 @@ std::vector<double> per_document(const std::vector<Scored>& all, Value&& value) 
     return values;
 }
 
-Metric mean_metric(const std::string& name, const char* unit, const char* better, const std::vector<double>& values,
-                   double chance) {
-    return {name, unit, better, mean(values), static_cast<std::int64_t>(values.size()), standard_error(values), chance};
+MetricValue mean_metric(const std::string& name, const std::vector<double>& values, double chance) {
+    return {name, mean(values), static_cast<std::int64_t>(values.size()), standard_error(values), chance};
 }
 
 // The average score of guessing among the choices.
@@ -56,16 +57,16 @@ double chance_of_right(const Document& document) {
     return chance_of(document, [&](std::size_t choice) { return document.is_right(choice) ? 1.0 : 0.0; });
 }
 
-Metric accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+MetricValue accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     const auto right = per_document(
         all, [&](const Scored& of) { return outcome(task, name, of.document, of.scores).right ? 1.0 : 0.0; });
     const bool guessable = task.kind == TaskKind::multiple_choice;
     const auto chances = per_document(all, [](const Scored& of) { return chance_of_right(of.document); });
-    return mean_metric(name, "", "higher", right, guessable ? mean(chances) : kNone);
+    return mean_metric(name, right, guessable ? mean(chances) : kNone);
 }
 
 // A group counts where every document of it is right.
-Metric group_accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+MetricValue group_accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     struct Group {
         double right = 1, chance = 1;
     };
@@ -80,11 +81,11 @@ Metric group_accuracy(const std::string& name, const Task& task, const std::vect
         right.push_back(group.right);
         chances.push_back(group.chance);
     }
-    return mean_metric(name, "", "higher", right, mean(chances));
+    return mean_metric(name, right, mean(chances));
 }
 
 // Metrics em and f1.
-Metric answer_metric(const std::string& name, const Task& task, const std::vector<Scored>& all) {
+MetricValue answer_metric(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     const auto value = [&](const Document& document, std::size_t choice) {
         const std::string& answer = document.choice_answers[choice];
         return name == "em" ? exact_match(answer, document.answers) : answer_f1(answer, document.answers);
@@ -94,36 +95,80 @@ Metric answer_metric(const std::string& name, const Task& task, const std::vecto
     const auto chances = per_document(all, [&](const Scored& of) {
         return chance_of(of.document, [&](std::size_t choice) { return value(of.document, choice); });
     });
-    return mean_metric(name, "", "higher", values, mean(chances));
+    return mean_metric(name, values, mean(chances));
 }
 
 // exp(-m) with m the mean log-likelihood; its standard error is that of m times the derivative, exp(-m).
-Metric mean_perplexity(const std::string& name, const std::vector<Scored>& all) {
+MetricValue mean_perplexity(const std::string& name, const Task&, const std::vector<Scored>& all) {
     const auto values = per_document(all, [](const Scored& of) { return of.gold_log_likelihood(); });
     const double value = std::exp(-mean(values));
-    return {name, "", "lower", value, static_cast<std::int64_t>(values.size()), value * standard_error(values), kNone};
+    return {name, value, static_cast<std::int64_t>(values.size()), value * standard_error(values), kNone};
+}
+
+MetricValue gold_bits_per_byte(const std::string& name, const Task&, const std::vector<Scored>& all) {
+    const auto bits = per_document(all, [](const Scored& of) {
+        const std::string& gold = of.document.choices[of.document.gold];
+        return bits_per_byte(of.gold_log_likelihood(), static_cast<std::int64_t>(gold.size()));
+    });
+    return mean_metric(name, bits, kNone);
+}
+
+// A metric of documents: the kinds of tasks that have it, and its function.
+struct DocumentMetric {
+    std::string_view name;
+    std::vector<TaskKind> kinds;
+    MetricValue (*value)(const std::string& name, const Task& task, const std::vector<Scored>& all);
+};
+
+const std::vector<DocumentMetric>& all_document_metrics() {
+    using enum TaskKind;
+    static const std::vector<DocumentMetric> all = {
+        {"acc", {multiple_choice, short_answer, last_word}, accuracy},
+        {"acc_norm", {multiple_choice}, accuracy},
+        {"acc_bytes", {multiple_choice}, accuracy},
+        {"acc_all", {multiple_choice}, group_accuracy},
+        {"em", {multiple_choice}, answer_metric},
+        {"f1", {multiple_choice}, answer_metric},
+        {"perplexity", {last_word}, mean_perplexity},
+        {"gold_bits_per_byte", {multiple_choice, short_answer, last_word}, gold_bits_per_byte},
+    };
+    return all;
+}
+
+// A metric of whole texts. Nothing where the count that divides it is unknown.
+struct TextMetric {
+    std::string_view name;
+    std::optional<double> (*value)(const TextTotals& totals);
+};
+
+const std::vector<TextMetric>& all_text_metrics() {
+    static const std::vector<TextMetric> all = {
+        {"word_perplexity",
+         [](const TextTotals& of) { return std::optional(perplexity(of.log_likelihood, of.words)); }},
+        {"byte_perplexity",
+         [](const TextTotals& of) { return std::optional(perplexity(of.log_likelihood, of.bytes)); }},
+        {"token_perplexity",
+         [](const TextTotals& of) {
+             return of.tokens ? std::optional(perplexity(of.log_likelihood, *of.tokens)) : std::nullopt;
+         }},
+        {"bits_per_byte",
+         [](const TextTotals& of) { return std::optional(bits_per_byte(of.log_likelihood, of.bytes)); }},
+    };
+    return all;
 }
 
 }  // namespace
 
-std::vector<const char*> metric_names(TaskKind kind) {
-    switch (kind) {
-        case TaskKind::multiple_choice:
-            return {"acc", "acc_norm", "acc_bytes", "acc_all", "em", "f1", "gold_bits_per_byte"};
-        case TaskKind::short_answer:
-            return {"acc", "gold_bits_per_byte"};
-        case TaskKind::last_word:
-            return {"acc", "perplexity", "gold_bits_per_byte"};
-        case TaskKind::perplexity:
-            return {"word_perplexity", "byte_perplexity", "token_perplexity", "bits_per_byte"};
-        case TaskKind::classification:
-            return {"acc", "mcc", "f1"};
-        case TaskKind::generation:
-            return {"ms_per_token", "tokens_per_second"};
-        case TaskKind::regression:
-            return {"pearson", "spearman"};
-    }
-    return {};
+std::vector<std::string> metric_names(TaskKind kind) {
+    if (kind == TaskKind::classification || kind == TaskKind::regression) return label_metric_names(kind);
+    if (kind == TaskKind::generation) return generation_metric_names();
+    std::vector<std::string> names;
+    if (kind == TaskKind::perplexity)
+        for (const TextMetric& metric : all_text_metrics()) names.emplace_back(metric.name);
+    for (const DocumentMetric& metric : all_document_metrics())
+        if (std::find(metric.kinds.begin(), metric.kinds.end(), kind) != metric.kinds.end())
+            names.emplace_back(metric.name);
+    return names;
 }
 
 std::size_t argmax(std::span<const double> values) {
@@ -184,43 +229,23 @@ double perplexity(double log_likelihood, std::int64_t count) {
     return std::exp(-log_likelihood / static_cast<double>(count));
 }
 
-std::vector<Metric> document_metrics(const Task& task, std::span<const Document> documents,
-                                     std::span<const Score> scores) {
+std::vector<MetricValue> document_metrics(const Task& task, std::span<const Document> documents,
+                                          std::span<const Score> scores) {
     const std::vector<Scored> all = by_document(documents, scores);
-    std::vector<Metric> metrics;
-    for (const std::string& name : task.metrics) {
-        if (name == "gold_bits_per_byte") {
-            const auto bits = per_document(all, [](const Scored& of) {
-                const std::string& gold = of.document.choices[of.document.gold];
-                return bits_per_byte(of.gold_log_likelihood(), static_cast<std::int64_t>(gold.size()));
-            });
-            metrics.push_back(mean_metric(name, "bits/byte", "lower", bits, kNone));
-        } else if (name == "perplexity") {
-            metrics.push_back(mean_perplexity(name, all));
-        } else if (name == "acc_all") {
-            metrics.push_back(group_accuracy(name, task, all));
-        } else if (name == "em" || name == "f1") {
-            metrics.push_back(answer_metric(name, task, all));
-        } else {
-            metrics.push_back(accuracy(name, task, all));
-        }
-    }
-    return metrics;
+    std::vector<MetricValue> values;
+    for (const std::string& name : task.metrics)
+        for (const DocumentMetric& metric : all_document_metrics())
+            if (metric.name == name) values.push_back(metric.value(name, task, all));
+    return values;
 }
 
-std::vector<Metric> text_metrics(const Task& task, const TextTotals& totals) {
-    std::vector<Metric> metrics;
-    const auto add = [&](const std::string& name, const char* unit, double value) {
-        metrics.push_back({name, unit, "lower", value, totals.texts, kNone, kNone});
-    };
-    for (const std::string& name : task.metrics) {
-        if (name == "bits_per_byte") add(name, "bits/byte", bits_per_byte(totals.log_likelihood, totals.bytes));
-        if (name == "word_perplexity") add(name, "", perplexity(totals.log_likelihood, totals.words));
-        if (name == "byte_perplexity") add(name, "", perplexity(totals.log_likelihood, totals.bytes));
-        if (name == "token_perplexity" && totals.tokens)
-            add(name, "", perplexity(totals.log_likelihood, *totals.tokens));
-    }
-    return metrics;
+std::vector<MetricValue> text_metrics(const Task& task, const TextTotals& totals) {
+    std::vector<MetricValue> values;
+    for (const std::string& name : task.metrics)
+        for (const TextMetric& metric : all_text_metrics())
+            if (const auto value = metric.name == name ? metric.value(totals) : std::nullopt)
+                values.push_back({name, *value, totals.texts, kNone, kNone});
+    return values;
 }
 
 }  // namespace deft::experiments

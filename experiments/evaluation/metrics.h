@@ -27,9 +27,9 @@ struct Score {
     bool greedy = true;         // every token of it has the largest logit at its place
 };
 
-struct Metric {
-    std::string name, unit;
-    std::string better;  // lower | higher
+// The unit and direction are those of its entry in base/metric.h.
+struct MetricValue {
+    std::string name;
     double value = 0;
     std::int64_t n = 0;         // documents; of acc_all: groups
     double standard_error = 0;  // NaN: unknown
@@ -37,7 +37,7 @@ struct Metric {
 };
 
 // The metrics that a task of that kind may ask for.
-std::vector<const char*> metric_names(TaskKind kind);
+std::vector<std::string> metric_names(TaskKind kind);
 
 // Index of the largest value: the first of equal ones; NaN counts as the largest (numpy's argmax).
 std::size_t argmax(std::span<const double> values);
@@ -63,8 +63,8 @@ double bits_per_byte(double log_likelihood, std::int64_t bytes);
 double perplexity(double log_likelihood, std::int64_t count);
 
 // The task's metrics; scores: one for each request of each document, in order.
-std::vector<Metric> document_metrics(const Task& task, std::span<const Document> documents,
-                                     std::span<const Score> scores);
+std::vector<MetricValue> document_metrics(const Task& task, std::span<const Document> documents,
+                                          std::span<const Score> scores);
 
 // Sums over the scored texts of a perplexity task.
 struct TextTotals {
@@ -74,6 +74,6 @@ struct TextTotals {
 };
 
 // token_perplexity is left out where its tokens are unknown.
-std::vector<Metric> text_metrics(const Task& task, const TextTotals& totals);
+std::vector<MetricValue> text_metrics(const Task& task, const TextTotals& totals);
 
 }  // namespace deft::experiments

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/suggestion.h"
 #include "base/table_reader.h"
@@ -239,8 +240,7 @@ void read_metrics(TableReader& root, Task& task) {
     task.metrics = root.required<std::vector<std::string>>("metrics");
     if (task.metrics.empty())
         root.refuse("metrics", "is empty", "name at least one: the first is the headline where no other is");
-    const std::vector<const char*> names = metric_names(task.kind);
-    for (const std::string& name : task.metrics) one_of(root, "metrics", name, {names.begin(), names.end()});
+    for (const std::string& name : task.metrics) one_of(root, "metrics", name, metric_names(task.kind));
     task.headline = task.metrics.front();
     root.optional("headline", task.headline);
     one_of(root, "headline", task.headline, task.metrics);
@@ -249,10 +249,11 @@ void read_metrics(TableReader& root, Task& task) {
 // A metric may need what only some prompts have.
 void require_for_metrics(const TableReader& root, const Task& task) {
     for (const std::string& name : task.metrics) {
-        if (name == "acc_all" && !task.prompt.group)
-            root.refuse("metrics", "asks for acc_all without prompt.group",
+        const TaskPart required = find_metric(name)->requires_part;
+        if (required == TaskPart::groups && !task.prompt.group)
+            root.refuse("metrics", fmt::format("asks for {} without prompt.group", name),
                         "say what belongs together, as in group = \"{passage} {question}\"");
-        if ((name == "f1" || name == "em") && task.prompt.answers.empty())
+        if (required == TaskPart::answers && task.prompt.answers.empty())
             root.refuse("metrics", fmt::format("asks for {} without prompt.answers", name),
                         "name the field that lists the right answers");
     }
@@ -261,7 +262,7 @@ void require_for_metrics(const TableReader& root, const Task& task) {
 // Metrics of binary classification.
 void require_two_labels(const TableReader& root, const Task& task) {
     for (const std::string& name : task.metrics)
-        if ((name == "f1" || name == "mcc") && task.texts.labels.size() != 2)
+        if (find_metric(name)->is_binary && task.texts.labels.size() != 2)
             root.refuse("metrics",
                         fmt::format("asks for {}, which is of two labels, and texts.labels has {}", name,
                                     task.texts.labels.size()),

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "experiments/evaluation/head_sums.h"
 #include "experiments/evaluation/label_sums.h"
@@ -58,7 +59,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BatchLoop& loop) {
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-    const auto score = [&](const char* metric, const char* unit, const char* better, double value, std::int64_t n) {
+    const auto score = [&](const std::string& metric, const char* unit, double value, std::int64_t n) {
         journal::Evaluation evaluation;
         evaluation.step = step;
         evaluation.task = kValidationTask;
@@ -66,7 +67,7 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         evaluation.split = "valid";
         evaluation.metric = metric;
         evaluation.unit = unit;
-        evaluation.better = better;
+        evaluation.better = to_text(find_metric(metric)->better);
         evaluation.value = value;
         evaluation.n = n;
         evaluation.standard_error = kUnknown;
@@ -76,13 +77,12 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
         const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, loop);
         std::vector<journal::Evaluation> scores = {
-            score("loss", "nats/token", "lower", masked.loss, masked.targets),
-            score("acc", "", "higher", masked.accuracy, masked.targets),
-            score("bits_per_token", "bits/token", "lower", masked.loss / std::numbers::ln2, masked.targets),
-            score("unigram_entropy", "nats/token", "lower", masked.target_entropy, masked.targets)};
+            score("loss", "nats/token", masked.loss, masked.targets), score("acc", "", masked.accuracy, masked.targets),
+            score("bits_per_token", "bits/token", masked.loss / std::numbers::ln2, masked.targets),
+            score("unigram_entropy", "nats/token", masked.target_entropy, masked.targets)};
         if (masked.orders > 0) {
-            scores.push_back(score("order_loss", "nats/sample", "lower", masked.order_loss, masked.orders));
-            scores.push_back(score("order_acc", "", "higher", masked.order_accuracy, masked.orders));
+            scores.push_back(score("order_loss", "nats/sample", masked.order_loss, masked.orders));
+            scores.push_back(score("order_acc", "", masked.order_accuracy, masked.orders));
         }
         return scores;
     }
@@ -91,9 +91,9 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         std::vector<journal::Evaluation> scores;
         for (const LabelledScores& of : labelled_scores(*dataset.labelled, model, exec, batch, loop)) {
             const char* unit = of.sums.has_values() ? "squared/text" : "nats/text";
-            scores.push_back(score("loss", unit, "lower", of.sums.loss(), of.sums.count()));
-            for (const Metric& metric : label_metrics(task, of.sums)) {
-                scores.push_back(score(metric.name.c_str(), "", "higher", metric.value, metric.n));
+            scores.push_back(score("loss", unit, of.sums.loss(), of.sums.count()));
+            for (const MetricValue& metric : label_metrics(task, of.sums)) {
+                scores.push_back(score(metric.name, "", metric.value, metric.n));
                 scores.back().standard_error = metric.standard_error;
                 scores.back().chance = metric.chance;
             }
@@ -107,17 +107,17 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     }
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
         const HeadSums classes = class_sums(*images, model, exec, batch, loop);
-        journal::Evaluation accuracy = score("acc", "", "higher", classes.accuracy(), classes.targets);
+        journal::Evaluation accuracy = score("acc", "", classes.accuracy(), classes.targets);
         accuracy.standard_error =
             std::sqrt(classes.accuracy() * (1 - classes.accuracy()) / static_cast<double>(classes.targets));
         accuracy.chance = 1 / static_cast<double>((*images)->images.classes);
-        return {score("loss", "nats/image", "lower", classes.loss(), classes.targets), accuracy,
-                score("unigram_entropy", "nats/image", "lower", classes.target_entropy(), classes.targets)};
+        return {score("loss", "nats/image", classes.loss(), classes.targets), accuracy,
+                score("unigram_entropy", "nats/image", classes.target_entropy(), classes.targets)};
     }
     const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, loop);
-    return {score("loss", "nats/token", "lower", loss.loss, loss.tokens),
-            score("bits_per_byte", "bits/byte", "lower", loss.bits_per_byte, loss.tokens),
-            score("unigram_entropy", "nats/token", "lower", loss.unigram_entropy, loss.tokens)};
+    return {score("loss", "nats/token", loss.loss, loss.tokens),
+            score("bits_per_byte", "bits/byte", loss.bits_per_byte, loss.tokens),
+            score("unigram_entropy", "nats/token", loss.unigram_entropy, loss.tokens)};
 }
 
 ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec,

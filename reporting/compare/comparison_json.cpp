@@ -1,6 +1,7 @@
 #include "reporting/compare/compare.h"
 #include "reporting/numbers.h"
 #include "reporting/render/table_json.h"
+#include "reporting/scores/score_id.h"
 
 namespace deft::reporting {
 
@@ -45,22 +46,16 @@ OrderedJson values_json(const std::vector<double>& values) {
 
 OrderedJson score_json(const ScoreDifference& one) {
     const bool both = one.is_of_both();
-    OrderedJson json = {
-        {"task", one.task},
-        {"metric", one.measure},
-        {"split", one.split},
-        {"shots", one.shots},
-        {"unit", one.unit},
-        {"better", one.improves == Improves::upwards ? "higher" : "lower"},
-        {"a", values_json(one.a)},
-        {"b", values_json(one.b)},
-        {"difference", both ? json_number(one.difference) : OrderedJson()},
-        {"interval", interval_json(one.interval)},
-        {"method", one.method == ContrastMethod::pooled ? "pooled" : "welch"},
-        {"p_equal_variances", one.equal_variances ? json_number(one.equal_variances->p_value) : OrderedJson()},
-        {"p", json_number(one.p_value)},
-        {"p_holm", one.p_value ? json_number(one.adjusted_p) : OrderedJson()},
-        {"verdict", name(one.verdict)}};
+    OrderedJson json = to_json(one.id);
+    json.update({{"a", values_json(one.a)},
+                 {"b", values_json(one.b)},
+                 {"difference", both ? json_number(one.difference) : OrderedJson()},
+                 {"interval", interval_json(one.interval)},
+                 {"method", one.method == ContrastMethod::pooled ? "pooled" : "welch"},
+                 {"p_equal_variances", one.equal_variances ? json_number(one.equal_variances->p_value) : OrderedJson()},
+                 {"p", json_number(one.p_value)},
+                 {"p_holm", one.p_value ? json_number(one.adjusted_p) : OrderedJson()},
+                 {"verdict", name(one.verdict)}});
     if (!one.why.empty()) json["why"] = one.why;
     return json;
 }

@@ -35,7 +35,7 @@ std::set<std::string> asked_of(const ScoredSide& side, const ScoreColumn& column
     for (const Trial* trial : side.row->ok)
         if (const Score* row = column.find(*trial))
             keys.insert(fmt::format("{}|{}|{}", row->score_key, row->n,
-                                    column.task == kValidationTask ? trial->dataset_sha256 : ""));
+                                    column.id.task == kValidationTask ? trial->dataset_sha256 : ""));
     return keys;
 }
 
@@ -87,8 +87,8 @@ VarianceChoice find_variance(const ScoredSide& side, const ScoreColumn& column, 
 VarianceChoice variance_of(const ScoredSide& side, const ScoreColumn& column, std::size_t fewest_seeds) {
     if (side.variances == nullptr) return find_variance(side, column, fewest_seeds);
     const std::string key =
-        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", side.row->stage, column.task, column.measure, column.split, column.unit,
-                    column.shots, column.under_capacity, fewest_seeds >= kSeedsOfOwnVariance);
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", side.row->stage, column.id.task, column.id.metric, column.id.split,
+                    column.id.unit, column.id.shots, column.id.under_capacity, fewest_seeds >= kSeedsOfOwnVariance);
     const auto [found, is_new] = side.variances->try_emplace(key);
     if (is_new) found->second = find_variance(side, column, fewest_seeds);
     return found->second;
@@ -158,11 +158,7 @@ std::vector<ScoreDifference> score_differences(const ScoredSide& a, const Scored
     for (const ScoreColumn& column : score_columns(both)) {
         ScoreDifference scores;
         scores.title = one_line(column.title);
-        scores.task = column.task;
-        scores.measure = column.measure;
-        scores.split = column.split;
-        scores.unit = column.unit;
-        scores.shots = column.shots;
+        scores.id = column.id;
         scores.improves = column.scores.improves;
         scores.a = column.scores.values(*a.row);
         scores.b = column.scores.values(*b.row);

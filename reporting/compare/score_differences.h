@@ -10,6 +10,7 @@
 
 #include "reporting/analysis/results.h"
 #include "reporting/rows.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/statistics/contrast.h"
 #include "reporting/statistics/variance_choice.h"
 
@@ -27,8 +28,7 @@ std::size_t shared_trainings(const Row& a, const Row& b);
 
 struct ScoreDifference {
     std::string title;  // one line: "lambada acc"
-    std::string task, measure, split, unit;
-    std::int64_t shots = 0;
+    ScoreId id;
     Improves improves = Improves::upwards;
     std::vector<double> a, b;          // one an independent repeat; of a side without the score none
     double difference = 0;             // b - a, of means; 0 where a side has none

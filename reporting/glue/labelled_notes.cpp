@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
@@ -60,14 +61,13 @@ std::vector<std::string> defect_notes(const std::vector<Row>& rows) {
 }  // namespace
 
 bool is_correlation(const std::string& measure) {
-    return measure == "mcc" || measure == "pearson" || measure == "spearman";
+    const Metric* metric = find_metric(measure);
+    return metric != nullptr && !metric->correlation.empty();
 }
 
 std::string why_no_value(const std::string& measure) {
     return fmt::format("has no {} correlation: all texts have the same prediction, or the same label",
-                       measure == "mcc"       ? "Matthews"
-                       : measure == "pearson" ? "Pearson"
-                                              : "Spearman");
+                       find_metric(measure)->correlation);
 }
 
 std::vector<std::string> labelled_notes(const std::vector<Row>& rows) {

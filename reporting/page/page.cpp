@@ -22,6 +22,7 @@
 #include "reporting/render/html.h"
 #include "reporting/render/table_json.h"
 #include "reporting/rows.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/stages.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
@@ -33,32 +34,21 @@ namespace deft::reporting {
 
 namespace {
 
-std::string title_of(const Score& row) {
-    std::string title = row.task + "\n" + row.measure;
-    if (row.shots > 0) title += fmt::format("\n{}-shot", row.shots);
-    if (is_under_capacity(row.score_key)) title += "\nunder capacity";
-    if (!row.split.empty()) title += "\n" + row.split;
-    return title;
-}
-
 OrderedJson scores_json(const Trial& trial) {
     OrderedJson scores = OrderedJson::array();
     for (const Score& row : trial.scores) {
-        scores.push_back({{"task", row.task},
-                          {"metric", row.measure},
-                          {"unit", row.unit},
-                          {"better", row.better},
-                          {"split", row.split},
-                          {"shots", row.shots},
-                          {"value", json_number(row.value)},
-                          {"standard_error", json_number(row.standard_error)},
-                          {"chance", json_number(row.chance)},
-                          {"n", row.n},
-                          {"step", row.step},
-                          {"under_capacity", is_under_capacity(row.score_key)},
-                          {"model_sha256", row.model_sha256},
-                          {"evaluator_commit", row.git_sha}});
-        if (!row.stale.empty()) scores.back()["stale"] = row.stale;
+        const ScoreId id = id_of(row);
+        OrderedJson json = to_json(id);
+        json["value"] = json_number(row.value);
+        json["standard_error"] = json_number(row.standard_error);
+        json["chance"] = json_number(row.chance);
+        json["n"] = row.n;
+        json["step"] = row.step;
+        json["under_capacity"] = id.under_capacity;
+        json["model_sha256"] = row.model_sha256;
+        json["evaluator_commit"] = row.git_sha;
+        if (!row.stale.empty()) json["stale"] = row.stale;
+        scores.push_back(std::move(json));
     }
     return scores;
 }
@@ -104,7 +94,7 @@ Table raw_values_table(const Results& sweep) {
     const std::size_t counts = table.columns.size();  // and the scores after them
     std::set<std::string> titles;
     for (const Trial& trial : sweep.trials)
-        for (const Score& row : trial.scores) titles.insert(title_of(row));
+        for (const Score& row : trial.scores) titles.insert(stacked_title(id_of(row)));
     for (const std::string& title : titles) table.columns.push_back({title});
     for (const Trial& trial : sweep.trials) {
         std::vector<Cell> row = {Cell(results_db::trial_name(trial)), trial.state};
@@ -118,7 +108,7 @@ Table raw_values_table(const Results& sweep) {
         row.resize(counts, Cell("-"));
         std::map<std::string, Cell> scores;
         for (const Score& score : trial.scores) {
-            Cell& cell = scores[title_of(score)] = exact_cell(score.value);
+            Cell& cell = scores[stacked_title(id_of(score))] = exact_cell(score.value);
             cell.stale = score.stale;
         }
         for (const std::string& title : titles) row.push_back(scores.contains(title) ? scores.at(title) : Cell("-"));

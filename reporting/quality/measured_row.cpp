@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/suggestion.h"
 #include "reporting/imported.h"
@@ -151,7 +152,12 @@ Results selected(Results sweep, std::span<const std::string> selectors) {
 namespace {
 
 Measure loss_curve_of(const char* task) {
-    return {MeasureKind::curve, task, "", 0, "loss curve", "nats/token", Improves::downwards};
+    ScoreId id;
+    id.task = task;
+    id.metric = "loss curve";
+    id.unit = "nats/token";
+    id.better = "lower";
+    return {MeasureKind::curve, std::move(id)};
 }
 
 }  // namespace
@@ -167,29 +173,18 @@ Measure validation_loss_curve() {
 std::optional<Measure> measure_of(const Score& score) {
     if (is_unigram_entropy(score) || is_timed(score.measure)) return std::nullopt;
     if (score.better != "lower" && score.better != "higher") return std::nullopt;
-    return Measure{MeasureKind::score,
-                   score.task,
-                   score.split,
-                   score.shots,
-                   score.measure,
-                   score.unit,
-                   score.better == "lower" ? Improves::downwards : Improves::upwards};
+    return Measure{MeasureKind::score, id_of(score)};
 }
 
 std::string name(const Measure& measure) {
-    std::string text = measure.task + " " + measure.score;
-    if (measure.shots > 0) text += fmt::format(" ({}-shot)", measure.shots);
-    return text;
+    return title(measure.id);
 }
 
 Json to_json(const Measure& measure) {
-    return {{"kind", measure.kind == MeasureKind::curve ? "curve" : "score"},
-            {"task", measure.task},
-            {"split", measure.split},
-            {"shots", measure.shots},
-            {"metric", measure.score},
-            {"unit", measure.unit},
-            {"better", measure.improves == Improves::downwards ? "lower" : "higher"}};
+    Json json = Json(to_json(measure.id));
+    json["kind"] = measure.kind == MeasureKind::curve ? "curve" : "score";
+    if (measure.id.under_capacity) json["under_capacity"] = true;
+    return json;
 }
 
 Measure measure_from(const Json& json) {
@@ -197,13 +192,15 @@ Measure measure_from(const Json& json) {
         const auto kind = json.at("kind").get<std::string>(), better = json.at("better").get<std::string>();
         if ((kind != "curve" && kind != "score") || (better != "lower" && better != "higher"))
             throw Error(ErrorKind::database, fmt::format("a measure of the kind {}, {} being better", kind, better));
-        return {kind == "curve" ? MeasureKind::curve : MeasureKind::score,
-                json.at("task").get<std::string>(),
-                json.at("split").get<std::string>(),
-                json.at("shots").get<std::int64_t>(),
-                json.at("metric").get<std::string>(),
-                json.at("unit").get<std::string>(),
-                better == "lower" ? Improves::downwards : Improves::upwards};
+        ScoreId id;
+        id.task = json.at("task").get<std::string>();
+        id.split = json.at("split").get<std::string>();
+        id.shots = json.at("shots").get<std::int64_t>();
+        id.metric = json.at("metric").get<std::string>();
+        id.unit = json.at("unit").get<std::string>();
+        id.better = better;
+        id.under_capacity = json.value("under_capacity", false);
+        return {kind == "curve" ? MeasureKind::curve : MeasureKind::score, std::move(id)};
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::database, fmt::format("a measure that cannot be read: {}", error.what()));
     }

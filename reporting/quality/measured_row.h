@@ -13,6 +13,7 @@
 #include "base/json_fwd.h"
 #include "reporting/analysis/results.h"
 #include "reporting/loss_curve.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/statistics/seed_comparison.h"
 #include "reporting/statistics/verdict.h"
 
@@ -23,10 +24,9 @@ enum class MeasureKind { score, curve };
 
 struct Measure {
     MeasureKind kind = MeasureKind::score;
-    std::string task, split;  // of a curve: "training" or "validation"
-    std::int64_t shots = 0;
-    std::string score, unit;  // "acc", "loss curve"
-    Improves improves = Improves::downwards;
+    ScoreId id;  // of a curve: the task is "training" or "validation", the metric "loss curve"
+
+    Improves improves() const { return id.better == "higher" ? Improves::upwards : Improves::downwards; }
 
     auto operator<=>(const Measure&) const = default;
 };

@@ -134,12 +134,12 @@ std::optional<PooledVariance> pooled_over_rows(const std::vector<Sides>& all, co
 
 double margin_of(const Sides& sides, const QualityRule& rule) {
     const double scale = std::abs(mean(values_of(sides.base)));
-    return sides.measure.improves == Improves::downwards && scale > 0 ? rule.loss_margin * scale : rule.score_margin;
+    return sides.measure.improves() == Improves::downwards && scale > 0 ? rule.loss_margin * scale : rule.score_margin;
 }
 
 Comparison compare(const Sides& sides, const std::vector<Sides>& all, const QualityRule& rule) {
     SeedRule seed_rule;
-    seed_rule.improves = sides.measure.improves;
+    seed_rule.improves = sides.measure.improves();
     seed_rule.margin = margin_of(sides, rule);
     seed_rule.confidence = rule.confidence;
     if (seeds_of(sides.base) != seeds_of(sides.head))

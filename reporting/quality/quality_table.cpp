@@ -38,7 +38,7 @@ std::vector<Cell> row_of(const QualityFinding& one) {
     Cell interval = "-";
     if (finding.lower) interval = fmt::format("[{}, {}]", signed_score(*finding.lower), signed_score(*finding.upper));
     return {one.row,
-            name(*one.measure) + (one.measure->improves == Improves::downwards ? " ↓" : " ↑"),
+            name(*one.measure) + (one.measure->improves() == Improves::downwards ? " ↓" : " ↑"),
             seeds_text(one),
             Cell(score(one.base), one.base),
             Cell(score(one.head), one.head),

@@ -5,11 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "base/json_fwd.h"
 #include "reporting/table.h"
 
 namespace deft::reporting {
-
-using OrderedJson = nlohmann::ordered_json;
 
 // NaN and infinity as strings, for JSON has no number for them.
 OrderedJson json_number(double value);

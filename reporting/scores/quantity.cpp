@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/installed_files.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/suggestion.h"
 #include "base/suites.h"
@@ -48,7 +49,9 @@ struct Scorable {
 
 // The text that training validates by: the loss, and for models with a head those of its labels.
 Scorable validation_scorable() {
-    return {{"loss", "bits_per_byte", "perplexity", "acc", "mcc", "f1", "pearson", "spearman"}, {}};
+    Scorable scorable{validation_metrics(), {}};
+    scorable.metrics.emplace_back("perplexity");  // which is computed from its loss
+    return scorable;
 }
 
 Scorable scorable_of(const std::string& task) {
@@ -164,10 +167,8 @@ Quantity parse_quantity(const std::string& text, const Place& place) {
 std::string better_of(const Quantity& quantity) {
     if (quantity.kind == Quantity::Kind::suite) return "higher";
     if (quantity.kind == Quantity::Kind::resource) return quantity.name.starts_with("throughput") ? "higher" : "lower";
-    if (is_timed(quantity.metric)) return quantity.metric == "ms_per_token" ? "lower" : "higher";
-    const bool is_loss = quantity.metric == "loss" || quantity.metric.ends_with("perplexity") ||
-                         quantity.metric.ends_with("bits_per_byte");
-    return is_loss ? "lower" : "higher";
+    const Metric* metric = find_metric(quantity.metric);
+    return std::string(to_text(metric != nullptr ? metric->better : Better::higher));
 }
 
 std::string to_text(const Quantity& quantity) {

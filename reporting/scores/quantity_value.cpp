@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/suites.h"
 #include "reporting/columns.h"

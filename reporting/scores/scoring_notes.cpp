@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/score_key.h"
 #include "base/text.h"
 #include "reporting/glue/labelled_notes.h"

@@ -6,6 +6,7 @@
 #include "reporting/cost/cost_columns.h"
 #include "reporting/numbers.h"
 #include "reporting/render/named_lines.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/status.h"
 #include "reporting/sweep_text.h"
 #include "reporting/trace/trace.h"
@@ -51,10 +52,7 @@ std::string score_text(const TracedScore& score) {
     const Score& row = score.row;
     std::string text = exact_text(row.value) + (row.unit.empty() ? "" : " " + row.unit);
     if (score.value != row.value) text += fmt::format(", here {}", exact_text(score.value));
-    text += fmt::format(" (n = {}", row.n);
-    if (row.shots > 0) text += fmt::format(", {} shots", row.shots);
-    if (!row.split.empty()) text += ", split " + row.split;
-    text += ")";
+    text += fmt::format(" (n = {}{})", row.n, conditions(id_of(row)));
     if (!row.task_version.empty()) text += ", version " + row.task_version;
     if (!row.score_key.empty()) text += ", score key " + short_hash(row.score_key);
     if (!row.git_sha.empty()) text += ", scored by commit " + short_hash(row.git_sha);

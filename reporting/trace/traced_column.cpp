@@ -17,6 +17,7 @@
 #include "reporting/cost/cost_columns.h"
 #include "reporting/published/published_columns.h"
 #include "reporting/scores/quantity_value.h"
+#include "reporting/scores/score_id.h"
 #include "reporting/scores/suite_average.h"
 
 namespace deft::reporting {
@@ -88,23 +89,18 @@ void add_cost_columns(const Results& sweep, std::vector<TracedColumn>& columns) 
             if (shown.title == field.column.title) columns.push_back(cost_column(shown));
 }
 
-std::string score_name(const ScoreColumn& shown) {
-    return fmt::format("{} {}{}{}", shown.task, shown.measure, shots_text(shown.shots),
-                       shown.under_capacity ? " under capacity" : "");
-}
-
 // `all`: of the table, among which its first name is the only one.
 TracedColumn score_column(const ScoreColumn& shown, const std::vector<ScoreColumn>& all) {
     TracedColumn column;
     column.title = shown.title;
-    const std::string name = score_name(shown), of_split = name + " split=" + shown.split;
+    const std::string name = column_key(shown.id), of_split = column_key_with_split(shown.id);
     const auto same =
-        std::count_if(all.begin(), all.end(), [&](const auto& other) { return score_name(other) == name; });
+        std::count_if(all.begin(), all.end(), [&](const auto& other) { return column_key(other.id) == name; });
     column.names = {same > 1 ? of_split : name, name, "task:" + name, title_words(shown.title, 2),
                     title_words(shown.title)};
-    if (!shown.split.empty()) column.names.insert(column.names.end(), {of_split, "task:" + of_split});
-    column.unit = shown.unit;
-    column.tasks = {{shown.task, shown.shots}};
+    if (!shown.id.split.empty()) column.names.insert(column.names.end(), {of_split, "task:" + of_split});
+    column.unit = shown.id.unit;
+    column.tasks = {{shown.id.task, shown.id.shots}};
     column.value = [find = shown.find](const Trial& trial) -> std::optional<double> {
         const Score* row = find(trial);
         if (row == nullptr) return std::nullopt;

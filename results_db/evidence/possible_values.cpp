@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/metric.h"
 #include "results_db/evidence/text_lines.h"
 
 namespace deft::results_db {
@@ -25,13 +26,7 @@ struct Range {
 };
 
 Range range_of(const journal::Evaluation& score) {
-    constexpr std::array<std::string_view, 2> kShares = {"em", "f1"};
-    constexpr std::array<std::string_view, 3> kCorrelations = {"mcc", "pearson", "spearman"};
-    const auto is_one_of = [&](const auto& names) {
-        return std::find(names.begin(), names.end(), score.metric) != names.end();
-    };
-    if (score.metric.starts_with("acc") || is_one_of(kShares)) return {0, 1};
-    if (is_one_of(kCorrelations)) return {-1, 1};
+    if (const Metric* metric = find_metric(score.metric)) return {metric->least, metric->most};
     if (score.better == "lower" || !score.unit.empty()) return {.least = 0};
     return {};
 }

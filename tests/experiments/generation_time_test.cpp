@@ -2,7 +2,7 @@
 
 #include "experiments/evaluation/generation_time.h"
 
-#include "base/score_key.h"
+#include "base/metric.h"
 #include "engine/train/trainer.h"
 #include "experiments/evaluation/evaluate_task.h"
 #include "tests/catch.h"
@@ -73,22 +73,20 @@ TEST_CASE("more texts than memory is planned for are refused before one is drawn
 
 TEST_CASE("a token's time is the median of the rounds, and all texts' tokens are counted in it") {
     const Task task = timed_task(4, 8, 3);
-    const std::vector<Metric> metrics = generation_metrics(task, {0.002, 0.5, 0.001});
+    const std::vector<MetricValue> metrics = generation_metrics(task, {0.002, 0.5, 0.001});
     REQUIRE(metrics.size() == 2);
     CHECK(metrics[0].name == "ms_per_token");
     CHECK(metrics[0].value == 2.0);
-    CHECK(metrics[0].better == "lower");
     CHECK(metrics[0].n == 3);
     CHECK(metrics[1].name == "tokens_per_second");
     CHECK(metrics[1].value == 2000.0);  // four texts, 2 ms a token of each
-    CHECK(metrics[1].better == "higher");
 }
 
 TEST_CASE("of all kinds of task the metrics of generation are read off a clock, and no others") {
     for (const TaskKind kind :
          {TaskKind::multiple_choice, TaskKind::short_answer, TaskKind::last_word, TaskKind::perplexity,
           TaskKind::classification, TaskKind::regression, TaskKind::generation})
-        for (const char* metric : metric_names(kind)) {
+        for (const std::string& metric : metric_names(kind)) {
             INFO(metric);
             CHECK(is_timed(metric) == (kind == TaskKind::generation));
         }

@@ -53,7 +53,7 @@ std::vector<Score> dummy_scores(const std::vector<Document>& documents, int time
     return scores;
 }
 
-void check_metric(const Task& task, const Metric& metric, const Json& published) {
+void check_metric(const Task& task, const MetricValue& metric, const Json& published) {
     INFO(metric.name);
     // The harness calls MultiRC's acc_all acc, and has no other.
     const bool by_group = task.headline == "acc_all";
@@ -78,7 +78,7 @@ void check_task(const Task& task, const Json& published) {
     const auto metrics = document_metrics(task, documents, dummy_scores(documents, times));
     CHECK(metrics.size() == task.metrics.size());
     if (published.at("dummy_metrics").is_null()) return;
-    for (const Metric& metric : metrics) check_metric(task, metric, published.at("dummy_metrics"));
+    for (const MetricValue& metric : metrics) check_metric(task, metric, published.at("dummy_metrics"));
 }
 
 // Checks the project's tasks of those names; false where there is nothing to check them by.

@@ -124,7 +124,7 @@ TEST_CASE("where all predictions or all labels are equal, Matthews has no value"
     LabelSums sums;
     sums.classes = {0, 1, 1, 0};
     sums.predicted = {1, 1, 1, 1};
-    const std::vector<Metric> metrics = label_metrics(task, sums);
+    const std::vector<MetricValue> metrics = label_metrics(task, sums);
     CHECK(std::isnan(metrics.at(0).value));
     CHECK(metrics.at(1).value == 0.5);
     sums.predicted = {0, 1, 1, 0};
@@ -149,7 +149,7 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
         task.kind = TaskKind::classification;
         task.texts.labels = {"a", "b"};
         task.metrics = {"f1", "acc", "mcc"};
-        const std::vector<Metric> metrics = label_metrics(task, sums);
+        const std::vector<MetricValue> metrics = label_metrics(task, sums);
         CHECK(metrics.at(0).value == binary_f1(counts));
         CHECK(metrics.at(1).value == Approx(c.at("acc").get<double>()).epsilon(1e-12));
         CHECK(metrics.at(1).chance == 0.5);

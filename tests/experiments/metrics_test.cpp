@@ -30,8 +30,8 @@ Document document_of(const std::vector<std::string>& choices, std::size_t gold) 
     return document;
 }
 
-double value_of(const std::vector<Metric>& metrics, const std::string& name) {
-    for (const Metric& m : metrics)
+double value_of(const std::vector<MetricValue>& metrics, const std::string& name) {
+    for (const MetricValue& m : metrics)
         if (m.name == name) return m.value;
     FAIL("no metric " << name);
     return 0;
@@ -154,7 +154,7 @@ TEST_CASE("acc_all counts a group where all its documents are right", "[surround
             scores.push_back({golden::number(row.at("ll_yes")), false});
             scores.push_back({golden::number(row.at("ll_no")), false});
         }
-        const Metric found = document_metrics(task, documents, scores).at(0);
+        const MetricValue found = document_metrics(task, documents, scores).at(0);
         CHECK(found.value == exactly(c.at("acc").get<double>()));
         CHECK(found.standard_error ==
               exactly(c.at(c.contains("stderr") ? "stderr" : "stderr_per_question").get<double>()));
@@ -212,7 +212,7 @@ TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood
     task.metrics = {"perplexity"};
     const std::vector<Score> scores{{-1, false}, {-2, false}, {-4, false}};
     const std::vector<Document> documents(3, document_of({"word"}, 0));
-    const Metric found = document_metrics(task, documents, scores).at(0);
+    const MetricValue found = document_metrics(task, documents, scores).at(0);
     // Mean -7/3; squared deviations 16/9 + 1/9 + 25/9 = 14/3; sqrt(14/3 / 2) / sqrt(3) = sqrt(7) / 3.
     CHECK(found.value == exactly(std::exp(7.0 / 3)));
     CHECK(found.standard_error == exactly(std::exp(7.0 / 3) * std::sqrt(7.0) / 3));
