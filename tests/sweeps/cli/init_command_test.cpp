@@ -61,6 +61,23 @@ TEST_CASE("deft init writes a sweep for a text that trains unchanged", "[surroun
     CHECK_THAT(ran.out, ContainsSubstring("1 of 8 trials done"));
 }
 
+TEST_CASE("deft init validates on half of the documents where a tenth of them is too little text", "[surroundings]") {
+    const WorkingFolder here;
+    const auto split_of = [&](std::size_t last_lines) {
+        write_file_atomically(here.folder() / "texts/a.txt", lines(100));
+        write_file_atomically(here.folder() / "texts/b.txt", lines(60));
+        write_file_atomically(here.folder() / "texts/c.txt", lines(60));
+        write_file_atomically(here.folder() / "texts/d.txt", lines(last_lines));
+        CHECK(here.deft("init", {"texts", "--out", "x.toml", "--force"}).exit_code == kExitOk);
+        const std::string toml = read_file(here.folder() / "x.toml");
+        const std::size_t at = toml.find("split = ");
+        return toml.substr(at, toml.find('\n', at) - at);
+    };
+    fs::create_directories(here.folder() / "texts");
+    CHECK(split_of(60) == "split = [90, 10, 0]");
+    CHECK(split_of(1) == "split = [50, 50, 0]");
+}
+
 TEST_CASE("deft init names files so that the sweep finds them from its own folder", "[surroundings]") {
     const WorkingFolder here;
     fs::create_directories(here.folder() / "books/deep");
