@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::reporting {
 

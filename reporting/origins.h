@@ -6,7 +6,7 @@
 
 #include "reporting/rows.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::reporting {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "results_db/connection.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::results_db {
 

@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "results_db/journal_rows.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 
 namespace deft::results_db {
 

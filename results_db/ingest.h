@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "results_db/connection.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 
 namespace deft::results_db {
 

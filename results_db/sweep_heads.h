@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results_db/connection.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::results_db {
 

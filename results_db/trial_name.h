@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::results_db {
 

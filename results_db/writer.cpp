@@ -21,9 +21,9 @@
 #include "results_db/ingest.h"
 #include "results_db/open.h"
 #include "results_db/score_rows.h"
-#include "results_db/store.h"
 #include "results_db/stored_configuration.h"
 #include "results_db/valid_json.h"
+#include "results_db/writer.h"
 
 namespace deft::results_db {
 

@@ -5,6 +5,7 @@
 #include "reporting/glue/glue_scores.h"
 #include "reporting/rate_search.h"
 #include "reporting/stale.h"
+#include "results_db/reader.h"
 
 namespace deft::reporting {
 

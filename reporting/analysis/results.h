@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "reporting/analysis/settings.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
+
+namespace deft::results_db {
+class Reader;
+}
 
 namespace deft::reporting {
 

@@ -11,7 +11,7 @@
 
 #include "reporting/render/heat_map.h"
 #include "reporting/rows.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::reporting {
 

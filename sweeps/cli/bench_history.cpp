@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "reporting/history/history_page.h"
 #include "reporting/history/history_table.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"

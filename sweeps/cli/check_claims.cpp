@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "reporting/claims/claims_check.h"
 #include "reporting/sweep_text.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/gate_options.h"

@@ -11,6 +11,7 @@
 #include "reporting/quality/pinned.h"
 #include "reporting/quality/quality_check.h"
 #include "reporting/sweep_text.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/gate_options.h"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/compared_sides.h"
 #include "sweeps/cli/evidence_files.h"

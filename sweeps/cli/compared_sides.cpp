@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "reporting/trace/traced_row.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/results.h"

@@ -7,6 +7,7 @@
 
 #include "reporting/analysis/results.h"
 #include "reporting/compare/compare.h"
+#include "results_db/reader.h"
 
 namespace deft::cli {
 

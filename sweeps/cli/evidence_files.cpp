@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/installed_files.h"
 #include "base/text_stream.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"

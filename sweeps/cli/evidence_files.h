@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/reader.h"
 
 namespace deft::cli {
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/spec/published_tables.h"

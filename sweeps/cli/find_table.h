@@ -4,6 +4,7 @@
 #include <string>
 
 #include "reporting/analysis/results.h"
+#include "results_db/reader.h"
 
 namespace deft::cli {
 

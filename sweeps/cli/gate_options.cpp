@@ -11,6 +11,7 @@
 #include "reporting/check_report.h"
 #include "reporting/ci_files.h"
 #include "results_db/open.h"
+#include "results_db/writer.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 

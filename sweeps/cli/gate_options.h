@@ -7,7 +7,7 @@
 
 #include "reporting/check_report.h"
 #include "reporting/table.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/root.h"
 
 namespace deft::cli {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "reporting/text.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"

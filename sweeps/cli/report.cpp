@@ -16,6 +16,7 @@
 #include "reporting/per_seed.h"
 #include "reporting/rate_search.h"
 #include "reporting/scores/lm_eval.h"
+#include "results_db/reader.h"
 #include "results_db/trial_name.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"

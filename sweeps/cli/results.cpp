@@ -18,6 +18,7 @@
 #include "reporting/text.h"
 #include "reporting/tradeoff/tradeoff_html.h"
 #include "reporting/tradeoff/tradeoff_sentences.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/current_inputs.h"

@@ -7,6 +7,7 @@
 
 #include "reporting/analysis/results.h"
 #include "reporting/page/page.h"
+#include "results_db/reader.h"
 
 namespace deft::cli {
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/library_error.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_table.h"
 #include "sweeps/cli/options.h"

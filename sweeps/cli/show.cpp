@@ -13,6 +13,7 @@
 #include "reporting/records_json.h"
 #include "reporting/scores/items_table.h"
 #include "reporting/status.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"

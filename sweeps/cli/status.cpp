@@ -9,6 +9,7 @@
 #include "reporting/stale.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/find_table.h"

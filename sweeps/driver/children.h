@@ -9,6 +9,7 @@
 
 #include "base/journal.h"
 #include "base/stopwatch.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/run_folder.h"

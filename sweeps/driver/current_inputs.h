@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "reporting/stale.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

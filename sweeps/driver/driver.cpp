@@ -13,6 +13,8 @@
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
 #include "results_db/open.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"

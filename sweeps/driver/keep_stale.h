@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/rows.h"
 #include "sweeps/spec/expand.h"
 
 namespace deft::sweeps {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/queue.h"

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
+#include "results_db/reader.h"
 #include "sweeps/driver/plan_notes.h"
 #include "sweeps/driver/stored_results.h"
 #include "sweeps/spec/select.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "sweeps/driver/driver.h"
 
 namespace deft::sweeps {

@@ -8,7 +8,7 @@
 
 #include "base/installed_files.h"
 #include "base/json_fwd.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
 

@@ -6,6 +6,7 @@
 #include "reporting/claims/claims_check.h"
 #include "results_db/host_key.h"
 #include "results_db/trial_name.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/spec/published_tables.h"

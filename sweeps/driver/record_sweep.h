@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/driver.h"
 
 namespace deft::sweeps {

@@ -8,6 +8,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "reporting/text.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/trial_process.h"
 

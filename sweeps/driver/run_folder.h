@@ -11,7 +11,7 @@
 #include "base/journal.h"
 #include "base/json.h"
 #include "experiments/trial.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/spec/expand.h"
 
 namespace deft::sweeps {

@@ -8,7 +8,7 @@
 
 #include "engine/core/backend.h"
 #include "experiments/projection.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/slot_request.h"
 

@@ -10,6 +10,7 @@
 #include "experiments/score_trial.h"
 #include "results_db/host_key.h"
 #include "results_db/open.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/record_sweep.h"

@@ -7,7 +7,7 @@
 
 #include "experiments/attempt.h"
 #include "experiments/config.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -3,7 +3,9 @@
 #include <filesystem>
 
 #include "results_db/open.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
+#include "results_db/writer.h"
 
 namespace deft::sweeps {
 

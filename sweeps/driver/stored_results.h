@@ -4,7 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/spec/spec.h"
 

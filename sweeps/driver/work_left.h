@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/run_folder.h"

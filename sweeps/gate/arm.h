@@ -10,7 +10,7 @@
 #include "base/json_fwd.h"
 #include "base/process.h"
 #include "kernels/bench/run_benchmarks.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -10,7 +10,7 @@
 
 #include "base/json_fwd.h"
 #include "kernels/bench/run_benchmarks.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "sweeps/gate/compare.h"
 
 namespace deft::sweeps {

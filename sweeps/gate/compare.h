@@ -11,7 +11,7 @@
 
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/statistics/paired_verdict.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "results_db/writer.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -15,7 +15,8 @@
 #include "reporting/numbers.h"
 #include "reporting/page/page.h"
 #include "results_db/former_hashes.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 
 namespace deft::sweeps {
 

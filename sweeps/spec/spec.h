@@ -12,7 +12,7 @@
 
 #include "base/config.h"
 #include "experiments/hardware.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 
 namespace deft::sweeps {
 

@@ -12,7 +12,7 @@
 #include "kernels/bench/run_benchmarks.h"
 #include "kernels/cases/case_table.h"
 #include "kernels/cases/norm.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/gate/import_bench.h"
 #include "tests/catch.h"

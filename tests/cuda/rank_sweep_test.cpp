@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "engine/comm/communicator.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "tests/catch.h"
 #include "tests/cuda/children.h"
 

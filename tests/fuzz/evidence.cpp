@@ -4,7 +4,7 @@
 
 #include "results_db/evidence/text_lines.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "tests/fuzz/target.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"
 

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 

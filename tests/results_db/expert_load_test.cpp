@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "results_db/connection.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/fixture.h"

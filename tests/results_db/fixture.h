@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "tests/temporary_folder.h"
 
 namespace deft::test {

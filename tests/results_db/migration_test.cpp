@@ -8,8 +8,9 @@
 
 #include "base/files.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 

@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/refusal.h"
 #include "tests/results_db/fixture.h"
 #include "tests/small_disk.h"

@@ -6,7 +6,8 @@
 #include "base/score_key.h"
 #include "base/sha256.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 

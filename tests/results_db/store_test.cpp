@@ -6,9 +6,10 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "results_db/connection.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 

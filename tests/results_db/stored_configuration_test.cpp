@@ -2,7 +2,8 @@
 
 #include "base/files.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"
 

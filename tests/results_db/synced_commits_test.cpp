@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/journal.h"
 #include "base/sha256.h"
+#include "results_db/reader.h"
 #include "sweeps/driver/driver.h"
 #include "tests/sweeps/files.h"
 

@@ -6,6 +6,8 @@
 
 #include "reporting/history/history_page.h"
 #include "reporting/history/history_table.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/reporting/history/invented_past.h"
 #include "tests/temporary_folder.h"

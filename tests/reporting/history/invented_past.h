@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 
 namespace deft::test {
 

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "results_db/evidence/curve_record.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

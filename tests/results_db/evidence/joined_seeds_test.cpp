@@ -1,8 +1,10 @@
 // Seeds of one sweep that were measured in several databases.
 
 #include "base/error.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

@@ -1,6 +1,8 @@
 // Every text that deft exports can be merged again.
 
 #include "base/error.h"
+#include "results_db/reader.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "results_db/evidence/possible_values.h"
+#include "results_db/reader.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

@@ -1,6 +1,7 @@
 // Evidence that is damaged, disagrees, or is written to do harm: refused with its place, the database as it was.
 
 #include "base/error.h"
+#include "results_db/writer.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/results_db/evidence/a_measured_sweep.h"

@@ -1,7 +1,7 @@
 // deft db upgrade on what older programs left.
 
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;

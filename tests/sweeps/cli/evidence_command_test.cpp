@@ -9,7 +9,7 @@
 #include "reporting/screen/screen.h"
 #include "reporting/text.h"
 #include "results_db/open.h"
-#include "results_db/store.h"
+#include "results_db/rows.h"
 #include "sweeps/spec/published_tables.h"
 #include "tests/sweeps/program.h"
 

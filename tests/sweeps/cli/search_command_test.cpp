@@ -1,5 +1,6 @@
 // deft run on a sweep with [search].
 
+#include "results_db/reader.h"
 #include "results_db/schema.h"
 #include "tests/sweeps/program.h"
 

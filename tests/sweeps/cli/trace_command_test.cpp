@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/process.h"
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "tests/reporting/history/invented_past.h"
 #include "tests/sweeps/program.h"
 

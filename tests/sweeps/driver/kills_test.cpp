@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "results_db/reader.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 

@@ -1,6 +1,6 @@
 // deft bench history through the program.
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "tests/reporting/history/invented_past.h"
 #include "tests/sweeps/program.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;

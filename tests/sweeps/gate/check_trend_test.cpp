@@ -1,6 +1,6 @@
 // The program on a stored history that became slower.
 
-#include "results_db/store.h"
+#include "results_db/writer.h"
 #include "tests/results_db/fixture.h"
 #include "tests/sweeps/program.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
-#include "results_db/store.h"
+#include "results_db/reader.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
