@@ -1,6 +1,6 @@
 #pragma once
-// The one seam: (device, dtype) becomes code here and nowhere else. The kernel is found by argument-dependent lookup on
-// the backend's Exec, so a kernel that a backend lacks does not compile.
+// The one dispatch point: (device, dtype) becomes code here and nowhere else. Argument-dependent lookup finds the
+// kernel by the Exec of its backend. An op that a backend neither declares nor defines does not build.
 
 #include <stdexcept>
 

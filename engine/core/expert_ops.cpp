@@ -7,7 +7,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/op_products.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/experts.h"
 #include "kernels/work.h"
 
 namespace deft::engine {

@@ -1,5 +1,5 @@
 #pragma once
-// The operations of a layer of experts; semantics: kernels/cpu/experts.h. Shapes are checked here, as in
+// The operations of a layer of experts; semantics: kernels/ops.h. Shapes are checked here, as in
 // engine/core/ops.h. N rows choose k of E experts each and lie in (slots, ...) by their experts, with N k slots at
 // most. Tensors of N rows may have their rows in several dimensions.
 

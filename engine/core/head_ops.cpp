@@ -8,7 +8,8 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/op_products.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/layers.h"
+#include "kernels/reference/value_loss.h"
 #include "kernels/work.h"
 
 namespace deft::engine {

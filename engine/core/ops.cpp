@@ -9,7 +9,14 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/op_products.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/activation.h"
+#include "kernels/reference/cache.h"
+#include "kernels/reference/class_token.h"
+#include "kernels/reference/dropout.h"
+#include "kernels/reference/layers.h"
+#include "kernels/reference/pooling.h"
+#include "kernels/reference/rope.h"
+#include "kernels/reference/training.h"
 #include "kernels/work.h"
 
 namespace deft::engine {

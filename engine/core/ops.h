@@ -1,6 +1,6 @@
 #pragma once
-// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. The kernels
-// (kernels/cpu/*.h), which all backends share, define the semantics. An empty Tensor means "not there".
+// Every operation of the models, the size of a fusion: shapes are checked here, then one kernel runs. Semantics:
+// kernels/ops.h. An empty Tensor means "not there".
 
 #include <cstdint>
 #include <span>

@@ -2,6 +2,7 @@
 // Cases of activations by themselves.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/activation.h"
 
 namespace deft::kernels::cases {
 

@@ -2,6 +2,7 @@
 // Cases of the cache of keys and values.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/cache.h"
 
 namespace deft::kernels::cases {
 

@@ -2,6 +2,7 @@
 // Cases of the token of the class.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/class_token.h"
 
 namespace deft::kernels::cases {
 

@@ -2,6 +2,7 @@
 // Cases of dropout.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/dropout.h"
 
 namespace deft::kernels::cases {
 

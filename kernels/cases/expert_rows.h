@@ -4,6 +4,7 @@
 #include "kernels/cases/case_table.h"
 #include "kernels/cases/dropout.h"
 #include "kernels/expert_routing.h"
+#include "kernels/reference/experts.h"
 
 namespace deft::kernels::cases {
 

@@ -2,6 +2,7 @@
 // Cases of linear layers of each expert's rows.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/experts.h"
 
 namespace deft::kernels::cases {
 

@@ -15,7 +15,8 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/philox.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/layers.h"
+#include "kernels/reference/training.h"
 #include "kernels/work.h"
 #include "kernels/zipf.h"
 

@@ -2,6 +2,7 @@
 // Cases of pooling, and of the patches of images.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/pooling.h"
 
 namespace deft::kernels::cases {
 

@@ -2,6 +2,7 @@
 // Cases of rotary position embedding.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/rope.h"
 
 namespace deft::kernels::cases {
 

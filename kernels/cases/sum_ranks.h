@@ -2,6 +2,7 @@
 // Cases of sums over ranks.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/sum_ranks.h"
 
 namespace deft::kernels::cases {
 

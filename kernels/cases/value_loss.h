@@ -2,6 +2,7 @@
 // Cases of one number a sample and its squared error.
 
 #include "kernels/cases/case_table.h"
+#include "kernels/reference/value_loss.h"
 
 namespace deft::kernels::cases {
 

@@ -22,6 +22,7 @@ void parallel_activation_rows(int threads, std::int64_t rows, std::int64_t cols,
 
 }  // namespace
 
+template <>
 void activation_forward(Exec& exec, float* y, const float* pre, std::int64_t rows, std::int64_t cols, Activation act) {
     parallel_activation_rows(exec.threads, rows, cols, [&](std::int64_t row) {
         float* y_row = y + row * cols;
@@ -32,6 +33,7 @@ void activation_forward(Exec& exec, float* y, const float* pre, std::int64_t row
     });
 }
 
+template <>
 void activation_backward(Exec& exec, float* dpre, const float* dy, const float* pre, std::int64_t rows,
                          std::int64_t cols, Activation act) {
     parallel_activation_rows(exec.threads, rows, cols, [&](std::int64_t row) {

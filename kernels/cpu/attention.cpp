@@ -283,6 +283,7 @@ void backward_head(const Head& head, const AttentionHeads<float>& gradients, con
 
 }  // namespace
 
+template <>
 void attention_forward(Exec& exec, float* out, float* lse, const AttentionHeads<const float>& in,
                        const AttentionSpec& spec) {
     require_attention(spec);
@@ -300,6 +301,7 @@ std::size_t attention_forward_workspace(int threads, std::int64_t, std::int64_t)
     return static_cast<std::size_t>(threads) * scratch_bytes<float>(kForwardQueries * kForwardKeys);
 }
 
+template <>
 void attention_backward(Exec& exec, const AttentionHeads<float>& gradients, const float* dout, const float* out,
                         const AttentionHeads<const float>& in, const float* lse, const AttentionSpec& spec) {
     require_attention(spec);

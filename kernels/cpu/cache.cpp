@@ -5,6 +5,7 @@
 
 namespace deft::kernels::cpu {
 
+template <>
 void cache_rows(Exec& exec, float* cache, const float* x, const CacheRows& s) {
     // A row for each of few samples is copied sooner than a team of threads meets.
     constexpr std::int64_t kValuesOfThread = 1 << 14;

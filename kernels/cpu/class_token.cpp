@@ -5,6 +5,7 @@
 
 namespace deft::kernels::cpu {
 
+template <>
 void class_token_forward(Exec& exec, float* out, const float* token, const float* x, const float* position,
                          std::int64_t B, std::int64_t K, std::int64_t C) {
     const std::int64_t T = K + 1;
@@ -22,6 +23,7 @@ void class_token_forward(Exec& exec, float* out, const float* token, const float
     });
 }
 
+template <>
 void class_token_backward(Exec& exec, float* dtoken, float* dx, float* dposition, const float* dout, std::int64_t B,
                           std::int64_t K, std::int64_t C, Accumulate accumulate) {
     const std::int64_t T = K + 1;

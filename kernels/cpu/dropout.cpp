@@ -33,6 +33,7 @@ void drop_values(float* y, const float* x, const float* residual, std::int64_t n
 
 }  // namespace
 
+template <>
 void dropout(Exec& exec, float* y, const float* x, const float* residual, std::int64_t B, std::int64_t N,
              const DropoutKey& key) {
     const std::int64_t chunks = ceil_div(N, kValues);  // of the longest sample

@@ -31,6 +31,7 @@ std::int64_t table_row(const std::int32_t* id, std::int64_t i, std::int64_t T) {
 
 }  // namespace
 
+template <>
 void embedding_forward(Exec& exec, float* out, const EmbeddingTables<float>& tables, std::int64_t B, std::int64_t T,
                        std::int64_t C) {
     for (int i = 0; i < tables.count; ++i) check_ids(tables[i], i, B, T);
@@ -55,6 +56,7 @@ void embedding_forward(Exec& exec, float* out, const EmbeddingTables<float>& tab
     });
 }
 
+template <>
 void embedding_backward(Exec& exec, const EmbeddingGradients<float>& gradients, const float* dout, std::int64_t B,
                         std::int64_t T, std::int64_t C) {
     // Rows of a table repeat in any pattern, so an item owns columns, and adds rows in their order.

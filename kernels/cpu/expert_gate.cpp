@@ -44,16 +44,19 @@ std::int32_t best_expert(const std::int32_t* chosen, std::int64_t choice, std::i
 
 }  // namespace
 
+template <>
 void gate_logits(Exec& exec, float* logits, const float* x, const float* w, const float* bias, std::int64_t N,
                  std::int64_t C, std::int64_t E) {
-    linear_forward(exec, logits, nullptr, x, w, bias, N, C, E, Activation::none);
+    linear_forward<float>(exec, logits, nullptr, x, w, bias, N, C, E, Activation::none);
 }
 
+template <>
 void gate_backward_input(Exec& exec, float* dx, const float* dlogits, const float* w, std::int64_t N, std::int64_t C,
                          std::int64_t E, Accumulate accumulate) {
-    linear_backward_input(exec, dx, dlogits, w, nullptr, N, C, E, Activation::none, accumulate);
+    linear_backward_input<float>(exec, dx, dlogits, w, nullptr, N, C, E, Activation::none, accumulate);
 }
 
+template <>
 void gate_backward_weight(Exec& exec, float* dw, float* dbias, const float* dlogits, const float* x, std::int64_t N,
                           std::int64_t C, std::int64_t E, Accumulate accumulate) {
     linear_backward_weight(exec, dw, dbias, dlogits, x, N, C, E, accumulate);
@@ -63,6 +66,7 @@ std::size_t gate_backward_weight_workspace(int threads, std::int64_t N, std::int
     return linear_backward_weight_workspace(threads, N, C, E);
 }
 
+template <>
 void jitter_rows(Exec& exec, float* y, const float* x, const float* residual, const RoutedRows& rows, std::int64_t C,
                  double epsilon) {
     parallel_row_blocks(exec.threads, rows.N, kGateRows, [&](std::int64_t n) {

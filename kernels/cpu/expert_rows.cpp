@@ -95,6 +95,7 @@ std::size_t place_choices_workspace(std::int64_t N, std::int64_t E, std::int64_t
     return Places(N, E, k).end;
 }
 
+template <>
 void combine_rows(Exec& exec, float* out, const float* y, const float* weight, const std::int32_t* slot, std::int64_t N,
                   std::int64_t k, std::int64_t C) {
     parallel_row_blocks(exec.threads, N, kCombinedRows, [&](std::int64_t n) {
@@ -116,6 +117,7 @@ void combine_rows(Exec& exec, float* out, const float* y, const float* weight, c
     });
 }
 
+template <>
 void combine_backward(Exec& exec, float* dy, float* dweight, const float* dout, const float* y, const float* weight,
                       const std::int32_t* slot, std::int64_t N, std::int64_t k, std::int64_t C) {
     parallel_row_blocks(exec.threads, N, kCombinedRows, [&](std::int64_t n) {
@@ -142,6 +144,7 @@ inline float first_share(const float* logits) {
 
 }  // namespace
 
+template <>
 void mix_rows(Exec& exec, float* out, const float* a, const float* b, const float* logits, std::int64_t N,
               std::int64_t C) {
     parallel_row_blocks(exec.threads, N, kCombinedRows, [&](std::int64_t n) {
@@ -151,6 +154,7 @@ void mix_rows(Exec& exec, float* out, const float* a, const float* b, const floa
     });
 }
 
+template <>
 void mix_backward(Exec& exec, float* da, float* db, float* dlogits, const float* dout, const float* a, const float* b,
                   const float* logits, std::int64_t N, std::int64_t C) {
     parallel_row_blocks(exec.threads, N, kCombinedRows, [&](std::int64_t n) {

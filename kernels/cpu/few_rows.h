@@ -16,7 +16,7 @@ inline constexpr std::int64_t kFewRows = 8;
 // Outputs of an item: enough that threads seldom meet, few enough that they finish together.
 inline constexpr std::int64_t kFewRowsOutputs = 32;
 
-// As linear_forward (kernels/cpu/cpu.h), of any number of rows. The bits of a row depend on no other row.
+// As linear_forward (kernels/ops.h), of any number of rows. The bits of a row depend on no other row.
 struct FewRows {
     float *y, *pre;
     const float *x, *w, *bias;

@@ -52,6 +52,7 @@ TileGrid grid_of_expert(std::int64_t rows, std::int64_t cols, std::int64_t E) {
 
 }  // namespace
 
+template <>
 void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
                             const std::int32_t* start, std::int64_t, std::int64_t E, std::int64_t in, std::int64_t out,
                             Activation act) {
@@ -82,6 +83,7 @@ void grouped_linear_forward(Exec& exec, float* y, float* pre, const float* x, co
     });
 }
 
+template <>
 void grouped_linear_backward_input(Exec& exec, float* dx, const float* dy, const float* w, const float* pre,
                                    const std::int32_t* start, std::int64_t, std::int64_t E, std::int64_t in,
                                    std::int64_t out, Activation act) {
@@ -97,6 +99,7 @@ void grouped_linear_backward_input(Exec& exec, float* dx, const float* dy, const
         });
 }
 
+template <>
 void grouped_linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy, const float* x,
                                     const std::int32_t* start, std::int64_t slots, std::int64_t E, std::int64_t in,
                                     std::int64_t out, Accumulate accumulate) {

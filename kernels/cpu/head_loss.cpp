@@ -122,6 +122,7 @@ void sum_bias_gradient(int threads, float* dbias, const float* dlogits, std::int
 
 }  // namespace
 
+template <>
 void head_loss_train(Exec& exec, float* loss, float* dx, float* dw, float* dbias, const float* x, const float* w,
                      const float* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
                      std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
@@ -163,6 +164,7 @@ void head_loss_train(Exec& exec, float* loss, float* dx, float* dw, float* dbias
     }
 }
 
+template <>
 void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const float* x, const float* w, const float* bias,
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
                std::int64_t V) {

@@ -40,11 +40,13 @@ void select(Exec& exec, std::int32_t* index, const Keys& keys, std::int64_t rows
 
 }  // namespace
 
+template <>
 void select_kept_tokens(Exec& exec, std::int32_t* index, const RandomKeys& keys, std::int64_t rows, std::int64_t T,
                         std::int64_t K) {
     select(exec, index, keys, rows, T, K);
 }
 
+template <>
 void select_kept_tokens(Exec& exec, std::int32_t* index, const ImportanceKeys& keys, std::int64_t rows, std::int64_t T,
                         std::int64_t K) {
     select(exec, index, keys, rows, T, K);

@@ -7,6 +7,7 @@
 
 namespace deft::kernels::cpu {
 
+template <>
 void linear_forward(Exec& exec, float* y, float* pre, const float* x, const float* w, const float* bias,
                     std::int64_t rows, std::int64_t in, std::int64_t out, Activation act) {
     if (rows <= kFewRows) return linear_of_few_rows(exec, {y, pre, x, w, bias, rows, in, out, act});
@@ -17,6 +18,7 @@ void linear_forward(Exec& exec, float* y, float* pre, const float* x, const floa
          [&](const Tile& tile) { widest_vectors([&] { finish_forward(tile, y, z, bias, out, act); }); });
 }
 
+template <>
 void linear_backward_input(Exec& exec, float* dx, const float* dy, const float* w, const float* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation act, Accumulate accumulate) {
     const Operand dy_operand{dy, out};  // (rows, out)
@@ -53,6 +55,7 @@ std::size_t linear_backward_input_workspace(int threads, std::int64_t rows, std:
     return static_cast<std::size_t>(threads) * scratch_bytes<float>(most_tile_values(rows, in));
 }
 
+template <>
 void linear_backward_weight(Exec& exec, float* dw, float* dbias, const float* dy, const float* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate accumulate) {
     require_workspace(exec, linear_backward_weight_workspace(exec.threads, rows, in, out), "linear_backward_weight");

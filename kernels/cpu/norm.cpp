@@ -122,6 +122,7 @@ std::int64_t rows_per_partial(std::int64_t rows) {
 
 }  // namespace
 
+template <>
 void norm_forward(Exec& exec, float* y, float* gathered, float* mean, float* rstd, const float* stream,
                   const std::int32_t* index, const float* weight, const float* bias, std::int64_t B, std::int64_t T,
                   std::int64_t K, std::int64_t C, const NormSpec& spec) {
@@ -133,6 +134,7 @@ void norm_forward(Exec& exec, float* y, float* gathered, float* mean, float* rst
     });
 }
 
+template <>
 void residual_norm_forward(Exec& exec, float* y, float* sum, float* mean, float* rstd, const float* a,
                            const float* delta, const float* weight, const float* bias, std::int64_t rows,
                            std::int64_t C, const NormSpec& spec) {
@@ -146,6 +148,7 @@ void residual_norm_forward(Exec& exec, float* y, float* sum, float* mean, float*
     });
 }
 
+template <>
 void residual_forward(Exec& exec, float* out, const std::int32_t* index, const float* a, const float* delta,
                       std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C) {
     parallel_rows(exec.threads, B * K, [&](std::int64_t row) {
@@ -161,6 +164,7 @@ void residual_forward(Exec& exec, float* out, const std::int32_t* index, const f
     });
 }
 
+template <>
 void norm_backward(Exec& exec, float* dx, const std::int32_t* index, float* dweight, float* dbias, const float* dy,
                    const float* dresidual, const float* x, const float* mean, const float* rstd, const float* weight,
                    std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C, Accumulate accumulate,
@@ -207,6 +211,7 @@ std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C) {
     return scratch_bytes<float>(std::min(kMaxPartials, ceil_div(rows, kRowBlock)) * 2 * C);
 }
 
+template <>
 void gather_rows(Exec& exec, float* out, const float* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
                  std::int64_t K, std::int64_t C) {
     parallel_rows(exec.threads, B * K,

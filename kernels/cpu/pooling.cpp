@@ -22,6 +22,7 @@ void mean_of_rows(float* y, const float* x, std::int64_t K, std::int64_t C, std:
 
 }  // namespace
 
+template <>
 void pool_forward(Exec& exec, float* y, const float* x, std::int64_t B, std::int64_t K, std::int64_t C,
                   Pooling pooling) {
     const std::int64_t blocks = ceil_div(C, kPoolCols);
@@ -35,6 +36,7 @@ void pool_forward(Exec& exec, float* y, const float* x, std::int64_t B, std::int
     });
 }
 
+template <>
 void pool_backward(Exec& exec, float* dx, const float* dy, std::int64_t B, std::int64_t K, std::int64_t C,
                    Pooling pooling, Accumulate accumulate) {
     const bool adds = accumulate == Accumulate::yes;
@@ -71,10 +73,12 @@ void make_patches(Exec& exec, float* out, const Pixel* images, const PatchShape&
 
 }  // namespace
 
+template <>
 void patchify(Exec& exec, float* out, const float* images, const PatchShape& s) {
     make_patches(exec, out, images, s);
 }
 
+template <>
 void patchify(Exec& exec, float* out, const std::uint8_t* images, const PatchShape& s) {
     make_patches(exec, out, images, s);
 }

@@ -36,6 +36,7 @@ void turn_head(float* y, const float* x, const Angles& angles, std::int64_t pair
 
 }  // namespace
 
+template <>
 void rope(Exec& exec, float* y, std::int64_t y_stride, const float* x, std::int64_t x_stride, const RopeShape& s,
           RopeTurn turn) {
     const std::int64_t half = s.d / 2;

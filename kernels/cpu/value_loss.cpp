@@ -24,6 +24,7 @@ float dot_product(const float* a, const float* b, std::int64_t n) {
 
 }  // namespace
 
+template <>
 void value_loss(Exec& exec, float* loss, float* value, const float* x, const float* w, const float* bias,
                 const float* target, std::int64_t B, std::int64_t C) {
     parallel_items(exec.threads, B, [&](std::int64_t b, int) {
@@ -33,6 +34,7 @@ void value_loss(Exec& exec, float* loss, float* value, const float* x, const flo
     });
 }
 
+template <>
 void value_loss_train(Exec& exec, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x,
                       const float* w, const float* bias, const float* target, std::int64_t B, std::int64_t C,
                       double scale, Accumulate accumulate) {

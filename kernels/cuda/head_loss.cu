@@ -310,6 +310,21 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
     }
 }
 
+template <class Real>
+void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
+                     const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
+                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+    head_loss_train(exec, loss, dx, dw, dbias, x, w, bias, target, rows, target_rows, C, V, scale, accumulate,
+                    HeadLayout{});
+}
+
+template <class Real>
+void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
+               const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C,
+               std::int64_t V) {
+    head_loss(exec, loss, greedy, x, w, bias, target, rows, target_rows, C, V, HeadLayout{});
+}
+
 template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
                                      const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                                      double, Accumulate, const HeadLayout&);
@@ -321,5 +336,15 @@ template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const
                                const HeadLayout&);
 template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,
                               std::int64_t, std::int64_t, std::int64_t, std::int64_t, const HeadLayout&);
+template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
+                                     const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                     double, Accumulate);
+template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const bf16*, const bf16*, const bf16*,
+                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
+                                    Accumulate);
+template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
+                               const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,
+                              std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 
 }  // namespace deft::kernels::cuda

@@ -76,7 +76,6 @@ Real activation_derivative(Activation act, Real x) {
     return sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x));
 }
 
-// y (rows, cols) = act(pre). pre (rows, cols), or of SwiGLU (rows, 2 cols) = [gate | up] a row: y = silu(gate) up.
 template <class Real>
 void activation_forward(Exec&, Real* y, const Real* pre, std::int64_t rows, std::int64_t cols, Activation act) {
     const std::int64_t stride = columns_before(act, cols);

@@ -6,7 +6,6 @@
 
 namespace deft::kernels::reference {
 
-// cache (samples, T, C) in the rows that CacheRows names = rows (B, K, C) of x.
 template <class Real>
 void cache_rows(Exec&, Real* cache, const Real* x, const CacheRows& s) {
     for (std::int64_t sample = 0; sample < s.samples; ++sample)

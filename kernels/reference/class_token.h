@@ -6,7 +6,6 @@
 
 namespace deft::kernels::reference {
 
-// Dosovitskiy et al. 2021, equation 1: out (B, 1 + K, C) = [token (C); x (B, K, C)] + position (1 + K, C), or without.
 template <class Real>
 void class_token_forward(Exec&, Real* out, const Real* token, const Real* x, const Real* position, std::int64_t B,
                          std::int64_t K, std::int64_t C) {
@@ -18,7 +17,6 @@ void class_token_forward(Exec&, Real* out, const Real* token, const Real* x, con
             }
 }
 
-// dx (B, K, C) = the rows after the token's; dtoken (C) and dposition (1 + K, C) or null = or += sums over the samples.
 template <class Real>
 void class_token_backward(Exec&, Real* dtoken, Real* dx, Real* dposition, const Real* dout, std::int64_t B,
                           std::int64_t K, std::int64_t C, Accumulate accumulate) {

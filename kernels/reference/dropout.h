@@ -6,7 +6,6 @@
 
 namespace deft::kernels::reference {
 
-// y (B, N), or of packed samples, = residual + keep x / (1 - p); residual likewise or null.
 template <class Real>
 void dropout(Exec&, Real* y, const Real* x, const Real* residual, std::int64_t B, std::int64_t N,
              const DropoutKey& key) {

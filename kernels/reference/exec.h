@@ -1,6 +1,6 @@
 #pragma once
-// The reference kernels: naive templates over the number type, the specification that every other backend is held to.
-// Function names and argument lists are those of kernels/cpu; they run on one thread and need no workspace.
+// The reference kernels: the ops of kernels/ops.h as naive templates over the number type. Tests compare every other
+// backend with them. Comments here only derive formulas. They run on one thread and need no workspace.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,28 +12,24 @@
 
 namespace deft::kernels::reference {
 
-// logits (N, E) = x (N, C) w^T + bias; w (E, C), bias (E) or null.
 template <class Real>
 void gate_logits(Exec& exec, Real* logits, const Real* x, const Real* w, const Real* bias, std::int64_t N,
                  std::int64_t C, std::int64_t E) {
     linear_forward<Real>(exec, logits, nullptr, x, w, bias, N, C, E, Activation::none);
 }
 
-// dx (N, C) = or += dlogits (N, E) w.
 template <class Real>
 void gate_backward_input(Exec& exec, Real* dx, const Real* dlogits, const Real* w, std::int64_t N, std::int64_t C,
                          std::int64_t E, Accumulate accumulate) {
     linear_backward_input<Real>(exec, dx, dlogits, w, nullptr, N, C, E, Activation::none, accumulate);
 }
 
-// dw (E, C) = or += dlogits^T x; dbias (E) or null = or += column sums of dlogits.
 template <class Real>
 void gate_backward_weight(Exec& exec, Real* dw, Real* dbias, const Real* dlogits, const Real* x, std::int64_t N,
                           std::int64_t C, std::int64_t E, Accumulate accumulate) {
     linear_backward_weight(exec, dw, dbias, dlogits, x, N, C, E, accumulate);
 }
 
-// y (N, C) = residual + x jitter; residual null: x jitter.
 template <class Real>
 void jitter_rows(Exec&, Real* y, const Real* x, const Real* residual, const RoutedRows& rows, std::int64_t C,
                  double epsilon) {
@@ -44,8 +40,6 @@ void jitter_rows(Exec&, Real* y, const Real* x, const Real* residual, const Rout
         }
 }
 
-// prob (N, E) = softmax(logits); lse (N) = log-sum-exp of the logits; expert (N, k): the chosen, in their order. Of
-// padding 0, 0 and -1.
 template <class Real>
 void route(Exec&, Real* prob, Real* lse, std::int32_t* expert, const Real* logits, const RoutedRows& rows,
            const RouteSpec& spec) {
@@ -74,7 +68,6 @@ void route(Exec&, Real* prob, Real* lse, std::int32_t* expert, const Real* logit
     }
 }
 
-// start (E + 1), row (N k), slot (N, k) of expert (N, k): see kernels/cpu/experts.h.
 inline void place_choices(Exec&, std::int32_t* start, std::int32_t* row, std::int32_t* slot, const std::int32_t* expert,
                           const RoutedRows& rows, std::int64_t E, std::int64_t k, const CapacitySpec& spec) {
     const std::int64_t N = rows.N;
@@ -109,7 +102,6 @@ inline void place_choices(Exec&, std::int32_t* start, std::int32_t* row, std::in
     std::fill(row + used, row + N * k, 0);
 }
 
-// weight (N, k): of kept choices the expert's probability, of several over the sum of those kept; of others 0.
 template <class Real>
 void gate_weights(Exec&, Real* weight, const Real* prob, const std::int32_t* expert, const std::int32_t* slot,
                   std::int64_t N, std::int64_t E, std::int64_t k) {
@@ -123,9 +115,6 @@ void gate_weights(Exec&, Real* weight, const Real* prob, const std::int32_t* exp
     }
 }
 
-// losses (3): balance E / balanced x sum over experts of (mean probability) (mean of the counted choices); mean square
-// of lse; mean entropy of the probabilities in nats. chosen (E + 1): the counted choices of each expert, then the real
-// rows.
 template <class Real>
 void gate_losses(Exec&, Real* losses, std::int32_t* chosen, const Real* prob, const Real* lse, const Real* logits,
                  const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
@@ -152,7 +141,6 @@ void gate_losses(Exec&, Real* losses, std::int32_t* chosen, const Real* prob, co
     losses[kGateEntropy] = entropy / rows;
 }
 
-// totals (RoutingTotals of E) = or += counts of one pass, and its losses times weight.
 template <class Real>
 void sum_routing(Exec&, double* totals, const Real* losses, const std::int32_t* chosen, const std::int32_t* start,
                  std::int64_t E, double weight, Accumulate accumulate) {
@@ -164,7 +152,6 @@ void sum_routing(Exec&, double* totals, const Real* losses, const std::int32_t* 
     for (std::size_t i = 0; i < own.size(); ++i) totals[i] = own[i] + (accumulate == Accumulate::yes ? totals[i] : 0);
 }
 
-// dlogits (N, E) of sum(dweight weight) + balance_scale losses[0] + z_scale losses[1]. dweight (N, k).
 template <class Real>
 void gate_backward(Exec&, Real* dlogits, const Real* dweight, const Real* logits, const std::int32_t* expert,
                    const std::int32_t* slot, const std::int32_t* chosen, std::int64_t N, std::int64_t E, std::int64_t k,
@@ -206,7 +193,6 @@ void gate_backward(Exec&, Real* dlogits, const Real* dweight, const Real* logits
     }
 }
 
-// out (N, C) = sum over the choices that have a slot of weight y[slot]; weight (N, k), null: 1. y (slots, C).
 template <class Real>
 void combine_rows(Exec&, Real* out, const Real* y, const Real* weight, const std::int32_t* slot, std::int64_t N,
                   std::int64_t k, std::int64_t C) {
@@ -216,7 +202,6 @@ void combine_rows(Exec&, Real* out, const Real* y, const Real* weight, const std
             out[i / k * C + c] += (weight == nullptr ? Real(1) : weight[i]) * y[slot[i] * C + c];
 }
 
-// dy[slot] = weight dout; dweight (N, k) = dout . y[slot], 0 without a slot. dy may be y.
 template <class Real>
 void combine_backward(Exec&, Real* dy, Real* dweight, const Real* dout, const Real* y, const Real* weight,
                       const std::int32_t* slot, std::int64_t N, std::int64_t k, std::int64_t C) {
@@ -229,7 +214,6 @@ void combine_backward(Exec&, Real* dy, Real* dweight, const Real* dout, const Re
     }
 }
 
-// out (N, C) = p a + (1 - p) b, of each row p = softmax(logits (N, 2))[0].
 template <class Real>
 void mix_rows(Exec&, Real* out, const Real* a, const Real* b, const Real* logits, std::int64_t N, std::int64_t C) {
     for (std::int64_t i = 0; i < N * C; ++i) {
@@ -238,7 +222,6 @@ void mix_rows(Exec&, Real* out, const Real* a, const Real* b, const Real* logits
     }
 }
 
-// da, db (N, C) and dlogits (N, 2) of dout (N, C). da may be a, and db may be b or dout.
 template <class Real>
 void mix_backward(Exec&, Real* da, Real* db, Real* dlogits, const Real* dout, const Real* a, const Real* b,
                   const Real* logits, std::int64_t N, std::int64_t C) {
@@ -254,9 +237,6 @@ void mix_backward(Exec&, Real* da, Real* db, Real* dlogits, const Real* dout, co
         }
     }
 }
-
-// A linear layer for each expert: slot s of expert e, start[e] <= s < start[e + 1], meets w[e] and bias[e]. Slots from
-// start[E] on are left alone. x (slots, in), w (E, out, in), bias (E, out) or null, y and pre (slots, out).
 
 template <class Real>
 void grouped_linear_forward(Exec& exec, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias,

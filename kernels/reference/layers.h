@@ -42,7 +42,6 @@ Real log_sum_exp(const std::vector<Real>& logits) {
 
 // Linear layers.
 
-// y = act(x W^T + bias). x (rows, in), w (out, in), bias (out) or null, y (rows, out), pre (rows, out) or null.
 template <class Real>
 void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, const Real* bias, std::int64_t rows,
                     std::int64_t in, std::int64_t out, Activation act) {
@@ -54,7 +53,6 @@ void linear_forward(Exec&, Real* y, Real* pre, const Real* x, const Real* w, con
         }
 }
 
-// dx = or += (dy W) * act'(pre). dy (rows, out), w (out, in), dx (rows, in), pre (rows, in).
 template <class Real>
 void linear_backward_input(Exec&, Real* dx, const Real* dy, const Real* w, const Real* pre, std::int64_t rows,
                            std::int64_t in, std::int64_t out, Activation act, Accumulate accumulate) {
@@ -76,7 +74,6 @@ inline std::size_t linear_backward_input_workspace(int, std::int64_t, std::int64
     return 0;
 }
 
-// dw (out, in) = or += dy^T x; dbias (out) or null = or += column sums of dy.
 template <class Real>
 void linear_backward_weight(Exec&, Real* dw, Real* dbias, const Real* dy, const Real* x, std::int64_t rows,
                             std::int64_t in, std::int64_t out, Accumulate accumulate) {
@@ -95,7 +92,6 @@ inline std::size_t linear_backward_weight_workspace(std::int64_t, std::int64_t, 
 }
 
 // Layer and RMS normalisation with residual and row-index forms.
-// A stream is (B, T, C); index (B, K) names the rows of each sample that are taken; nullptr: all rows, K == T.
 
 // The stream row that corresponds to row i of (B, K).
 inline std::int64_t stream_row(const std::int32_t* index, std::int64_t i, std::int64_t T, std::int64_t K) {
@@ -127,7 +123,6 @@ void normalise_row(Real* y, Real* mean, Real* rstd, std::int64_t row, const Real
     if (spec.kind == NormKind::layer) mean[row] = row_mean;
 }
 
-// y (B, K, C), gathered (B, K, C) or null, mean, rstd (B, K), stream (B, T, C), weight, bias (C).
 template <class Real>
 void norm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const Real* stream, const std::int32_t* index,
                   const Real* weight, const Real* bias, std::int64_t B, std::int64_t T, std::int64_t K, std::int64_t C,
@@ -139,7 +134,6 @@ void norm_forward(Exec&, Real* y, Real* gathered, Real* mean, Real* rstd, const 
     }
 }
 
-// sum = a + delta; y = norm(sum) * weight + bias. All (rows, C); mean, rstd (rows).
 template <class Real>
 void residual_norm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, const Real* a, const Real* delta,
                            const Real* weight, const Real* bias, std::int64_t rows, std::int64_t C,
@@ -148,7 +142,6 @@ void residual_norm_forward(Exec&, Real* y, Real* sum, Real* mean, Real* rstd, co
     for (std::int64_t r = 0; r < rows; ++r) normalise_row(y, mean, rstd, r, sum + r * C, weight, bias, C, spec);
 }
 
-// out rows (B, T, C) = a + delta (B, K, C), or a alone.
 template <class Real>
 void residual_forward(Exec&, Real* out, const std::int32_t* index, const Real* a, const Real* delta, std::int64_t B,
                       std::int64_t T, std::int64_t K, std::int64_t C) {
@@ -192,7 +185,6 @@ inline std::size_t norm_backward_workspace(std::int64_t, std::int64_t) {
     return 0;
 }
 
-// out (B, K, C) = rows of stream (B, T, C).
 template <class Real>
 void gather_rows(Exec&, Real* out, const Real* stream, const std::int32_t* index, std::int64_t B, std::int64_t T,
                  std::int64_t K, std::int64_t C) {
@@ -237,8 +229,6 @@ std::vector<Real> attention_scores(const AttentionHeads<const Real>& in, const A
     return score;
 }
 
-// out (B, Tq, H, d) = (softmax(Q K^T / sqrt(d)) m) V over the keys that a query sees, m its dropout factors; lse (B, H,
-// Tq) = log of the sum of the scores' exponentials. Of padding, out and lse are 0.
 template <class Real>
 void attention_forward(Exec&, Real* out, Real* lse, const AttentionHeads<const Real>& in, const AttentionSpec& s) {
     require_attention(s);
@@ -322,7 +312,6 @@ inline std::int64_t embedding_row(const std::int32_t* id, std::int64_t V, std::i
     return row;
 }
 
-// out[b, t] = sum over tables of weight[id[b, t]]. out (B, T, C), tables (V, C).
 template <class Real>
 void embedding_forward(Exec&, Real* out, const EmbeddingTables<Real>& tables, std::int64_t B, std::int64_t T,
                        std::int64_t C) {
@@ -333,7 +322,6 @@ void embedding_forward(Exec&, Real* out, const EmbeddingTables<Real>& tables, st
         }
 }
 
-// Each gradient (V, C) = or += the rows of dout (B, T, C) that its ids name.
 template <class Real>
 void embedding_backward(Exec&, const EmbeddingGradients<Real>& gradients, const Real* dout, std::int64_t B,
                         std::int64_t T, std::int64_t C) {
@@ -390,7 +378,6 @@ void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, Real* dbias, const R
     }
 }
 
-// The loss alone; greedy (rows) or null receives 1 where the target is the first of the largest logits.
 template <class Real>
 void head_loss(Exec&, Real* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
                const std::int32_t* target, std::int64_t rows, std::int64_t, std::int64_t C, std::int64_t V) {

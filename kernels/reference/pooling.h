@@ -6,7 +6,6 @@
 
 namespace deft::kernels::reference {
 
-// y (B, C) = the first row of x (B, K, C), or the mean of its K rows.
 template <class Real>
 void pool_forward(Exec&, Real* y, const Real* x, std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling) {
     for (std::int64_t b = 0; b < B; ++b)
@@ -17,7 +16,6 @@ void pool_forward(Exec&, Real* y, const Real* x, std::int64_t B, std::int64_t K,
         }
 }
 
-// dx (B, K, C) = or += dy (B, C) in the first row and 0 in the others, or dy / K in all.
 template <class Real>
 void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t K, std::int64_t C, Pooling pooling,
                    Accumulate accumulate) {
@@ -28,8 +26,6 @@ void pool_backward(Exec&, Real* dx, const Real* dy, std::int64_t B, std::int64_t
     }
 }
 
-// Dosovitskiy et al. 2021, section 3.1: out (B, H/P W/P, P P channels) = the patches of images (B, H, W, channels), by
-// rows; within a patch by rows, columns and channels; every value times scale, plus shift.
 template <class Real, class Pixel>
 void patchify(Exec&, Real* out, const Pixel* images, const PatchShape& s) {
     for (std::int64_t b = 0; b < s.B; ++b)

@@ -8,9 +8,6 @@
 
 namespace deft::kernels::reference {
 
-// The pair (x[i], x[i + d/2]) of each head is turned by position theta^(-2i/d), or back; the pairs are Llama's, as
-// Hugging Face stores its weights, where the paper has neighbours. Row r of (B, K) begins at y + r y_stride and x + r
-// x_stride.
 template <class Real>
 void rope(Exec&, Real* y, std::int64_t y_stride, const Real* x, std::int64_t x_stride, const RopeShape& s,
           RopeTurn turn) {

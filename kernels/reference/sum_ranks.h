@@ -7,7 +7,6 @@
 
 namespace deft::kernels::reference {
 
-// sums (n) = the sum over ranks in their order, of rank r from row r of others (ranks, n), of `rank` itself from sums.
 template <class Value>
 void sum_ranks(Exec&, Value* sums, const Value* others, std::int64_t n, int rank, int ranks) {
     for (std::int64_t i = 0; i < n; ++i) {

@@ -14,7 +14,6 @@
 
 namespace deft::kernels::reference {
 
-// total[0] = or += sum of the squares of x (n).
 template <class Real>
 void sum_of_squares(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumulate) {
     double squares = 0;
@@ -73,7 +72,6 @@ void round_to(Exec&, Real* to, const Sum<Real>* from, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
-// total[0] = or += sum of x (n).
 template <class Real>
 void sum(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumulate) {
     double all = 0;
@@ -81,9 +79,6 @@ void sum(Exec&, double* total, const Real* x, std::int64_t n, Accumulate accumul
     total[0] = accumulate == Accumulate::yes ? total[0] + all : all;
 }
 
-// The tokens that a layer keeps: the K smallest keys of each row (kernels/token_keys.h).
-
-// index (rows, K), ascending in each row.
 template <class Keys>
 void select_kept_tokens(Exec&, std::int32_t* index, const Keys& keys, std::int64_t rows, std::int64_t T,
                         std::int64_t K) {
@@ -116,10 +111,6 @@ inline void pack_kept_tokens(Exec&, std::int32_t* index, std::int32_t* position,
         }
 }
 
-// The importance of each vocabulary entry: a moving average of the loss of the targets that are it (Hou et al. 2022,
-// section 3).
-
-// loss_sum, count (V); loss, target (n). Targets outside the vocabulary count for nothing.
 template <class Real>
 void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const Real* loss, const std::int32_t* target,
                       std::int64_t n, std::int64_t V, Accumulate accumulate) {
@@ -134,7 +125,6 @@ void add_entry_losses(Exec&, std::int64_t* loss_sum, std::int64_t* count, const 
     }
 }
 
-// Nothing is written when norm[0] or loss[0] is not finite.
 inline void update_importance(Exec&, float* importance, const std::int64_t* loss_sum, const std::int64_t* count,
                               const double* norm, const double* loss, std::int64_t V, double decay) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;

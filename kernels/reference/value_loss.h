@@ -1,12 +1,11 @@
 #pragma once
-// One number a sample, and its squared error.
+// One value per sample, and its squared error.
 
 #include "kernels/reference/exec.h"
 #include "kernels/types.h"
 
 namespace deft::kernels::reference {
 
-// value (B) = x (B, C) w (C) + bias[0]; loss (B) = (value - target)^2.
 template <class Real>
 void value_loss(Exec&, Real* loss, Real* value, const Real* x, const Real* w, const Real* bias, const float* target,
                 std::int64_t B, std::int64_t C) {
@@ -18,7 +17,6 @@ void value_loss(Exec&, Real* loss, Real* value, const Real* x, const Real* w, co
     }
 }
 
-// With gradients; dx (B, C) = scale * d(sum of loss)/dx; dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 template <class Real>
 void value_loss_train(Exec& exec, Real* loss, Real* value, Real* dx, Real* dw, Real* dbias, const Real* x,
                       const Real* w, const Real* bias, const float* target, std::int64_t B, std::int64_t C,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/experts.h"
 #include "tests/catch.h"
 
 namespace deft::kernels {

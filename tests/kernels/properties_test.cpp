@@ -120,8 +120,8 @@ struct SmallHead {
         dw.assign(w.size(), -1.0f);
         std::vector<std::byte> workspace(cpu::head_loss_workspace(rows, C, V));
         cpu::Exec exec{1, workspace};
-        cpu::head_loss_train(exec, loss.data(), dx.data(), dw.data(), nullptr, x.data(), w.data(), nullptr,
-                             target.data(), rows, target_rows, C, V, 1.0, Accumulate::no);
+        cpu::head_loss_train<float>(exec, loss.data(), dx.data(), dw.data(), nullptr, x.data(), w.data(), nullptr,
+                                    target.data(), rows, target_rows, C, V, 1.0, Accumulate::no);
     }
 };
 
@@ -165,7 +165,7 @@ TEST_CASE("no rows give a zero weight gradient") {
     CHECK(std::all_of(head.dw.begin(), head.dw.end(), [](float value) { return value == 0; }));
     std::vector<float> dw(6, 1.0f), dbias(2, 1.0f);
     cpu::Exec exec;
-    cpu::linear_backward_weight(exec, dw.data(), dbias.data(), nullptr, nullptr, 0, 3, 2, Accumulate::no);
+    cpu::linear_backward_weight<float>(exec, dw.data(), dbias.data(), nullptr, nullptr, 0, 3, 2, Accumulate::no);
     CHECK(dw == std::vector<float>(6, 0.0f));
     CHECK(dbias == std::vector<float>(2, 0.0f));
 }
@@ -225,7 +225,7 @@ struct Dropped {
         if (x.empty()) x.assign(static_cast<std::size_t>(B * N), 1.0f);
         std::vector<float> y(x.size());
         cpu::Exec exec{2, {}};
-        cpu::dropout(exec, y.data(), x.data(), nullptr, B, N, {seed, step, layer, draw.data(), p});
+        cpu::dropout<float>(exec, y.data(), x.data(), nullptr, B, N, {seed, step, layer, draw.data(), p});
         return y;
     }
 };

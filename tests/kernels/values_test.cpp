@@ -7,7 +7,10 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/philox.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/activation.h"
+#include "kernels/reference/layers.h"
+#include "kernels/reference/training.h"
+#include "kernels/reference/value_loss.h"
 #include "tests/catch.h"
 
 namespace deft::kernels {
@@ -141,7 +144,7 @@ TEST_CASE("layer normalisation of 1, 2, 3, 4") {
     const float x[] = {1, 2, 3, 4}, weight[] = {2, 2, 2, 2}, bias[] = {1, 1, 1, 1};
     float y[4], mean = 0, rstd = 0;
     cpu::Exec exec;
-    cpu::norm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 4, {});
+    cpu::norm_forward<float>(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 4, {});
     CHECK(mean == 2.5f);
     CHECK(rstd == Approx(0.894423613).epsilon(1e-6));
     CHECK(y[0] == Approx(1 - 3 * 0.894423613).epsilon(1e-6));
@@ -156,7 +159,7 @@ TEST_CASE("the input gradient of a linear layer is added after its activation") 
     float dx = 7;
     cpu::linear_backward_input(exec, &dx, dy, w, pre, 1, 1, 2, Activation::gelu_erf, Accumulate::yes);
     CHECK(dx == Approx(7 + 13 * 1.0833154706).epsilon(1e-6));
-    cpu::linear_backward_input(exec, &dx, dy, w, nullptr, 1, 1, 2, Activation::none, Accumulate::yes);
+    cpu::linear_backward_input<float>(exec, &dx, dy, w, nullptr, 1, 1, 2, Activation::none, Accumulate::yes);
     CHECK(dx == Approx(20 + 13 * 1.0833154706).epsilon(1e-6));
 }
 
@@ -167,7 +170,7 @@ TEST_CASE("dropout drops the values whose word is below p 2^32") {
     const float x[] = {1, 2, 3, 4, 5, 6}, residual[] = {10, 10, 10, 10, 10, 10};
     float y[6], sum[6];
     cpu::Exec exec;
-    cpu::dropout(exec, y, x, nullptr, 1, 6, key);
+    cpu::dropout<float>(exec, y, x, nullptr, 1, 6, key);
     cpu::dropout(exec, sum, x, residual, 1, 6, key);
     for (std::uint32_t i = 0; i < 6; ++i) {
         const PhiloxBlock words = philox_block(3, RandomPurpose::dropout, 2, 1, 7, i / 4);
@@ -192,7 +195,7 @@ TEST_CASE("rope turns the halves of a head by hand") {
     cpu::rope(exec, back + 1, 5, y + 1, 5, shape, RopeTurn::back);
     for (int i = 1; i < 5; ++i) CHECK(back[i] == Approx(x[i]).epsilon(1e-6));
     // The first row of a sample is at position 0, which is not rotated.
-    cpu::rope(exec, y, 4, x, 4, {1, 1, 1, 4, 100, nullptr}, RopeTurn::forward);
+    cpu::rope<float>(exec, y, 4, x, 4, {1, 1, 1, 4, 100, nullptr}, RopeTurn::forward);
     for (int i = 0; i < 4; ++i) CHECK(y[i] == x[i]);
 }
 
@@ -233,7 +236,7 @@ TEST_CASE("a class token in front of two rows of two samples, and what comes bac
         cpu::Exec exec;
         exec.threads = threads;
         float out[12];
-        cpu::class_token_forward(exec, out, token, x, nullptr, 2, 2, 2);
+        cpu::class_token_forward<float>(exec, out, token, x, nullptr, 2, 2, 2);
         CHECK(Values(out, out + 12) == Values{1, 2, 3, 4, 5, 6, 1, 2, 7, 8, 9, 10});
         cpu::class_token_forward(exec, out, token, x, position, 2, 2, 2);
         CHECK(Values(out, out + 12) == Values{11, 22, 33, 44, 55, 66, 11, 22, 37, 48, 59, 70});
@@ -248,7 +251,7 @@ TEST_CASE("a class token in front of two rows of two samples, and what comes bac
         cpu::class_token_backward(exec, dtoken, dx, dposition, dout, 2, 2, 2, Accumulate::no);
         CHECK(Values(dtoken, dtoken + 2) == Values{8, 10});
         CHECK(Values(dposition, dposition + 6) == Values{8, 10, 12, 14, 16, 18});
-        cpu::class_token_backward(exec, dtoken, dx, nullptr, dout, 2, 2, 2, Accumulate::no);
+        cpu::class_token_backward<float>(exec, dtoken, dx, nullptr, dout, 2, 2, 2, Accumulate::no);
         CHECK(Values(dtoken, dtoken + 2) == Values{8, 10});
     }
 }
@@ -283,13 +286,13 @@ TEST_CASE("RMS normalisation of 1, 2, 3, 4, forward and backward") {
     float y[4], rstd = 0, dx[4], dweight[4];
     alignas(64) std::byte workspace[4096];
     cpu::Exec exec{1, workspace};
-    cpu::norm_forward(exec, y, nullptr, nullptr, &rstd, x, nullptr, weight, nullptr, 1, 1, 1, 4, rms);
+    cpu::norm_forward<float>(exec, y, nullptr, nullptr, &rstd, x, nullptr, weight, nullptr, 1, 1, 1, 4, rms);
     CHECK(rstd == Approx(0.353553391).epsilon(1e-6));
     for (int i = 0; i < 4; ++i) CHECK(y[i] == Approx(2 * 0.353553391 * x[i]).epsilon(1e-6));
     // g = (2, 0, 0, 0), n = x / sqrt(8), mean(g n) = 2 / sqrt(8) / 4: dx = (g - n / (2 sqrt(8))) / sqrt(8), and
     // n / (2 sqrt(8)) = x / 16.
-    cpu::norm_backward(exec, dx, nullptr, dweight, nullptr, dy, nullptr, x, nullptr, &rstd, weight, 1, 1, 1, 4,
-                       Accumulate::no, rms);
+    cpu::norm_backward<float>(exec, dx, nullptr, dweight, nullptr, dy, nullptr, x, nullptr, &rstd, weight, 1, 1, 1, 4,
+                              Accumulate::no, rms);
     CHECK(dx[0] == Approx((2 - 1.0 / 16) * 0.353553391).epsilon(1e-6));
     for (int i = 1; i < 4; ++i) CHECK(dx[i] == Approx(-x[i] / 16 * 0.353553391).epsilon(1e-6));
     CHECK(dweight[0] == Approx(0.353553391).epsilon(1e-6));
@@ -301,7 +304,8 @@ TEST_CASE("layer normalisation takes its eps") {
     const float x[] = {1, 3}, weight[] = {1, 1}, bias[] = {0, 5};
     float y[2], mean = 0, rstd = 0;
     cpu::Exec exec;
-    cpu::norm_forward(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 2, {NormKind::layer, 3});
+    cpu::norm_forward<float>(exec, y, nullptr, &mean, &rstd, x, nullptr, weight, bias, 1, 1, 1, 2,
+                             {NormKind::layer, 3});
     CHECK(y[0] == Approx(-0.5).epsilon(1e-6));
     CHECK(y[1] == Approx(5.5).epsilon(1e-6));
 }
@@ -344,13 +348,13 @@ TEST_CASE("cross-entropy of logits ln 1, ln 2, ln 5") {
     std::int32_t greedy = -1;
     alignas(64) std::byte workspace[4096];
     cpu::Exec exec{1, workspace};
-    cpu::head_loss_train(exec, &loss, &dx, dw, nullptr, x, w, nullptr, target, 1, 1, 1, 3, 2.0, Accumulate::no);
+    cpu::head_loss_train<float>(exec, &loss, &dx, dw, nullptr, x, w, nullptr, target, 1, 1, 1, 3, 2.0, Accumulate::no);
     CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
     CHECK(dw[0] == Approx(2 * 0.125).epsilon(1e-6));
     CHECK(dw[1] == Approx(2 * (0.25 - 1)).epsilon(1e-6));
     CHECK(dw[2] == Approx(2 * 0.625).epsilon(1e-6));
     CHECK(dx == Approx(2 * (-0.75 * std::log(2.0) + 0.625 * std::log(5.0))).epsilon(1e-6));
-    cpu::head_loss(exec, &loss, &greedy, x, w, nullptr, target, 1, 1, 1, 3);
+    cpu::head_loss<float>(exec, &loss, &greedy, x, w, nullptr, target, 1, 1, 1, 3);
     CHECK(loss == Approx(std::log(4.0)).epsilon(1e-6));
     CHECK(greedy == 0);
 }
@@ -390,7 +394,7 @@ TEST_CASE("a tie for the largest logit goes to the lowest id") {
     std::int32_t greedy[3];
     alignas(64) std::byte workspace[4096];
     cpu::Exec exec{1, workspace};
-    cpu::head_loss(exec, loss, greedy, x, w, nullptr, target, 3, 2, 1, 4);
+    cpu::head_loss<float>(exec, loss, greedy, x, w, nullptr, target, 3, 2, 1, 4);
     CHECK(greedy[0] == 1);
     CHECK(greedy[1] == 0);
     CHECK(greedy[2] == 0);

@@ -1,6 +1,11 @@
 // The work of ops: what a shape says is what the buffers of its case hold.
 
 #include "kernels/work.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include "kernels/cases/all.h"
 #include "kernels/cases/run.h"
 #include "tests/catch.h"
@@ -127,6 +132,28 @@ TEST_CASE("the work of the head, by hand") {
     CHECK(evaluate.flops == 2 * 3 * 5 * 7);
     CHECK(evaluate.bytes(2, 4) == 2 * (15 + 35) + 4 * 13 + 4 * 13);
     CHECK(head_loss_work(13, 3, 5, 7, true, true).bytes(2, 4) == 2 * (15 + 35 + 7) + 4 * 13 + 2 * 4 * 13);
+}
+
+std::string text_of_source(const std::string& path) {
+    std::ifstream file(DEFT_SOURCE_DIR "/" + path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+TEST_CASE("every op of kernels/ops.h states its work") {
+    const std::string ops = text_of_source("kernels/ops.h"), work = text_of_source("kernels/work.h");
+    const std::string start = "\nvoid ";
+    int counted = 0;
+    for (std::size_t at = ops.find(start); at != std::string::npos; at = ops.find(start, at + 1)) {
+        const std::size_t name = at + start.size();
+        const std::string op = ops.substr(name, ops.find('(', name) - name);
+        INFO(op);
+        const std::string counted_as = op == "select_kept_tokens" ? "select_random_tokens" : op;  // by its keys
+        CHECK(work.find("inline Work " + counted_as + "_work(") != std::string::npos);
+        ++counted;
+    }
+    CHECK(counted > 50);
 }
 
 }  // namespace
