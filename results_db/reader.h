@@ -1,5 +1,5 @@
 #pragma once
-// What readers get out of the results database.
+// The results database as readers see it.
 
 #include <filesystem>
 #include <map>
