@@ -29,6 +29,7 @@ namespace deft::reporting {
 namespace {
 
 constexpr std::size_t kNamed = 3;
+constexpr std::size_t kLineOfNames = 70;  // columns
 
 std::size_t fewest_seeds(const ScreenRows& rows) {
     std::size_t fewest = SIZE_MAX;
@@ -230,6 +231,13 @@ std::string caution(const ReportData& data, const ScreenRows& rows, const Result
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+// The first names, as many as a line has room for.
+std::string first_in_a_line(const std::vector<std::string>& names) {
+    std::size_t most = kNamed;
+    while (most > 1 && first_of(names, most).size() > kLineOfNames) --most;
+    return first_of(names, most);
+}
+
 // Failed and missing trials, with the command that goes on; without text where there are none.
 ScreenEntry unfinished(const ReportData& data) {
     std::vector<std::string> failed;
@@ -246,7 +254,7 @@ ScreenEntry unfinished(const ReportData& data) {
             ++left;
     }
     std::vector<std::string> parts;
-    if (!failed.empty()) parts.push_back(first_of(failed, kNamed) + " failed");
+    if (!failed.empty()) parts.push_back(first_in_a_line(failed) + " failed");
     if (left > 0) parts.push_back(counted(left, "trial") + (left == 1 ? " has" : " have") + " not run");
     if (parts.empty()) return {};
     const bool can_continue = diverged < failed.size() + left;  // the same configuration would diverge again

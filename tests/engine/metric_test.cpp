@@ -111,7 +111,8 @@ TEST_CASE("samples beyond the 2^31st token are found") {
 }
 
 TEST_CASE("an unknown metric is refused with those that there are") {
-    CHECK_THROWS_WITH(built_in_metric("vok"), ContainsSubstring("seqreo_voc"));
+    CHECK_THROWS_WITH(built_in_metric("vok"), ContainsSubstring("did you mean voc?"));
+    CHECK_THROWS_WITH(built_in_metric("rarest"), ContainsSubstring("seqreo_voc"));
     CHECK(is_built_in_metric("seqlen"));
     CHECK_FALSE(is_built_in_metric("seqtru"));
 }
