@@ -4,62 +4,56 @@
 
 namespace deft {
 
-namespace {
-
-constexpr Better kLower = Better::lower;
-constexpr Better kHigher = Better::higher;
-
-}  // namespace
-
 std::string_view to_text(Better better) {
     return better == Better::lower ? "lower" : "higher";
 }
 
 const std::vector<Metric>& metrics() {
+    using enum Better;
     static const std::vector<Metric> all = {
-        {.name = "loss", .better = kLower, .validates = ValidationData::any},
-        {.name = "bits_per_byte", .better = kLower, .unit = "bits/byte", .validates = ValidationData::all_tokens},
-        {.name = "acc", .better = kHigher, .most = 1, .validates = ValidationData::classes},
+        {.name = "loss", .better = lower, .validates = ValidationData::any},
+        {.name = "bits_per_byte", .better = lower, .unit = "bits/byte", .validates = ValidationData::all_tokens},
+        {.name = "acc", .better = higher, .most = 1, .validates = ValidationData::classes},
         {.name = "mcc",
-         .better = kHigher,
+         .better = higher,
          .least = -1,
          .most = 1,
          .validates = ValidationData::labels,
          .is_binary = true,
          .correlation = "Matthews"},
         {.name = "f1",
-         .better = kHigher,
+         .better = higher,
          .most = 1,
          .validates = ValidationData::labels,
          .requires_part = TaskPart::answers,
          .is_binary = true},
         {.name = "pearson",
-         .better = kHigher,
+         .better = higher,
          .least = -1,
          .most = 1,
          .validates = ValidationData::labels,
          .correlation = "Pearson"},
         {.name = "spearman",
-         .better = kHigher,
+         .better = higher,
          .least = -1,
          .most = 1,
          .validates = ValidationData::labels,
          .correlation = "Spearman"},
-        {.name = "acc_norm", .better = kHigher, .most = 1},
-        {.name = "acc_bytes", .better = kHigher, .most = 1},
-        {.name = "acc_all", .better = kHigher, .most = 1, .requires_part = TaskPart::groups},
-        {.name = "em", .better = kHigher, .most = 1, .requires_part = TaskPart::answers},
-        {.name = "gold_bits_per_byte", .better = kLower, .unit = "bits/byte"},
-        {.name = "perplexity", .better = kLower},
-        {.name = "word_perplexity", .better = kLower},
-        {.name = "byte_perplexity", .better = kLower},
-        {.name = "token_perplexity", .better = kLower},
-        {.name = "bits_per_token", .better = kLower, .unit = "bits/token"},
-        {.name = "order_loss", .better = kLower},
-        {.name = "order_acc", .better = kHigher, .most = 1},
-        {.name = "unigram_entropy", .better = kLower, .is_of_data = true},
-        {.name = "ms_per_token", .better = kLower, .unit = "ms/token", .is_timed = true},
-        {.name = "tokens_per_second", .better = kHigher, .unit = "tokens/s", .is_timed = true},
+        {.name = "acc_norm", .better = higher, .most = 1},
+        {.name = "acc_bytes", .better = higher, .most = 1},
+        {.name = "acc_all", .better = higher, .most = 1, .requires_part = TaskPart::groups},
+        {.name = "em", .better = higher, .most = 1, .requires_part = TaskPart::answers},
+        {.name = "gold_bits_per_byte", .better = lower, .unit = "bits/byte"},
+        {.name = "perplexity", .better = lower},
+        {.name = "word_perplexity", .better = lower},
+        {.name = "byte_perplexity", .better = lower},
+        {.name = "token_perplexity", .better = lower},
+        {.name = "bits_per_token", .better = lower, .unit = "bits/token"},
+        {.name = "order_loss", .better = lower},
+        {.name = "order_acc", .better = higher, .most = 1},
+        {.name = "unigram_entropy", .better = lower, .is_of_data = true},
+        {.name = "ms_per_token", .better = lower, .unit = "ms/token", .is_timed = true},
+        {.name = "tokens_per_second", .better = higher, .unit = "tokens/s", .is_timed = true},
     };
     return all;
 }

@@ -59,15 +59,17 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
                                                    engine::Exec& exec, std::int64_t tokens, std::int64_t batch,
                                                    std::int64_t step, const BatchLoop& loop) {
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-    const auto score = [&](const std::string& metric, const char* unit, double value, std::int64_t n) {
+    // unit: where the samples decide it.
+    const auto score = [&](const std::string& metric, double value, std::int64_t n, const char* unit = nullptr) {
         journal::Evaluation evaluation;
         evaluation.step = step;
         evaluation.task = kValidationTask;
         evaluation.task_version = "1";
         evaluation.split = "valid";
         evaluation.metric = metric;
-        evaluation.unit = unit;
-        evaluation.better = to_text(find_metric(metric)->better);
+        const Metric& entry = *find_metric(metric);
+        evaluation.unit = unit != nullptr ? std::string(unit) : std::string(entry.unit);
+        evaluation.better = to_text(entry.better);
         evaluation.value = value;
         evaluation.n = n;
         evaluation.standard_error = kUnknown;
@@ -77,12 +79,12 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     if (const auto* bert = std::get_if<BertSamplesPointer>(&dataset.valid)) {
         const MaskedLoss masked = masked_loss(model, exec, *bert, tokens, batch, loop);
         std::vector<journal::Evaluation> scores = {
-            score("loss", "nats/token", masked.loss, masked.targets), score("acc", "", masked.accuracy, masked.targets),
-            score("bits_per_token", "bits/token", masked.loss / std::numbers::ln2, masked.targets),
-            score("unigram_entropy", "nats/token", masked.target_entropy, masked.targets)};
+            score("loss", masked.loss, masked.targets, "nats/token"), score("acc", masked.accuracy, masked.targets),
+            score("bits_per_token", masked.loss / std::numbers::ln2, masked.targets),
+            score("unigram_entropy", masked.target_entropy, masked.targets, "nats/token")};
         if (masked.orders > 0) {
-            scores.push_back(score("order_loss", "nats/sample", masked.order_loss, masked.orders));
-            scores.push_back(score("order_acc", "", masked.order_accuracy, masked.orders));
+            scores.push_back(score("order_loss", masked.order_loss, masked.orders, "nats/sample"));
+            scores.push_back(score("order_acc", masked.order_accuracy, masked.orders));
         }
         return scores;
     }
@@ -91,9 +93,9 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
         std::vector<journal::Evaluation> scores;
         for (const LabelledScores& of : labelled_scores(*dataset.labelled, model, exec, batch, loop)) {
             const char* unit = of.sums.has_values() ? "squared/text" : "nats/text";
-            scores.push_back(score("loss", unit, of.sums.loss(), of.sums.count()));
+            scores.push_back(score("loss", of.sums.loss(), of.sums.count(), unit));
             for (const MetricValue& metric : label_metrics(task, of.sums)) {
-                scores.push_back(score(metric.name, "", metric.value, metric.n));
+                scores.push_back(score(metric.name, metric.value, metric.n));
                 scores.back().standard_error = metric.standard_error;
                 scores.back().chance = metric.chance;
             }
@@ -107,17 +109,17 @@ std::vector<journal::Evaluation> validation_scores(const Dataset& dataset, engin
     }
     if (const auto* images = std::get_if<ImageSamplesPointer>(&dataset.valid)) {
         const HeadSums classes = class_sums(*images, model, exec, batch, loop);
-        journal::Evaluation accuracy = score("acc", "", classes.accuracy(), classes.targets);
+        journal::Evaluation accuracy = score("acc", classes.accuracy(), classes.targets);
         accuracy.standard_error =
             std::sqrt(classes.accuracy() * (1 - classes.accuracy()) / static_cast<double>(classes.targets));
         accuracy.chance = 1 / static_cast<double>((*images)->images.classes);
-        return {score("loss", "nats/image", classes.loss(), classes.targets), accuracy,
-                score("unigram_entropy", "nats/image", classes.target_entropy(), classes.targets)};
+        return {score("loss", classes.loss(), classes.targets, "nats/image"), accuracy,
+                score("unigram_entropy", classes.target_entropy(), classes.targets, "nats/image")};
     }
     const CorpusLoss loss = packed_loss(dataset, model, exec, tokens, batch, loop);
-    return {score("loss", "nats/token", loss.loss, loss.tokens),
-            score("bits_per_byte", "bits/byte", loss.bits_per_byte, loss.tokens),
-            score("unigram_entropy", "nats/token", loss.unigram_entropy, loss.tokens)};
+    return {score("loss", loss.loss, loss.tokens, "nats/token"),
+            score("bits_per_byte", loss.bits_per_byte, loss.tokens),
+            score("unigram_entropy", loss.unigram_entropy, loss.tokens, "nats/token")};
 }
 
 ValidationLoss validation_loss(const Dataset& dataset, engine::Transformer& model, engine::Exec& exec,
