@@ -298,6 +298,7 @@ Json train_json(const TrainConfig& train) {
 }  // namespace
 
 std::vector<std::string> missing_data(const TrialConfig& config) {
+    if (config.data.corpus != "text") return {config.data.corpus};
     std::vector<std::string> missing;
     for (const auto* files : {&config.data.train_files, &config.data.valid_files})
         for (const std::string& name : *files) try {

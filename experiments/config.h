@@ -307,7 +307,7 @@ void resolve_tasks(TrialConfig& config);
 inline constexpr const char* kDataMissing = "missing";
 void resolve_data_if_present(TrialConfig& config);
 
-// Names of the corpus's files that are missing, or of the corpus itself. For a trial whose data are missing.
+// For a trial whose data are missing: the missing files of a text corpus, or else the name of the corpus.
 std::vector<std::string> missing_data(const TrialConfig& config);
 
 // All fields that decide the result, defaults expanded. The inverse takes what this wrote.

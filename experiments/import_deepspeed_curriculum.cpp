@@ -294,7 +294,7 @@ void import_schedule_based(JsonReader& section, const std::string& name, const s
     std::optional<std::string> growth = growth_toml(schedule, section, notes, percentile);
     if (growth) growth = column_lines(name, type) + *growth;
     // These names mean something else as keys of [curriculum].
-    const bool reserved = name == "enabled" || is_built_in_metric(name);
+    const bool reserved = name == "enabled" || is_reserved_metric(name);
     add(curriculum, reserved ? "deepspeed_" + name : name, name, growth, key, notes);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/suggestion.h"
 #include "engine/data/bert/samples.h"
+#include "engine/data_efficiency/sampling/metric.h"
 #include "experiments/config_fields.h"
 #include "experiments/layer_lists.h"
 #include "experiments/size_limits.h"
@@ -158,10 +159,9 @@ void refuse_unknown_metric(TableReader& curriculum, const std::string& name, con
 
 }  // namespace
 
-bool is_built_in_metric(const std::string& name) {
-    constexpr std::array names = {"seqtru",        "seqres",     "seqreo",     "seqlen",    "voc",
-                                  "voc_per_token", "seqreo_voc", "seqtru_voc", "seqres_voc"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+bool is_reserved_metric(const std::string& name) {
+    constexpr std::array names = {"seqtru", "seqres", "seqreo", "seqtru_voc", "seqres_voc"};
+    return engine::is_built_in_metric(name) || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
@@ -170,7 +170,7 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
     std::vector<std::string> names = known_metrics(data);
     for (const std::string& key : table.keys())
         if (table.has(key.c_str(), "column")) {
-            if (is_built_in_metric(key))
+            if (is_reserved_metric(key))
                 table.refuse(key.c_str(), "names a built-in metric, but has a column of your own",
                              "give the column another name, as in [curriculum.mine]");
             names.push_back(key);

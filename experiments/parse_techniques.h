@@ -10,8 +10,8 @@
 
 namespace deft::experiments {
 
-// Whether a curriculum of that name has a definition of its own, for any kind of samples: a column needs another name.
-bool is_built_in_metric(const std::string& name);
+// Whether [curriculum.NAME] has a definition of its own, for any kind of samples: a column needs another name.
+bool is_reserved_metric(const std::string& name);
 
 // Each takes the reader of its own table; nothing where the table says enabled = false. Errors: config, with the place.
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data);
