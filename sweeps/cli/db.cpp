@@ -97,7 +97,8 @@ void write_parts(const std::filesystem::path& file, const std::vector<results_db
 
 int write_evidence(const EvidenceArguments& arguments) {
     const results_db::Reader reader = open_results(arguments.root);
-    const std::vector<results_db::Evidence> parts = reader.evidence_parts(arguments.sweep, arguments.parts);
+    const std::vector<results_db::Evidence> parts =
+        reader.evidence_parts(sweep_name_of(arguments.sweep), arguments.parts);
     write_parts(arguments.out, parts);
     std::int64_t attempts = 0;
     for (const results_db::Evidence& part : parts) {
@@ -155,7 +156,7 @@ void add_db(CLI::App& app, Context& context) {
     CLI::App* exporting = command->add_subcommand(
         "export",
         "Write a sweep's results as a text of at most 300 kB that can be committed, merged and reported from");
-    exporting->add_option("sweep", exported->sweep, "The sweep's name, or NAME@HASH as `deft status` shows it")
+    exporting->add_option("sweep", exported->sweep, "The sweep's name or file, or NAME@HASH as `deft status` shows it")
         ->required();
     add_root(*exporting, exported->root);
     exporting->add_option("--out", exported->out, "Write it to this file");

@@ -67,7 +67,8 @@ void add_from(CLI::App& command, std::vector<std::string>& from) {
 
 void take_name(std::vector<std::string>& from, std::string& name) {
     if (!name.empty() || from.size() < 2) return;
-    if (fs::exists(from.back()) || from.back().find_first_of("./") != std::string::npos) return;
+    const bool is_sweep = from.back().ends_with(".toml");
+    if (!is_sweep && (fs::exists(from.back()) || from.back().find_first_of("./") != std::string::npos)) return;
     name = from.back();
     from.pop_back();
 }

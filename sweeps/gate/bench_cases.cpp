@@ -64,13 +64,17 @@ bool is_meant(const std::string& name, const std::vector<std::string>& patterns)
     return !of_steps.empty() && matches(name, of_steps);
 }
 
+namespace {
+
 // Candidates for a mistyped pattern: a name, or a pattern of its first part as in linear_forward/* or linear_*.
-static std::vector<std::string> patterns_of(const std::vector<std::string>& names) {
+std::vector<std::string> patterns_of(const std::vector<std::string>& names) {
     std::set<std::string> known;
     for (const std::string& name : names)
         known.insert({name, name.substr(0, name.find('/')) + "/*", name.substr(0, name.find('_')) + "_*"});
     return {known.begin(), known.end()};
 }
+
+}  // namespace
 
 void fail_unmatched(const std::string& what, const std::vector<std::string>& patterns,
                     const std::vector<std::string>& names, const std::string& otherwise) {

@@ -17,6 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string help_for_missing(const fs::path& file, const std::string& written) {
+    std::string meant = nearest_sweep_file(file);
+    if (meant.empty()) meant = nearest_sweep_file(written);
+    return meant.empty() ? "write the path relative to the file that extends it, or the name of a bundled sweep"
+                         : fmt::format("did you mean {}?", fs::path(meant).filename().string());
+}
+
 ConfigNode over_parents(const fs::path& file, ConfigNode own, std::vector<fs::path>& open_files, ListChanges& changes) {
     const fs::path identity = fs::weakly_canonical(file);
     open_files.push_back(identity);
@@ -42,7 +49,7 @@ ConfigNode over_parents(const fs::path& file, ConfigNode own, std::vector<fs::pa
                 throw Error(ErrorKind::config, parent.place,
                             fs::exists(parent_file) ? fmt::format("{} is not a regular file", parent_file.string())
                                                     : fmt::format("file {} does not exist", parent_file.string()),
-                            "write the path relative to the file that extends it, or the name of a bundled sweep");
+                            help_for_missing(parent_file, parent.text));
             override_parents(whole, over_parents(parent_file, parse_toml_file(parent_file), open_files, changes),
                              changes);
         }

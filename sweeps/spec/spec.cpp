@@ -156,7 +156,9 @@ Spec read_spec(const ConfigNode& root) {
     for (const std::string& key : trial_keys())
         if (root.find(key) != nullptr)
             refuse(reader.place(key.c_str()), fmt::format("unknown key {}", key),
-                   fmt::format("write [defaults.{}], or [case.{}] of one recipe", key, key));
+                   root.find(key)->kind == Kind::table
+                       ? fmt::format("write [defaults.{}], or [case.{}] of one recipe", key, key)
+                       : fmt::format("write {} below [defaults]", key));
     reader.optional_node("scale");  // known, though it is taken already: named here for the suggestions
     read_table(reader, spec);
     require_name(spec.name, reader.place("name"), "the sweep's name");

@@ -23,8 +23,7 @@ const Fields& fields_of(const Spec&) {
         {"extends",
          apart<std::vector<std::string>>,
          "Files to inherit from, relative to this file, or names of bundled sweeps. This file overrides them. A "
-         "[[case]] "
-         "edits the inherited recipe of the same name, or adds one.",
+         "[[case]] edits the inherited recipe of the same name, or adds one.",
          {.schema = R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"}},
     };
     return fields;

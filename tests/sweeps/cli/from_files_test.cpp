@@ -76,6 +76,7 @@ TEST_CASE("Every command that reads results takes several files after one --from
     CHECK(sweep.deft("status", joined(files, {"tiny"})).out == status.out);
     const std::filesystem::path renamed = sweep.folder.write("renamed.toml", read_file(sweep.file));
     CHECK(sweep.deft("status", joined({renamed.string()}, files)).out == status.out);
+    CHECK(sweep.deft("status", joined(files, {renamed.string()})).out == status.out);
     CHECK(sweep.deft("report", joined({sweep.file.string()}, files)).exit_code == kExitOk);
     CHECK_THAT(sweep.deft("status", {"--from", "absent.jsonl"}).err, ContainsSubstring("absent.jsonl"));
     CHECK(sweep.deft("status", joined(files, {"--stale"})).exit_code == kExitUsage);

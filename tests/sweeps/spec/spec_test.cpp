@@ -109,7 +109,8 @@ TEST_CASE("Axes and excludes read quoted paths and nested tables alike") {
 
 TEST_CASE("A trial's table at the top of a sweep is refused with the place where it belongs") {
     CHECK_THAT(wrong_spec(kSmallSpec + "[data]\ncorpus = \"embedded\"\n"), ContainsSubstring("unknown key data"));
-    CHECK_THAT(wrong_spec(kSmallSpec + "[model]\nlayers = 2\n"), ContainsSubstring("unknown key model"));
+    CHECK_THAT(wrong_spec(kSmallSpec + "[model]\nlayers = 2\n"), ContainsSubstring("write [defaults.model]"));
+    CHECK_THAT(wrong_spec("log_every = 4\n" + kSmallSpec), ContainsSubstring("write log_every below [defaults]"));
 }
 
 TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
@@ -134,6 +135,9 @@ TEST_CASE("A sweep inherits, the nearer file wins, arrays replace") {
         folder.write("lib/base.toml", fmt::format("extends = \"{}\"\n", name));
         CHECK(load_spec(file).find_recipe("random-LTD") != nullptr);
     }
+    folder.write("lib/base.toml", "extends = \"quickstrt\"\n");
+    CHECK_THAT(test::refusal([&] { load_spec(file); }), ContainsSubstring("did you mean quickstart?"));
+    folder.write("lib/base.toml", "extends = \"quickstart.toml\"\n");
     folder.write("lib/quickstart.toml", "[defaults.train]\nlearning_rate = 0.3\n");
     CHECK(load_spec(file).find_recipe("random-LTD") == nullptr);
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { load_spec(folder.path / "z.toml"); }),
