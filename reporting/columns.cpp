@@ -159,7 +159,7 @@ std::vector<std::pair<const Trial*, double>> scored_trials(const Row& row, const
 }
 
 FieldScores scores_of(const ScoreKey& key) {
-    FieldScores scores{key.id.better == "higher" ? Improves::upwards : Improves::downwards,
+    FieldScores scores{improves_where(key.id.better),
                        [key](const Row& row) { return unit_means(scored_trials(row, key)); },
                        [key](const Trial& trial) -> std::optional<GuessedScore> {
                            const Score* row = find_score(trial, key);

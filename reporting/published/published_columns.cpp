@@ -132,7 +132,7 @@ std::string score_text(const PublishedColumn& column, int decimals, double cente
 }
 
 Improves improves(const PublishedColumn& column) {
-    return column.better == "higher" ? Improves::upwards : Improves::downwards;
+    return improves_where(column.better);
 }
 
 FieldScores scores_of(const PublishedColumn& column) {

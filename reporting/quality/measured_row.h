@@ -26,7 +26,7 @@ struct Measure {
     MeasureKind kind = MeasureKind::score;
     ScoreId id;  // of a curve: the task is "training" or "validation", the metric "loss curve"
 
-    Improves improves() const { return id.better == "higher" ? Improves::upwards : Improves::downwards; }
+    Improves improves() const { return improves_where(id.better); }
 
     auto operator<=>(const Measure&) const = default;
 };

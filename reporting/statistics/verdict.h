@@ -1,6 +1,8 @@
 #pragma once
 // The conclusion of a comparison of a head with its base, and the direction in which a measure improves.
 
+#include <string_view>
+
 namespace deft::reporting {
 
 enum class Verdict { better, same, worse, unclear };
@@ -21,6 +23,11 @@ constexpr const char* name(Verdict verdict) {
 }
 
 enum class Improves { downwards, upwards };  // times and losses; scores and rates
+
+// `better`: lower | higher, as scores and published columns state it.
+inline Improves improves_where(std::string_view better) {
+    return better == "higher" ? Improves::upwards : Improves::downwards;
+}
 
 // Both ends count as inside.
 struct Interval {

@@ -74,8 +74,7 @@ std::optional<NothingLearnt> of_trial(const QualityMeasure& measure, const Trial
 std::optional<QualityMeasure> quality_measure(const std::vector<Row>& rows, const Results& sweep,
                                               const SweepAbout& about) {
     for (const Quantity& quantity : candidates(sweep, about)) {
-        const QualityMeasure measure{quantity, title_of(quantity),
-                                     better_of(quantity) == "higher" ? Improves::upwards : Improves::downwards};
+        const QualityMeasure measure{quantity, title_of(quantity), improves_where(better_of(quantity))};
         if (std::any_of(rows.begin(), rows.end(),
                         [&](const Row& row) { return !quality_values(measure, row).empty(); }))
             return measure;

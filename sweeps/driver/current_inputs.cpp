@@ -7,6 +7,7 @@
 #include "base/score_key.h"
 #include "experiments/inputs_now.h"
 #include "experiments/result_epoch.h"
+#include "reporting/analysis/settings.h"
 #include "results_db/evidence/local_paths.h"
 #include "sweeps/driver/root.h"
 
@@ -70,18 +71,6 @@ TaskNow task_of(Lookup& lookup, const StoredTrial& trial, const ScoreRow& score,
     return {now.definition_sha256, now.task_sha256, now.unknown};
 }
 
-std::string base_folder_of(const Json& config) {
-    if (!config.is_object() || !config.contains("local") || !config.at("local").is_object()) return {};
-    const Json folder = config.at("local").value("base_folder", Json());
-    return folder.is_string() ? folder.get<std::string>() : "";
-}
-
-std::string corpus_of(const Json& config) {
-    if (!config.is_object() || !config.contains("data") || !config.at("data").is_object()) return {};
-    const Json corpus = config.at("data").value("corpus", Json());
-    return corpus.is_string() ? corpus.get<std::string>() : "";
-}
-
 }  // namespace
 
 reporting::Current current_inputs(const results_db::StoredSweep& sweep, const std::filesystem::path& root) {
@@ -91,15 +80,15 @@ reporting::Current current_inputs(const results_db::StoredSweep& sweep, const st
     Lookup lookup(root);
     for (const StoredTrial& trial : sweep.trials) {
         if (trial.state != "ok") continue;
-        const Json config = try_parse_json(trial.config_json);
+        const reporting::Settings settings = reporting::parse_settings(trial.config_json);
         reporting::TrialNow& own = now.trials[trial.config_hash];
-        if (leads_outside(corpus_of(config), base_folder_of(config)))
+        if (leads_outside(settings.corpus, settings.base_folder))
             own.inputs["data.sha256"].unknown = "its corpus is a file of another machine";
         else
-            own.inputs = lookup.inputs_of(config);
+            own.inputs = lookup.inputs_of(settings.json);
         for (const ScoreRow& score : trial.scores)
             if (score.task != kValidationTask && !score.score_key.empty() && !own.tasks.contains(score.score_key))
-                own.tasks[score.score_key] = task_of(lookup, trial, score, base_folder_of(config));
+                own.tasks[score.score_key] = task_of(lookup, trial, score, settings.base_folder);
     }
     lookup.save();
     return now;
