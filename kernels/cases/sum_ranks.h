@@ -12,6 +12,7 @@ inline OpCase sum_ranks_case(Draw draw, Item item, std::int64_t n, int rank, int
     const char* const type = item == Item::sum ? "" : item == Item::wide ? " wide" : " counts";
     op.name = shape_text("sum_ranks", ranks, n) + type + " rank " + std::to_string(rank);
     op.buffers = {draw.update("sums", n), draw.input("others", ranks * n)};
+    op.buffers[0].floor = 1;  // a sum over ranks
     for (Buffer& buffer : op.buffers) {
         buffer.item = item;
         if (item == Item::id)
