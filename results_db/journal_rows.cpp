@@ -111,7 +111,7 @@ void JournalRows::add(const journal::Artifact& artifact) {
 }
 
 void JournalRows::add(const journal::Started& started) {
-    if (!started.config_hash.empty() && started.config_hash != config_hash_ && !is_former(started.config_hash))
+    if (!started.config_hash.empty() && started.config_hash != config_hash_)
         throw AnotherTrial{
             fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash, config_hash_)};
     std::optional<std::int64_t> dataset;
@@ -162,13 +162,6 @@ void JournalRows::add(const journal::Spent& spent) {
               " (SELECT step FROM spent WHERE attempt_id = ?1 ORDER BY step DESC LIMIT 1 OFFSET ?2)")
         .bind(attempt_, kKeptSpent)
         .run();
-}
-
-bool JournalRows::is_former(const std::string& hash) {
-    Statement query(connection_,
-                    "SELECT 1 FROM former_hash f JOIN attempt a ON a.experiment_id = f.experiment_id"
-                    " WHERE f.config_hash = ?1 AND a.id = ?2");
-    return query.bind(hash, attempt_).step();
 }
 
 }  // namespace deft::results_db

@@ -49,7 +49,6 @@ class JournalRows {
 
  private:
     // A hash that an older program gave the same training.
-    bool is_former(const std::string& hash);
 
     Connection& connection_;
     std::int64_t attempt_, code_;

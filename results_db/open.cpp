@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "results_db/import_preliminary.h"
 
 namespace deft::results_db {
 
@@ -23,19 +24,48 @@ namespace {
                 "move the file away, or choose another root folder", "the file");
 }
 
-[[noreturn]] void fail_newer(const std::string& file, std::int64_t found, int known) {
-    throw Error(
-        ErrorKind::database,
-        fmt::format("{} was made by a newer deft: its schema is version {}, this program knows {}", file, found, known),
-        "use the newer program, or another root folder", "the file");
+bool is_our_id(std::int64_t application_id) {
+    return application_id == kApplicationId || application_id == kPreliminaryApplicationId;
 }
 
-[[noreturn]] void fail_older(const std::filesystem::path& file, std::int64_t found, int known) {
+[[noreturn]] void fail_newer(const std::string& file, const SchemaVersion& found, const SchemaVersion& known) {
     throw Error(ErrorKind::database,
-                fmt::format("{} has the older schema version {}; this program reads {}", file.string(), found, known),
-                fmt::format("deft db upgrade --root {} copies the file and migrates it",
-                            file.has_parent_path() ? file.parent_path().string() : "."),
-                "the file");
+                fmt::format("{} was made by a newer deft: it has {}, and this program knows version {}", file,
+                            found.words(), known.number),
+                "use the newer program, or another root folder", "the file");
+}
+
+[[noreturn]] void fail_older(const std::filesystem::path& file, const SchemaVersion& found,
+                             const SchemaVersion& known) {
+    throw Error(
+        ErrorKind::database,
+        fmt::format("{} has the older {}; this program reads version {}", file.string(), found.words(), known.number),
+        fmt::format("deft db upgrade --root {} copies the file and migrates it",
+                    file.has_parent_path() ? file.parent_path().string() : "."),
+        "the file");
+}
+
+// Programs of before brought each other's databases forward; this one imports the last of their versions.
+void require_importable(const std::string& file, const SchemaVersion& found) {
+    if (!found.is_preliminary || found.number == 0 || found.number == kPreliminaryVersion) return;
+    throw Error(
+        ErrorKind::database,
+        fmt::format("{} has the {}; this program imports version {} alone", file, found.words(), kPreliminaryVersion),
+        fmt::format("bring it to version {} first: run `deft db upgrade` of a deft that was built from a commit "
+                    "of 2026-11-27",
+                    kPreliminaryVersion),
+        "the file");
+}
+
+SchemaVersion version_of(Connection& connection) {
+    return {connection.integer("PRAGMA user_version"),
+            connection.integer("PRAGMA application_id") == kPreliminaryApplicationId};
+}
+
+// Errors: database.
+void require_known(const std::string& file, const SchemaVersion& found, const SchemaVersion& newest) {
+    require_importable(file, found);
+    if (!found.is_preliminary && found.number > newest.number) fail_newer(file, found, newest);
 }
 
 std::int64_t bytes_in(const std::filesystem::path& file) {
@@ -44,7 +74,7 @@ std::int64_t bytes_in(const std::filesystem::path& file) {
     return error ? 0 : static_cast<std::int64_t>(size);
 }
 
-void back_up(Connection& connection, std::int64_t version) {
+void back_up(Connection& connection, const SchemaVersion& version) {
     const std::string backup = backup_of(connection.file(), version).string();
     const std::string part = backup + ".part";
     // A killed migration may have left one, and SQLite copies into no file that holds anything.
@@ -56,21 +86,35 @@ void back_up(Connection& connection, std::int64_t version) {
     rename_durably(part, backup);
 }
 
-// Inside a transaction, as a part of all that is missing.
-void apply(Connection& connection, const Migration& step) {
-    connection.execute(step.sql);
-    if (step.finish != nullptr) step.finish(connection);
+void require_references(Connection& connection, const std::string& version) {
+    if (Statement broken(connection, "PRAGMA foreign_key_check"); broken.step())
+        throw Error(ErrorKind::database,
+                    fmt::format("migrating {} to {} would break references in table {}", connection.file(), version,
+                                broken.text(0)),
+                    {}, "the database: the migration was rolled back");
+}
+
+void note_step(Connection& connection, const Migration& step) {
     Statement(connection, "INSERT INTO migration (version, name, sha256, applied_ms) VALUES (?1, ?2, ?3, ?4)")
         .bind(step.version, step.name, sha256(step.sql), now_ms())
         .run();
+    connection.execute(fmt::format("PRAGMA user_version = {}", step.version).c_str());
+}
+
+// Inside a transaction, as a part of all that is missing; as import().
+void apply(Connection& connection, const Migration& step) {
+    connection.execute(step.sql);
+    note_step(connection, step);
     if (step.version == 1)
         Statement(connection, "INSERT INTO meta (key, value) VALUES ('database_uid', ?1)").bind(random_uid()).run();
-    if (Statement broken(connection, "PRAGMA foreign_key_check"); broken.step())
-        throw Error(ErrorKind::database,
-                    fmt::format("migrating {} to version {} would break references in table {}", connection.file(),
-                                step.version, broken.text(0)),
-                    {}, "the database: the migration was rolled back");
-    connection.execute(fmt::format("PRAGMA user_version = {}", step.version).c_str());
+    require_references(connection, fmt::format("version {}", step.version));
+}
+
+void import(Connection& connection, const Migration& first) {
+    import_preliminary(connection);
+    connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
+    note_step(connection, first);
+    require_references(connection, "version 1");
 }
 
 void set_journal_mode(Connection& connection) {
@@ -109,31 +153,20 @@ std::unique_ptr<Connection> open_of_any_age(const std::filesystem::path& file, s
     require_ours(file);
     if (bytes_in(file) == 0) fail_empty(file);
     auto connection = read_connection(file);
-    const std::int64_t version = connection->integer("PRAGMA user_version");
-    if (version > steps.back().version) fail_newer(connection->file(), version, steps.back().version);
-    if (version == 0) fail_empty(file);
+    const SchemaVersion version = version_of(*connection);
+    require_known(connection->file(), version, newest_schema(steps));
+    if (version.number == 0) fail_empty(file);
     return connection;
 }
 
 }  // namespace
 
-std::span<const Migration> migrations() {
-    static const std::array<Migration, 14> steps = {
-        Migration{1, "first schema", kSchemaV1},
-        Migration{2, "curves over resumed attempts", kSchemaV2},
-        Migration{3, "benchmarks", kSchemaV3},
-        Migration{4, "baselines and verdicts", kSchemaV4},
-        Migration{5, "what each attempt used, and all of a sweep", kSchemaV5, finish_v5},
-        Migration{6, "scores are added to what was trained", kSchemaV6, finish_v6},
-        Migration{7, "stages of a sweep", kSchemaV7},
-        Migration{8, "imported models", kSchemaV8},
-        Migration{9, "what experts did", kSchemaV9},
-        Migration{10, "ranks", kSchemaV10},
-        Migration{11, "verdicts on claims", kSchemaV11},
-        Migration{12, "what results are of", kSchemaV12},
-        Migration{13, "claims of sweeps", kSchemaV13},
-        Migration{14, "what attempts spent their time on", kSchemaV14}};
-    return steps;
+std::string SchemaVersion::words() const {
+    return fmt::format("{}schema version {}", is_preliminary ? "preliminary " : "", number);
+}
+
+SchemaVersion newest_schema(std::span<const Migration> steps) {
+    return {steps.back().version, false};
 }
 
 bool supports_wal(long file_system_type) {
@@ -179,19 +212,19 @@ void require_ours(const std::filesystem::path& file) {
     if (std::filesystem::exists(file.string() + "-journal")) return;
     std::uint32_t id = 0;
     for (std::size_t i = 68; i < 72; ++i) id = id << 8 | static_cast<unsigned char>(header[i]);
-    if (id != kApplicationId) fail_foreign(file, "another program made it");
+    if (!is_our_id(id)) fail_foreign(file, "another program made it");
 }
 
 std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, std::span<const Migration> steps) {
     auto connection = std::make_unique<Connection>(file, Connection::Mode::write);
-    if (connection->integer("PRAGMA application_id") != kApplicationId) {
-        if (connection->integer("SELECT count(*) FROM sqlite_schema") != 0)
-            fail_foreign(file, "another program made it");
+    if (!is_our_id(connection->integer("PRAGMA application_id")) &&
+        connection->integer("SELECT count(*) FROM sqlite_schema") != 0)
+        fail_foreign(file, "another program made it");
+    if (version_of(*connection).number == 0) {
         connection->execute("PRAGMA page_size = 8192");
         connection->execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
     }
-    if (const std::int64_t version = connection->integer("PRAGMA user_version"); version > steps.back().version)
-        fail_newer(connection->file(), version, steps.back().version);
+    require_known(connection->file(), version_of(*connection), newest_schema(steps));
     set_journal_mode(*connection);
     migrate(*connection, steps);
     return connection;
@@ -199,21 +232,22 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, 
 
 std::unique_ptr<Connection> open_for_reading(const std::filesystem::path& file, std::span<const Migration> steps) {
     auto connection = open_of_any_age(file, steps);
-    const std::int64_t version = connection->integer("PRAGMA user_version");
-    if (version < steps.back().version) fail_older(file, version, steps.back().version);
+    const SchemaVersion version = version_of(*connection);
+    if (version != newest_schema(steps)) fail_older(file, version, newest_schema(steps));
     return connection;
 }
 
 void require_newest_schema(const std::filesystem::path& file, std::span<const Migration> steps) {
     require_ours(file);
     if (bytes_in(file) == 0) return;
-    const std::int64_t version = read_connection(file)->integer("PRAGMA user_version");
-    if (version > 0 && version < steps.back().version) fail_older(file, version, steps.back().version);
+    const SchemaVersion version = version_of(*read_connection(file)), newest = newest_schema(steps);
+    require_known(file.string(), version, newest);
+    if (version.number > 0 && version != newest) fail_older(file, version, newest);
 }
 
 bool is_without_schema(const std::filesystem::path& file) {
     require_ours(file);
-    return bytes_in(file) == 0 || read_connection(file)->integer("PRAGMA user_version") == 0;
+    return bytes_in(file) == 0 || version_of(*read_connection(file)).number == 0;
 }
 
 std::unique_ptr<Connection> open_in_memory(const std::string& name) {
@@ -222,25 +256,27 @@ std::unique_ptr<Connection> open_in_memory(const std::string& name) {
     return connection;
 }
 
-std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps) {
-    return open_of_any_age(file, steps)->integer("PRAGMA user_version");
+SchemaVersion schema_version(const std::filesystem::path& file, std::span<const Migration> steps) {
+    return version_of(*open_of_any_age(file, steps));
 }
 
-std::filesystem::path backup_of(const std::filesystem::path& file, std::int64_t version) {
-    return fmt::format("{}.backup-v{}", file.string(), version);
+std::filesystem::path backup_of(const std::filesystem::path& file, const SchemaVersion& version) {
+    return fmt::format("{}.backup-{}v{}", file.string(), version.is_preliminary ? "preliminary-" : "", version.number);
 }
 
 void migrate(Connection& connection, std::span<const Migration> steps) {
-    const std::int64_t version = connection.integer("PRAGMA user_version");
-    if (version >= steps.back().version) return;
-    if (version > 0) back_up(connection, version);
+    const SchemaVersion found = version_of(connection);
+    if (found == newest_schema(steps)) return;
+    if (found.number > 0) back_up(connection, found);
     // Inside a transaction the switch has no effect; rebuilding a table needs it off. Each step checks references
     // itself.
     connection.execute("PRAGMA foreign_keys = OFF");
     // One transaction: a stop between two steps would leave a database that is neither new nor the older one.
     Transaction transaction(connection);
+    const bool is_import = found.is_preliminary && found.number > 0;
+    if (is_import) import(connection, steps.front());
     for (const Migration& step : steps)
-        if (step.version > version) apply(connection, step);
+        if (step.version > (is_import ? 1 : found.number)) apply(connection, step);
     transaction.commit();
     connection.execute("PRAGMA foreign_keys = ON");
 }

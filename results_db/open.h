@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "results_db/connection.h"
 #include "results_db/schema.h"
@@ -38,13 +39,24 @@ bool is_without_schema(const std::filesystem::path& file);
 // An empty in-memory database of the newest schema; messages call it `name`.
 std::unique_ptr<Connection> open_in_memory(const std::string& name);
 
-// Version of a file that may be older than this program. Errors: as open_for_reading.
-std::int64_t schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
+// The schema of a file: a version of this program's list of steps, or of the list before the first release.
+struct SchemaVersion {
+    std::int64_t number = 0;  // 0: nothing in it yet
+    bool is_preliminary = false;
+
+    std::string words() const;  // "schema version 1", "preliminary schema version 14"
+    bool operator==(const SchemaVersion&) const = default;
+};
+SchemaVersion newest_schema(std::span<const Migration> steps = migrations());
+
+// Of a file that may be older than this program. Errors: as open_for_reading.
+SchemaVersion schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 
 // Where a database of an older version is copied before it is migrated: <file>.backup-vN.
-std::filesystem::path backup_of(const std::filesystem::path& file, std::int64_t version);
+std::filesystem::path backup_of(const std::filesystem::path& file, const SchemaVersion& version);
 
-// Brings the schema to the last step in one transaction; an older database is copied first.
+// Brings the schema to the last step in one transaction; an older database is copied first. Errors: database, for a
+// preliminary version that no import knows.
 void migrate(Connection& connection, std::span<const Migration> steps);
 
 std::string random_uid();

@@ -259,9 +259,8 @@ struct Reader::Impl {
                         " LEFT JOIN sweep_member m"
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
-                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 OR e.id IN (SELECT f.experiment_id"
-                        "  FROM former_hash f WHERE substr(f.config_hash, 1, length(?1)) = ?1) ORDER BY e.config_hash, "
-                        "m.ordinal LIMIT 32");
+                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 ORDER BY e.config_hash, m.ordinal"
+                        " LIMIT 32");
         query.bind(prefix);
         std::vector<StoredTrial> found;
         std::set<std::int64_t> seen;  // several recipes of one sweep may share a trial
@@ -350,10 +349,6 @@ std::vector<journal::ExpertLoad> Reader::expert_loads(const std::string& config_
 
 std::vector<Checkpoint> Reader::checkpoints(const SweepHead& sweep) const {
     return checkpoints_of_sweep(*impl_->connection, sweep.id);
-}
-
-std::vector<std::string> Reader::config_hashes(const std::string& config_hash) const {
-    return hashes_of(*impl_->connection, config_hash);
 }
 
 std::string Reader::items_of_score(const std::string& config_hash, const ScoreRow& row) const {

@@ -31,7 +31,7 @@ class Reader {
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: usage,
     // for an unknown or ambiguous name; missing, without any sweep.
     StoredSweep sweep(const std::string& selector) const;
-    // Finds by a prefix of the config hash, also an older program's, or by name within the newest sweep: "baseline/1",
+    // Finds by a prefix of the config hash, or by name within the newest sweep: "baseline/1",
     // "baseline[budget_fraction=0.5]/1", where axes and seed may be omitted. Errors: usage, for
     // an unknown or ambiguous name.
     StoredTrial trial(const std::string& selector) const;
@@ -42,8 +42,6 @@ class Reader {
     // Statistics of a trial's expert layers, as its training curve: by step and layer. Empty without experts.
     std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;  // by config hash and step
-    // Its hash, and those that older programs gave it: what its checkpoints may be named by.
-    std::vector<std::string> config_hashes(const std::string& config_hash) const;
     // The subset of the keys that this training's model was not scored by; all where it is not known.
     std::vector<std::string> unscored(const std::string& config_hash, const std::vector<std::string>& keys) const;
     // The results of a scored task, one document after another, as they were stored; empty: none were. The newest of

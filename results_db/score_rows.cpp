@@ -20,16 +20,6 @@ double real_or_nan(const Statement& row, int column) {
 
 }  // namespace
 
-std::vector<std::string> hashes_of(Connection& connection, const std::string& config_hash) {
-    Statement query(connection,
-                    "SELECT f.config_hash FROM former_hash f JOIN experiment e ON e.id = f.experiment_id"
-                    " WHERE e.config_hash = ?1");
-    query.bind(config_hash);
-    std::vector<std::string> hashes = {config_hash};
-    while (query.step()) hashes.push_back(query.text(0));
-    return hashes;
-}
-
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t trial_id) {
     Statement query(connection,
                     "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes, r.role FROM attempt a"

@@ -11,9 +11,6 @@
 
 namespace deft::results_db {
 
-// The hashes that a training has had: the one given, which is that of now, and those of before.
-std::vector<std::string> hashes_of(Connection& connection, const std::string& config_hash);
-
 // The checkpoint of the newest attempt that trained to the end and left one; nothing where none did.
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t trial_id);
 

@@ -5,20 +5,11 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "results_db/former_hashes.h"
+#include "results_db/config_hashes.h"
 
 namespace deft::results_db {
 
 namespace {
-
-// A row between the creation of its database and the step to version 6 comes from a program of before; merged rows may
-// be older than their database.
-constexpr const char* kRow =
-    "SELECT e.config_hash, e.variant_hash, e.seed, e.config_json, e.label,"
-    " e.created_ms >= (SELECT applied_ms FROM migration WHERE version = 1)"
-    "  AND e.created_ms < (SELECT applied_ms FROM migration WHERE version = 6)"
-    "  AND NOT EXISTS (SELECT 1 FROM former_hash f WHERE f.experiment_id = e.id)"
-    " FROM experiment e WHERE e.id = ?1";
 
 [[noreturn]] void fail_changed(const Connection& connection, const std::string& trial, const std::string& what) {
     throw Error(
@@ -31,9 +22,9 @@ constexpr const char* kRow =
 }  // namespace
 
 void require_own_hashes(Connection& connection, std::int64_t trial_id) {
-    Statement row(connection, kRow);
+    Statement row(connection,
+                  "SELECT config_hash, variant_hash, seed, config_json, label FROM experiment WHERE id = ?1");
     if (!row.bind(trial_id).step()) connection.fail("read");
-    if (row.integer(5) != 0) return;
     const ConfigHashes stored{row.text(0), row.text(1)};
     const std::int64_t seed = row.integer(2);
     const Json config = try_parse_json(row.text(3));

@@ -212,14 +212,6 @@ std::int64_t Writer::add_trial(const Trial& trial) {
     return id;
 }
 
-void Writer::add_former_hash(std::int64_t trial_id, const std::string& config_hash) {
-    Transaction transaction(*impl_->connection);
-    Statement(*impl_->connection, "INSERT OR IGNORE INTO former_hash (config_hash, experiment_id) VALUES (?1, ?2)")
-        .bind(config_hash, trial_id)
-        .run();
-    transaction.commit();
-}
-
 void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place) {
     Transaction transaction(*impl_->connection);
     Statement(*impl_->connection,
@@ -280,16 +272,8 @@ std::int64_t Writer::last_step(std::int64_t trial_id) const {
     return query.integer(0);
 }
 
-std::vector<std::string> Writer::config_hashes(std::int64_t trial_id) const {
-    Statement query(*impl_->connection, "SELECT config_hash FROM experiment WHERE id = ?1");
-    if (!query.bind(trial_id).step()) return {};
-    return hashes_of(*impl_->connection, query.text(0));
-}
-
 std::int64_t Writer::trial_of(const std::string& config_hash) const {
-    Statement query(*impl_->connection,
-                    "SELECT id FROM experiment WHERE config_hash = ?1"
-                    " UNION ALL SELECT experiment_id FROM former_hash WHERE config_hash = ?1");
+    Statement query(*impl_->connection, "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!query.bind(config_hash).step())
         throw Error(ErrorKind::missing, fmt::format("the results database has no trial of hash {}", config_hash));
     return query.integer(0);

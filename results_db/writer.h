@@ -89,8 +89,6 @@ class Writer {
     // Adding a spec again makes it the newest of its name, the one that readers show.
     std::int64_t add_sweep(const Sweep&);
     std::int64_t add_trial(const Trial&);  // Errors: database, where the row was changed since.
-    // A hash that an older program gave the same training.
-    void add_former_hash(std::int64_t trial_id, const std::string& config_hash);
     void add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace&);
     // Gives the price to those attempts of the sweep's trials that began when it stated none.
     void price_unpriced(std::int64_t sweep_id, const Price&);
@@ -107,8 +105,6 @@ class Writer {
     std::int64_t trainings(std::int64_t trial_id) const;
     // The last step of its curve, as the journals that were taken in have it; 0 where they have none.
     std::int64_t last_step(std::int64_t trial_id) const;
-    // Its hash, and those that older programs gave it: what its checkpoints may be named by.
-    std::vector<std::string> config_hashes(std::int64_t trial_id) const;
     // Errors: missing.
     std::int64_t trial_of(const std::string& config_hash) const;
     bool has_attempt(const std::string& uid) const;

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "base/json.h"
+#include "results_db/config_hashes.h"
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
-#include "results_db/former_hashes.h"
 #include "results_db/stored_configuration.h"
 
 namespace deft::results_db {

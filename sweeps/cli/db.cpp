@@ -32,14 +32,14 @@ namespace {
 
 int upgrade(const std::string& root) {
     const std::filesystem::path file = sweeps::database_file(root);
-    const std::int64_t found = results_db::schema_version(file), newest = results_db::migrations().back().version;
+    const results_db::SchemaVersion found = results_db::schema_version(file), newest = results_db::newest_schema();
     if (found == newest) {
-        print(fmt::format("{} has schema version {}, the newest.", file.string(), newest));
+        print(fmt::format("{} has schema version {}, the newest.", file.string(), newest.number));
         return kExitOk;
     }
     { const results_db::Writer migrates(file); }
-    print(fmt::format("{}: schema version {} became {}. As it was: {}", file.string(), found, newest,
-                      results_db::backup_of(file, found).string()));
+    print(fmt::format("{}: {} became version {}. Copy of the older file: {}", file.string(), found.words(),
+                      newest.number, results_db::backup_of(file, found).string()));
     return kExitOk;
 }
 

@@ -20,8 +20,8 @@ fs::path checkpoint_of_trial(const std::string& named, const std::string& root) 
             fmt::format("folder {} does not exist, and {} has no results to look for such a trial", named, root),
             "name a checkpoint's folder, or a trial and its root with --root");
     const results_db::StoredTrial trial = open_results(root).trial(named);
-    const std::vector<std::string> hashes = open_results(root).config_hashes(trial.config_hash);
-    const fs::path folder = sweeps::below_root(root, sweeps::checkpoints_of(root, hashes).lexically_relative(root));
+    const fs::path folder =
+        sweeps::below_root(root, sweeps::checkpoint_folder(root, trial.config_hash).lexically_relative(root));
     if (const auto result = experiments::result_checkpoint(folder)) return *result;
     throw Error(ErrorKind::missing, fmt::format("{} has no checkpoint in {}", named, folder.string()),
                 "run the sweep again, or name the folder where its checkpoint is");

@@ -86,7 +86,7 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
     attempt.work = assignment.work;
     experiments::TrialPlaces places = {child.folder, data_folder(options.root),
-                                       checkpoints_of(options.root, starter.writer.config_hashes(trial_id)), may_resume,
+                                       checkpoint_folder(options.root, trial.config_hash), may_resume,
                                        assignment.start};
     if (may_resume) places.covered_step = starter.writer.last_step(trial_id);
     write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,

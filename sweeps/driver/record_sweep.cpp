@@ -83,10 +83,8 @@ std::optional<std::filesystem::path> checkpoint_to_score(const results_db::Write
     if (!result) return std::nullopt;
     const std::filesystem::path folder = below_root(root, result->path).parent_path();
     if (std::filesystem::exists(folder / "checkpoint.json")) return folder;
-    for (const std::string& hash : writer.config_hashes(trial_id)) {
-        const auto found = experiments::result_checkpoint(checkpoint_folder(root, hash));
-        if (found && found->filename() == folder.filename()) return found;
-    }
+    const auto found = experiments::result_checkpoint(checkpoint_folder(root, result->config_hash));
+    if (found && found->filename() == folder.filename()) return found;
     return std::nullopt;
 }
 

@@ -44,8 +44,7 @@ std::vector<LeftFolder> left_of(const results_db::Writer& writer, const Trial& t
         left.push_back({path, *origin, read_journal(path / "journal.jsonl")});
     }
     std::sort(left.begin(), left.end(), [](const LeftFolder& a, const LeftFolder& b) {
-        return std::pair(a.origin.former_hash, a.origin.attempt.number) <
-               std::pair(b.origin.former_hash, b.origin.attempt.number);
+        return a.origin.attempt.number < b.origin.attempt.number;
     });
     return left;
 }
@@ -59,7 +58,6 @@ void take_in(results_db::Writer& writer, std::int64_t trial_id, const LeftFolder
     results_db::NewAttempt attempt = folder.origin.attempt;
     attempt.number = std::max(attempt.number, writer.next_attempt_number(trial_id));
     attempt.worker = "taken in";
-    if (!folder.origin.former_hash.empty()) writer.add_former_hash(trial_id, folder.origin.former_hash);
     const std::int64_t id = writer.begin_attempt(trial_id, writer.add_code(folder.origin.code),
                                                  writer.add_host(folder.origin.host), attempt);
     if (folder.journal.started) writer.set_running(id, {}, began_ms(*folder.journal.started));

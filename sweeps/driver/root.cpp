@@ -57,12 +57,6 @@ fs::path checkpoint_folder(const fs::path& root, const std::string& config_hash)
     return root / "checkpoints" / folder_name_of(config_hash, kDigits);
 }
 
-fs::path checkpoints_of(const fs::path& root, const std::vector<std::string>& config_hashes) {
-    for (const std::string& hash : config_hashes)
-        if (fs::is_directory(checkpoint_folder(root, hash))) return checkpoint_folder(root, hash);
-    return checkpoint_folder(root, config_hashes.front());
-}
-
 fs::path below_root(const fs::path& root, const fs::path& path) {
     const fs::path inside = plain(path);
     std::error_code error;

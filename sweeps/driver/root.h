@@ -19,8 +19,6 @@ std::filesystem::path data_folder(const std::filesystem::path& root);
 std::string folder_name_of(const std::string& config_hash, std::size_t digits);
 // Where the checkpoints of a trial's configuration are, shared by its attempts.
 std::filesystem::path checkpoint_folder(const std::filesystem::path& root, const std::string& config_hash);
-// Given the hashes that a training has had, newest first: the folder that exists, or that of the newest.
-std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::vector<std::string>& config_hashes);
 
 // root / path, for a path that a database names: the database may be another's, and must not lead out of the root.
 // Links are followed, and it still has to lie below the root. The folders right under the root (runs, checkpoints) may

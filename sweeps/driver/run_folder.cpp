@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/text.h"
-#include "results_db/former_hashes.h"
+#include "results_db/config_hashes.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 
@@ -191,14 +191,10 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
     try {
         const Json trial = parse_json(read_file(run_folder / "trial.json"));
         TrialOrigin origin;
-        const auto own_hash = trial.at("config_hash").get<std::string>();
-        origin.config_hash = results_db::current_config_hash(trial.at("config").dump(), own_hash);
-        if (own_hash != origin.config_hash) origin.former_hash = own_hash;
+        origin.config_hash = trial.at("config_hash").get<std::string>();
         // A configuration that was changed since is of another trial.
-        const results_db::ConfigHashes hashes{own_hash, trial.value("variant_hash", std::string())};
-        if (origin.former_hash.empty() && !hashes.variant.empty() &&
-            !results_db::has_hashes(trial.at("config"), hashes))
-            return std::nullopt;
+        const results_db::ConfigHashes hashes{origin.config_hash, trial.value("variant_hash", std::string())};
+        if (!hashes.variant.empty() && !results_db::has_hashes(trial.at("config"), hashes)) return std::nullopt;
         if (trial.value("work", "train") == "score") origin.attempt.work = results_db::Work::score;
         origin.attempt.uid = trial.at("uid").get<std::string>();
         origin.attempt.number = trial.at("attempt").get<std::int64_t>();

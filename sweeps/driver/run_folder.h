@@ -49,7 +49,6 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder);
 // A trial file's facts about its attempt, whichever deft wrote it.
 struct TrialOrigin {
     std::string config_hash;         // as this program gives it
-    std::string former_hash;         // as its own program gave it, where that was another; empty: the same
     results_db::NewAttempt attempt;  // workdir: runs/NAME of the folder
     results_db::Code code;           // "unknown" where the file does not say
     results_db::Host host;

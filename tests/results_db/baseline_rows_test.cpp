@@ -104,27 +104,3 @@ TEST_CASE("verdicts are only added to") {
     CHECK_THROWS_AS(connection.execute("UPDATE verdict SET result = 'same'"), Error);
     CHECK_THROWS_AS(connection.execute("DELETE FROM verdict"), Error);
 }
-
-// Each older program's database is migrated, with its rows, and takes baselines from then on.
-TEST_CASE("databases of the earlier schemas take baselines once they are migrated") {
-    for (const std::size_t version : {1u, 2u, 3u}) {
-        INFO("version " << version);
-        const TemporaryFolder folder;
-        const auto file = folder / "results.db";
-        {
-            const auto old = open_for_writing(file, migrations().first(version));
-            old->execute(
-                "UPDATE migration SET applied_ms = 0;"
-                "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-                " VALUES ('cafe01', 'v-cafe01', 1, '{}', 'old', 1)");
-        }
-        CHECK_THROWS_WITH(Reader(file), ContainsSubstring("older schema version"));
-        {
-            OneAttempt one(file);
-            one.writer.pin_baseline({a_row("main")});
-        }
-        CHECK(Reader(file).baselines().size() == 1);
-        CHECK(Reader(file).trial("cafe01").label == "old");
-        CHECK(std::filesystem::exists(file.string() + ".backup-v" + std::to_string(version)));
-    }
-}

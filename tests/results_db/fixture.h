@@ -1,8 +1,6 @@
 #pragma once
 // A small results database for tests.
 
-#include <fmt/format.h>
-
 #include <string>
 
 #include "base/json.h"
@@ -50,12 +48,6 @@ inline results_db::Trial a_trial(const std::string& name, std::int64_t seed = 1)
     variant.erase("seed");
     return {hash_of(name, seed), sha256(canonical_json(variant)), seed, canonical_json(a_config(name, seed)),
             name + " label"};
-}
-
-// Its row, for an INSERT into an older schema: hashes, seed, configuration, label, creation.
-inline std::string values_of(const results_db::Trial& trial) {
-    return fmt::format("('{}', '{}', {}, '{}', '{}', 1)", trial.config_hash, trial.variant_hash, trial.seed,
-                       trial.config_json, trial.label);
 }
 
 inline results_db::NewAttempt an_attempt(const std::string& uid, std::int64_t number = 1) {

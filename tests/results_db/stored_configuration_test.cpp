@@ -68,20 +68,3 @@ TEST_CASE("A row is not shown as changed where its configuration says the same i
                     hashed_trial(1, 0.5).config_hash));
     CHECK(Reader(measured.file()).sweep("quick").trials.size() == 4);
 }
-
-TEST_CASE(
-    "Rows that a program before version 6 hashed otherwise are shown, and merged rows as old as these are checked") {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder / "results.db";
-    {
-        const auto old = open_for_writing(file, migrations().first(5));
-        old->execute("UPDATE migration SET applied_ms = 100");
-        old->execute(
-            "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-            " VALUES ('aaaa', 'v', 1, '{\"eval\":{}}', 'old', 200), ('bbbb', 'v', 1, '{}', 'merged', 50)");
-    }
-    { const Writer writer(file); }
-    const Reader reader(file);
-    CHECK(reader.trial("aaaa").label == "old");
-    CHECK_THAT(refusal(ErrorKind::database, [&] { reader.trial("bbbb"); }), ContainsSubstring("bbbb (merged, seed 1)"));
-}

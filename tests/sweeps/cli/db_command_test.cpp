@@ -2,6 +2,7 @@
 
 #include "results_db/open.h"
 #include "results_db/rows.h"
+#include "tests/results_db/preliminary_database.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -15,23 +16,22 @@ TEST_CASE("a database of an older deft is refused with the command that migrates
     CHECK(!std::filesystem::exists(sweep.root));  // asking made nothing
     make_folder(sweep.root);
     const std::filesystem::path file = sweep.root / "results.db";
-    {
-        const auto old = results_db::open_for_writing(file, results_db::migrations().first(1));
-        old->execute(
-            "UPDATE migration SET applied_ms = 0;"
-            "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-            " VALUES ('cafe01', 'v-cafe01', 1, '{}', 'old', 1)");
-    }
-    const Ran refused = sweep.deft("show", {"cafe01", "--root", sweep.root.string()});
+    test::write_preliminary_database(file);
+    const results_db::SchemaVersion preliminary{14, true};
+    const Ran refused = sweep.deft("show", {"moe", "--root", sweep.root.string()});
     CHECK(refused.exit_code == kExitDatabase);
     CHECK_THAT(refused.err, ContainsSubstring("deft db upgrade --root " + sweep.root.string()));
-    CHECK(results_db::schema_version(file) == 1);
+    CHECK(results_db::schema_version(file) == preliminary);
 
     const Ran upgraded = sweep.deft("db", words);
     CHECK(upgraded.exit_code == kExitOk);
-    CHECK_THAT(upgraded.out, ContainsSubstring("schema version 1 became") && ContainsSubstring("results.db.backup-v1"));
-    CHECK(results_db::schema_version(results_db::backup_of(file, 1)) == 1);
-    CHECK_THAT(sweep.deft("show", {"cafe01", "--root", sweep.root.string()}).out, ContainsSubstring("cafe01"));
+    CHECK_THAT(upgraded.out, ContainsSubstring("preliminary schema version 14 became version 1.") &&
+                                 ContainsSubstring("results.db.backup-preliminary-v14"));
+    CHECK(results_db::schema_version(results_db::backup_of(file, preliminary)) == preliminary);
+    const std::string second = sweep.value("SELECT name || '@' || substr(spec_sha256, 1, 12) FROM sweep WHERE id = 1");
+    const Ran report = sweep.deft("report", {second, "--root", sweep.root.string()});
+    CHECK(report.exit_code == kExitOk);
+    CHECK_THAT(report.out, ContainsSubstring("moe"));
     const Ran again = sweep.deft("db", words);
     CHECK(again.exit_code == kExitOk);
     CHECK_THAT(again.out, ContainsSubstring("the newest"));

@@ -11,6 +11,7 @@
 #include "results_db/open.h"
 #include "results_db/rows.h"
 #include "sweeps/spec/published_tables.h"
+#include "tests/results_db/preliminary_database.h"
 #include "tests/sweeps/program.h"
 
 using namespace deft;
@@ -131,7 +132,7 @@ TEST_CASE("what cannot be merged makes no database, and changes none", "[surroun
     CHECK_THAT(sweep.deft("db", {"merge", huge.string()}).err, ContainsSubstring("no evidence has more"));
     // A database of an older deft, or of another program.
     make_folder(other);
-    { (void)results_db::open_for_writing(other / "results.db", results_db::migrations().first(12)); }
+    test::write_preliminary_database(other / "results.db");
     const Ran older = sweep.deft("db", {"merge", other.string(), "--root", sweep.root.string()});
     CHECK(older.exit_code == kExitDatabase);
     CHECK_THAT(older.err, ContainsSubstring("deft db upgrade --root " + other.string()));

@@ -250,35 +250,6 @@ TEST_CASE("A task that changes after it was scored is another task") {
     CHECK(trainings(sweep) == "1");
 }
 
-TEST_CASE("Run folders of an older program, named by hashes of what was scored too, are taken in") {
-    const TinySweep sweep(kPlain);
-    REQUIRE(sweep.run().exit_code == kExitOk);
-    const std::string losses = "SELECT count(*) || ' ' || sum(loss) FROM v_curve";
-    const std::string before = sweep.value(losses);
-    // As an older program left it: one attempt that trained and scored, under its own hash.
-    const auto folder = sweep.root / sweep.value("SELECT workdir FROM attempt WHERE kind = 'train'");
-    Json trial = Json::parse(read_file(folder / "trial.json"));
-    Json hashed = trial.at("config");
-    for (const char* key : {"asked", "asked_shots", "shots"}) hashed["eval"].erase(key);
-    trial["config"] = hashed;
-    hashed.erase("local");
-    const std::string former = sha256(canonical_json(hashed)), now = trial.at("config_hash").get<std::string>();
-    trial["config_hash"] = former;
-    for (const char* key : {"work", "checkpoint", "scores"}) trial.erase(key);
-    write_file_atomically(folder / "trial.json", trial.dump());
-    std::string journal = read_file(folder / "journal.jsonl");
-    journal.replace(journal.find(now), now.size(), former);
-    write_file_atomically(folder / "journal.jsonl", journal);
-    std::filesystem::remove_all(sweep.root / sweep.value("SELECT workdir FROM attempt WHERE kind = 'score'"));
-    for (const char* file : {"results.db", "results.db-wal", "results.db-shm"})
-        std::filesystem::remove(sweep.root / file);
-    const Ran ran = sweep.run();
-    CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.err, ContainsSubstring("taken in plain/1") && ContainsSubstring("1 to evaluate"));
-    CHECK(sweep.value(losses) == before);
-    CHECK(trainings(sweep) == "1");
-}
-
 TEST_CASE("A run that drains scores what it has trained, and starts nothing else") {
     const TinySweep sweep(kPlain + long_budget(200'000) + kBothTechniques + long_budget(200'000));
     Process driver = sweep.start();

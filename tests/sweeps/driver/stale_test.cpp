@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "results_db/former_hashes.h"
+#include "results_db/config_hashes.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
 

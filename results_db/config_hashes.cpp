@@ -1,4 +1,4 @@
-#include "results_db/former_hashes.h"
+#include "results_db/config_hashes.h"
 
 #include <algorithm>
 #include <vector>
@@ -43,21 +43,6 @@ std::string variant_of(Json part) {
 
 }  // namespace
 
-std::optional<ConfigHashes> hashes_without_evaluation(Json config, const std::string& former_hash) {
-    if (!config.is_object() || !config.contains("eval")) return std::nullopt;
-    config.erase("local");
-    for (Json& marked : with_marks(config)) {
-        if (sha256(canonical_json(marked)) != former_hash) continue;
-        marked.erase("eval");
-        ConfigHashes hashes;
-        hashes.config = sha256(canonical_json(marked));
-        marked.erase("seed");
-        hashes.variant = sha256(canonical_json(marked));
-        return hashes;
-    }
-    return std::nullopt;
-}
-
 ConfigHashes hashes_of_config(const Json& config) {
     const Json part = hashed_part(config);
     return {sha256(canonical_json(part)), variant_of(part)};
@@ -69,11 +54,6 @@ bool has_hashes(const Json& config, const ConfigHashes& hashes) {
     return std::any_of(all.begin(), all.end(), [&](const Json& marked) {
         return sha256(canonical_json(marked)) == hashes.config && variant_of(marked) == hashes.variant;
     });
-}
-
-std::string current_config_hash(const std::string& config_json, const std::string& hash) {
-    const auto hashes = hashes_without_evaluation(try_parse_json(config_json), hash);
-    return hashes ? hashes->config : hash;
 }
 
 }  // namespace deft::results_db
