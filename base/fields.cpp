@@ -23,6 +23,11 @@ Json json_of(const std::vector<double>& values) {
     return json;
 }
 
+template <class Number>
+Json json_of(const std::optional<Number>& value) {
+    return value ? json_of(*value) : Json();
+}
+
 template <class T>
 Json json_of(const T& value) {
     return value;
@@ -36,8 +41,10 @@ void read(TableReader& table, const Field& field, T& out) {
         table.optional(field.key, out);
 }
 
-// Arrays of reals are not keys of files.
+// Arrays of reals and optional numbers are not keys of files.
 void read(TableReader&, const Field&, std::vector<double>&) {}
+template <class Number>
+void read(TableReader&, const Field&, std::optional<Number>&) {}
 
 template <class T>
 void check(const TableReader&, const Field&, const T&) {}

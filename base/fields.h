@@ -15,8 +15,9 @@
 namespace deft {
 
 // Pointer to a field's value in a record; null where the record does not hold it as one of these types.
-using FieldValue = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
-                                std::vector<double>*, std::vector<std::string>*>;
+using FieldValue =
+    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*, std::vector<double>*,
+                 std::vector<std::string>*, std::optional<std::int64_t>*, std::optional<double>*>;
 
 enum class FieldRole {
     setting,   // a key of a file, written as JSON

@@ -9,7 +9,7 @@
 
 namespace deft::results_db {
 
-// Attempts by number. `kind`: "train" or "score".
-std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t trial_id, const char* kind);
+// Attempts by number.
+std::vector<AttemptRow> read_attempts(Connection& connection, std::int64_t trial_id, Work work);
 
 }  // namespace deft::results_db

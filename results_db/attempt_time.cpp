@@ -1,5 +1,7 @@
 #include "results_db/attempt_time.h"
 
+#include <algorithm>
+
 namespace deft::results_db {
 
 namespace {
@@ -23,30 +25,33 @@ double seconds_after(Connection& connection, std::int64_t attempt_id, const std:
     return query.bind(attempt_id, *step).step() ? query.real(0) / 1000 : 0;
 }
 
+// Where a driver waited for the process, it saw both ends.
+std::optional<double> observed_seconds(const AttemptRow& attempt) {
+    const bool is_seen = attempt.exit_code || attempt.term_signal;
+    if (attempt.started_ms == 0) return is_seen ? std::nullopt : std::optional(0.0);
+    if (!is_seen) return std::nullopt;
+    return static_cast<double>(std::max<std::int64_t>(0, attempt.ended_ms - attempt.started_ms)) / 1000;
+}
+
 }  // namespace
 
 void add_time(Connection& connection, std::int64_t attempt_id, AttemptRow& attempt) {
     if (attempt.ended_ms <= 0) return;
     Statement query(connection,
-                    "SELECT a.kind = 'score', a.train_seconds IS NOT NULL, a.eval_seconds, a.waited_seconds,"
-                    // Where a driver waited for the process, it saw both ends.
-                    " ifnull(a.held_seconds, CASE WHEN a.exit_code IS NOT NULL OR a.term_signal IS NOT NULL"
-                    "  THEN max(0, a.ended_ms - a.started_ms) / 1000.0 WHEN a.started_ms IS NULL THEN 0.0 END),"
-                    " (SELECT k.last_step FROM v_kept k WHERE k.attempt_id = a.id),"
-                    " (SELECT sum(s.seconds) FROM score s WHERE s.attempt_id = a.id), a.cpu_seconds"
-                    " FROM attempt a WHERE a.id = ?1");
+                    "SELECT (SELECT k.last_step FROM v_kept k WHERE k.attempt_id = ?1),"
+                    " (SELECT sum(s.seconds) FROM score s WHERE s.attempt_id = ?1)");
     if (!query.bind(attempt_id).step()) return;
-    const std::optional<std::int64_t> kept_to = query.maybe_integer(5);
+    const std::optional<std::int64_t> kept_to = query.maybe_integer(0);
+    if (!attempt.held_seconds) attempt.held_seconds = observed_seconds(attempt);
     AttemptTime time;
-    time.is_scoring = query.integer(0) != 0;
+    time.is_scoring = attempt.work == Work::score;
     time.is_ok = attempt.state == "ok";
-    time.records_its_end = query.integer(1) != 0;
-    time.scoring = query.is_null(2) ? query.real(6) : query.real(2);
-    time.waiting = attempt.waited_seconds = query.maybe_real(3);
-    time.held = attempt.held_seconds = query.maybe_real(4);
-    attempt.cpu_seconds = query.maybe_real(7);
+    time.records_its_end = attempt.train_seconds.has_value();
+    time.scoring = attempt.eval_seconds.value_or(query.real(1));
+    time.waiting = attempt.waited_seconds;
+    time.held = attempt.held_seconds;
     time.training = attempt.own_seconds.value_or(0);
-    time.is_kept = time.is_scoring ? time.is_ok || !query.is_null(6) : attempt.counts;
+    time.is_kept = time.is_scoring ? time.is_ok || !query.is_null(1) : attempt.counts;
     time.is_continued = kept_to.has_value();
     time.behind_kept = seconds_after(connection, attempt_id, kept_to);
     time.kept = spent_until(connection, attempt_id, kept_to);

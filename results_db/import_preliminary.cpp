@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "results_db/open.h"
 
 namespace deft::results_db {
@@ -61,6 +62,14 @@ void require_tables(const Connection& connection, const std::map<std::string, st
     }
 }
 
+void hash_files(Connection& connection) {
+    std::map<std::int64_t, std::string> hashes;
+    for (Statement query(connection, "SELECT id, spec_toml FROM sweep"); query.step();)
+        hashes[query.integer(0)] = sha256(query.text(1));
+    Statement update(connection, "UPDATE sweep SET file_sha256 = ?2 WHERE id = ?1");
+    for (const auto& [id, hash] : hashes) update.bind(id, hash).run();
+}
+
 }  // namespace
 
 void import_preliminary(Connection& connection) {
@@ -86,6 +95,7 @@ void import_preliminary(Connection& connection) {
         connection.execute(fmt::format("DROP TABLE {}", former(table)).c_str());
     }
     connection.execute("DROP TABLE IF EXISTS former_hash");
+    hash_files(connection);
 }
 
 }  // namespace deft::results_db

@@ -12,12 +12,18 @@
 #include "results_db/expert_load_rows.h"
 #include "results_db/nonfinite.h"
 #include "results_db/record_row.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
 
 constexpr std::int64_t kKeptSpent = 16;  // of an attempt
+
+const std::vector<Column>& score_columns() {
+    static const std::vector<Column> columns = joined({kScoredColumns, kScoredModelColumns, kScoringColumns});
+    return columns;
+}
 
 }  // namespace
 
@@ -44,9 +50,7 @@ JournalRows::JournalRows(Connection& connection, std::int64_t attempt_id, const 
              " value = excluded.value, kind = excluded.kind, n = excluded.n, stderr = excluded.stderr,"
              " chance = excluded.chance, score_key = excluded.score_key"),
       scored_(connection,
-              "INSERT OR REPLACE INTO score (attempt_id, score_key, task, task_sha256, shots, documents, step,"
-              " model_sha256, seconds, cut_share, mean_shots, items, definition_sha256, scoring_version)"
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)") {}
+              insert_into("score", "attempt_id, items", score_columns(), "INSERT OR REPLACE INTO").c_str()) {}
 
 void JournalRows::add(const journal::TrainPoint& point) {
     if (point.step <= last_step_) {
@@ -89,10 +93,8 @@ void JournalRows::add(const journal::Evaluation& score) {
 
 void JournalRows::add(const journal::Scored& scored) {
     const std::vector<std::byte> items = compressed(scored.items);
-    scored_.bind(attempt_, scored.score_key, scored.task, scored.task_sha256, scored.shots, scored.documents,
-                 scored.step, scored.model_sha256, scored.seconds, scored.cut_share, scored.mean_shots,
-                 items.empty() ? std::nullopt : std::optional(std::span<const std::byte>(items)),
-                 scored.definition_sha256, scored.scoring_version);
+    scored_.bind(attempt_, items.empty() ? std::nullopt : std::optional(std::span<const std::byte>(items)));
+    bind_row(scored_, 3, score_columns(), &scored);
     scored_.run();
 }
 
@@ -116,11 +118,12 @@ void JournalRows::add(const journal::Started& started) {
             fmt::format("the journal is of configuration {}, the attempt of {}", started.config_hash, config_hash_)};
     std::optional<std::int64_t> dataset;
     if (!started.dataset_name.empty() || !started.dataset_sha256.empty()) {
-        Statement(connection_,
-                  "INSERT INTO dataset (sha256, name, n_bytes, n_tokens) VALUES (?1, ?2, ?3, ?4)"
-                  " ON CONFLICT (sha256, name) DO NOTHING")
-            .bind(started.dataset_sha256, started.dataset_name, started.dataset_bytes, started.dataset_tokens)
-            .run();
+        const Dataset row{started.dataset_sha256, started.dataset_name, started.dataset_bytes, started.dataset_tokens};
+        Statement insert(
+            connection_,
+            (insert_into("dataset", "", kDatasetColumns) + " ON CONFLICT (sha256, name) DO NOTHING").c_str());
+        bind_row(insert.bind(), 1, kDatasetColumns, &row);
+        insert.run();
         Statement find(connection_, "SELECT id FROM dataset WHERE sha256 = ?1 AND name = ?2");
         find.bind(started.dataset_sha256, started.dataset_name);
         if (find.step()) dataset = find.integer(0);

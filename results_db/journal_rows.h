@@ -48,8 +48,6 @@ class JournalRows {
     void finish();
 
  private:
-    // A hash that an older program gave the same training.
-
     Connection& connection_;
     std::int64_t attempt_, code_;
     std::string workdir_, config_hash_;

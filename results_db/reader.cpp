@@ -13,7 +13,6 @@
 #include "results_db/attempt_rows.h"
 #include "results_db/connection.h"
 #include "results_db/expert_load_rows.h"
-#include "results_db/host_key.h"
 #include "results_db/nonfinite.h"
 #include "results_db/open.h"
 #include "results_db/reader.h"
@@ -22,6 +21,7 @@
 #include "results_db/stored_configuration.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/sweep_places.h"
+#include "results_db/tables.h"
 #include "results_db/trial_name.h"
 
 namespace deft::results_db {
@@ -141,68 +141,65 @@ void add_up_cost(TrialRow& trial) {
 const std::string kPointQuery =
     "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
 
-// The representative attempt of a trial: the newest that ended ok, or the newest of all.
-constexpr const char* kTrialColumns =
-    "SELECT ?2, ?3, ?4, e.seed, e.config_hash, e.variant_hash, e.label, e.config_json,"                          // 0..7
-    " ifnull(a.state, 'pending'), a.fail_class, a.error, a.workdir, a.started_ms, a.ended_ms, a.train_seconds,"  // ..14
-    " c.git_sha, c.git_branch, c.dirty, c.diff_sha256, c.binary_sha256, c.compiler, c.cxx_flags, c.build_type,"  // ..22
-    " h.hostname, h.arch, h.cpu_model, h.cores, h.threads, h.mem_bytes, h.kernel, h.os, h.extra_json,"  // 23..31
-    " d.name, d.sha256, a.total_steps, a.parameters, a.peak_rss_bytes,"                                 // 32..36
-    " (SELECT sum(b.eval_seconds) FROM attempt b WHERE b.experiment_id = e.id), a.id, a.uid,"           // 37..39
-    " a.machine_json, a.active_parameters"                                                              // 40, 41
-    " FROM experiment e"
-    " LEFT JOIN attempt a ON a.id = (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
-    "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1)"
-    " LEFT JOIN code c ON c.id = a.code_id LEFT JOIN host h ON h.id = a.host_id"
-    " LEFT JOIN dataset d ON d.id = a.dataset_id"
-    " WHERE e.id = ?1";
+// The newest that ended ok, or the newest of all; null without any.
+const AttemptRow* shown_attempt(const std::vector<AttemptRow>& by_number) {
+    const AttemptRow* shown = nullptr;
+    for (const AttemptRow& attempt : by_number)
+        if (shown == nullptr || attempt.state == "ok" || shown->state != "ok") shown = &attempt;
+    return shown;
+}
+
+void show(TrialRow& trial, const AttemptRow& attempt) {
+    trial.state = attempt.state;
+    trial.attempt_uid = attempt.uid;
+    trial.fail_class = attempt.fail_class;
+    trial.error = attempt.error;
+    trial.workdir = attempt.workdir;
+    trial.started_ms = attempt.started_ms;
+    trial.ended_ms = attempt.ended_ms;
+    trial.train_seconds = attempt.train_seconds.value_or(0);
+    trial.code = attempt.code;
+    trial.host = attempt.host;
+    trial.dataset_name = attempt.dataset.name;
+    trial.dataset_sha256 = attempt.dataset.sha256;
+    trial.total_steps = attempt.total_steps;
+    trial.parameters = attempt.parameters;
+    trial.active_parameters = attempt.active_parameters > 0 ? attempt.active_parameters : attempt.parameters;
+    trial.peak_rss_bytes = attempt.peak_rss_bytes;
+}
 
 StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
-    Statement row(connection, kTrialColumns);
-    row.bind(place.trial_id, place.recipe, place.axes_json, place.ordinal);
-    if (!row.step()) connection.fail("read");
+    Statement row(connection,
+                  ("SELECT config_json, " + column_names(kTrialColumns) + " FROM experiment WHERE id = ?1").c_str());
+    if (!row.bind(place.trial_id).step()) connection.fail("read");
+    Trial training;
+    training.config_json = row.text(0);
+    read_row(row, 1, kTrialColumns, &training);
     StoredTrial trial;
     trial.newer_state = place.newer_state;
     trial.newer_hash = place.newer_hash;
     trial.stage = place.stage;
     trial.seeds = place.seeds;
     trial.imported = imported_of(place.imported_json);
-    trial.recipe = row.text(0);
-    trial.axes_json = row.text(1);
-    trial.ordinal = row.integer(2);
-    trial.seed = row.integer(3);
-    trial.config_hash = row.text(4);
-    trial.variant_hash = row.text(5);
-    trial.label = row.text(6);
-    trial.config_json = row.text(7);
-    trial.state = row.text(8);
-    trial.fail_class = row.text(9);
-    trial.error = row.text(10);
-    trial.workdir = row.text(11);
-    trial.started_ms = row.integer(12);
-    trial.ended_ms = row.integer(13);
-    trial.train_seconds = row.real(14);
-    trial.code = {row.text(15), row.text(16), row.integer(17) != 0, row.text(18), {},
-                  row.text(19), row.text(20), row.text(21),         row.text(22)};
-    trial.host = {row.text(23),    row.text(24),    row.text(25),
-                  row.integer(26), row.integer(27), row.integer(28),
-                  row.text(29),    row.text(30),    row.is_null(31) ? "{}" : row.text(31)};
-    override_machine(trial.host, row.text(40));
-    trial.dataset_name = row.text(32);
-    trial.dataset_sha256 = row.text(33);
-    trial.total_steps = row.integer(34);
-    trial.parameters = row.integer(35);
-    trial.active_parameters = row.integer(41) > 0 ? row.integer(41) : trial.parameters;
-    trial.peak_rss_bytes = row.integer(36);
-    trial.eval_seconds = row.real(37);
-    trial.attempt_uid = row.text(39);
-    trial.attempt_rows = read_attempts(connection, place.trial_id, "train");
-    trial.scoring_rows = read_attempts(connection, place.trial_id, "score");
+    trial.recipe = place.recipe;
+    trial.axes_json = place.axes_json;
+    trial.ordinal = place.ordinal;
+    trial.seed = training.seed;
+    trial.config_hash = training.config_hash;
+    trial.variant_hash = training.variant_hash;
+    trial.label = training.label;
+    trial.config_json = training.config_json;
+    trial.state = "pending";
+    trial.attempt_rows = read_attempts(connection, place.trial_id, Work::train);
+    trial.scoring_rows = read_attempts(connection, place.trial_id, Work::score);
+    for (const std::vector<AttemptRow>* attempts : {&trial.attempt_rows, &trial.scoring_rows})
+        for (const AttemptRow& attempt : *attempts) trial.eval_seconds += attempt.eval_seconds.value_or(0);
     trial.result = result_checkpoint(connection, place.trial_id);
     trial.asked = asked_scores(connection, place.trial_id, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
-    if (!row.is_null(38)) {
+    if (const AttemptRow* shown = shown_attempt(trial.attempt_rows)) {
+        show(trial, *shown);
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.trial_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
         trial.scores = scores_of(connection, place.trial_id, trial.asked);
@@ -289,11 +286,6 @@ Reader::~Reader() = default;
 
 std::vector<SweepHead> Reader::sweeps() const {
     return read_sweeps(*impl_->connection);
-}
-
-std::string Reader::spec_text(const SweepHead& sweep) const {
-    Statement query(*impl_->connection, "SELECT spec_toml FROM sweep WHERE id = ?1");
-    return query.bind(sweep.id).step() ? query.text(0) : std::string();
 }
 
 std::vector<std::string> Reader::sweep_names() const {

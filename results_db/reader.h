@@ -25,9 +25,8 @@ class Reader {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    std::vector<SweepHead> sweeps() const;                // newest first
-    std::vector<std::string> sweep_names() const;         // each once, newest first
-    std::string spec_text(const SweepHead& sweep) const;  // of its file as it was
+    std::vector<SweepHead> sweeps() const;         // newest first
+    std::vector<std::string> sweep_names() const;  // each once, newest first
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: usage,
     // for an unknown or ambiguous name; missing, without any sweep.
     StoredSweep sweep(const std::string& selector) const;

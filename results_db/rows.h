@@ -39,19 +39,25 @@ struct Host {
     std::string extra_json = "{}";  // ISA, libraries
 };
 
+// The data set that an attempt trained on.
+struct Dataset {
+    std::string sha256, name;
+    std::optional<std::int64_t> bytes = {}, tokens = {};
+};
+
 struct Sweep {
     std::string name;
     std::string spec_sha256;            // of the resolved spec
     std::string spec_toml;              // the text of the file as it was
     std::string overrides_json = "[]";  // [{"path", "value"}], as --set gave them
     std::string title = {};
-    std::string scale = {};     // empty: the file as written
-    std::string baseline = {};  // the recipe that others are compared with
-    std::string command = {};   // that trains what is left
-    std::string points = {};    // file and options of `deft run`, without --only and --root
-    std::string paper = {};     // the published table to compare with; empty: none
-    std::string claims_json =
-        {};  // of that table (results_db/schema_v13.cpp); kept as they were when the sweep first ran
+    std::string scale = {};        // empty: the file as written; "unknown" where an older program stored it
+    std::string baseline = {};     // the recipe that others are compared with
+    std::string command = {};      // that trains what is left
+    std::string points = {};       // file and options of `deft run`, without --only and --root
+    std::string paper = {};        // the published table to compare with; empty: none
+    std::string claims_json = {};  // of that table (results_db/schema.cpp), when the sweep first ran; empty: unknown
+    std::int64_t created_ms = 0;   // when it first ran; 0: now
 };
 
 // One training: what decides the weights, with its seed. Immutable.
@@ -61,6 +67,7 @@ struct Trial {
     std::int64_t seed = 0;
     std::string config_json;
     std::string label;
+    std::int64_t created_ms = 0;  // 0: now
 };
 
 // The stage of the trials that search the learning rate.
@@ -97,6 +104,21 @@ struct Shape {
 // The activity of an attempt: training, or evaluation of a trained model.
 enum class Work { train, score };
 
+// An attempt as it begins.
+struct NewAttempt {
+    std::string uid;
+    std::int64_t number = 1;  // from 1 within the trial
+    Work work = Work::train;
+    std::string worker;  // driver uid and slot
+    std::string slots_json = "{}";
+    std::string argv_json = "[]";
+    std::string workdir;  // the run folder, relative to the root
+    Shape shape = {};
+    std::optional<Price> price = {};
+    std::string libraries_json = "{}";  // {"oneDNN": "2.6.3"}: as loaded
+    std::string machine_json = "{}";    // of results_db/host_key.h
+};
+
 // A checkpoint that an attempt left.
 struct Checkpoint {
     std::string config_hash, path, sha256;
@@ -131,23 +153,28 @@ struct AskedScore {
 };
 
 // One attempt at a trial: when, on what, and what it used.
-struct AttemptRow {
-    std::int64_t number = 0;
-    std::string uid, state, fail_class, error, workdir;
+struct AttemptRow : NewAttempt {
+    std::string state, fail_class, error;
     std::int64_t created_ms = 0, started_ms = 0, ended_ms = 0;  // 0: not yet
+    std::optional<std::int64_t> exit_code, term_signal;
     std::int64_t resume_step = 0;
-    Shape shape;
-    std::optional<double> own_seconds, device_seconds, usd;
-    std::optional<double> held_seconds;      // of its slot; nothing: nobody saw its end
-    std::optional<double> waited_seconds;    // of these; nothing: a program of before did not measure it
-    std::optional<double> cpu_seconds = {};  // of its processes, on all their threads
-    std::optional<CostParts> seconds = {};   // what they went into; nothing while it runs
-    std::optional<Price> price;
-    std::string libraries_json = "{}";
-    std::string start_note = {};  // what [start] did not simply copy
+    std::int64_t total_steps = 0, parameters = 0, threads = 0, peak_rss_bytes = 0;
+    std::int64_t active_parameters = 0;               // that one token meets; 0: all
+    std::optional<double> train_seconds;              // since the trial's first step; nothing: its end is not recorded
+    std::optional<double> eval_seconds, cpu_seconds;  // of its processes, on all their threads
+    std::optional<double> own_seconds;                // of training that it ran itself
+    std::optional<double> held_seconds;               // of its slot; nothing: nobody saw its end
+    std::optional<double>
+        waited_seconds;           // the part of these spent waiting; nothing: an older program did not measure it
+    std::string epochs_json;      // as TrialCurve::epochs; empty: none
+    std::string start_note = {};  // the part that [start] did not simply copy
+
+    std::optional<double> device_seconds, usd;
+    std::optional<CostParts> seconds = {};  // their use; nothing while it runs
     bool counts = false;  // the result was built on it: it is the result, or steps of it are in the result's curve
-    Code code = {};       // commit, changes and program alone
-    Host host = {};       // name, processor and cores alone
+    Code code = {};       // without the diff's text
+    Host host = {};
+    Dataset dataset = {};
     std::string gpu_name = {};  // empty: of a CPU, or unknown
 
     // Device-seconds of a second on its slot, and what a device-second cost.
@@ -208,13 +235,9 @@ struct StoredTrial : TrialRow {
 };
 
 // A sweep as it was run: one name may cover several, which --set, --scale or an edited file separate.
-struct SweepHead {
+struct SweepHead : Sweep {
     std::int64_t id = 0;
-    std::string name, spec_sha256;
-    std::int64_t created_ms = 0;
-    std::string overrides_json = "[]";
-    std::string title, scale, baseline, command, points, paper;  // as in Sweep; a scale may be "unknown"
-    std::string claims_json = {};                                // when it first ran, at created_ms; empty: unknown
+    std::string file_sha256;  // of spec_toml
 };
 
 // As stored. Reports read reporting::Results, which also say what is stale and what was searched.

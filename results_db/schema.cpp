@@ -49,7 +49,7 @@ CREATE TABLE sweep (
   name TEXT NOT NULL,
   spec_sha256 TEXT NOT NULL,           -- of the fully resolved spec
   spec_toml TEXT NOT NULL,
-  file_sha256 TEXT NOT NULL DEFAULT '',  -- of the file as it was; empty: unknown
+  file_sha256 TEXT NOT NULL DEFAULT '',  -- of that text
   overrides_json TEXT NOT NULL DEFAULT '[]',
   created_ms INTEGER NOT NULL,
   use_order INTEGER NOT NULL,          -- grows with each use: the largest is the newest

@@ -1,7 +1,7 @@
 #include "results_db/score_rows.h"
 
 #include <algorithm>
-#include <limits>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -9,13 +9,42 @@
 #include "base/score_key.h"
 #include "results_db/compressed.h"
 #include "results_db/nonfinite.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
 
-double real_or_nan(const Statement& row, int column) {
-    return row.maybe_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
+const std::string kScoreQuery =
+    "SELECT " + column_names(kScoredTaskColumns, "v") + ", " + column_names(kMetricColumns, "m") + ", " +
+    column_names(kEvaluationColumns, "v") + ", " + column_names(kScoredColumns, "s") + ", " +
+    column_names(kScoredModelColumns, "s") + ", " + column_names(kScoringColumns, "s") +
+    ", v.value, v.kind, c.git_sha, a.uid"
+    " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
+    " JOIN code c ON c.id = v.code_id LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
+    " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
+    " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
+    " a.number, v.step, v.task_version";
+
+ScoreRow read_score(const Statement& query) {
+    ScoreRow score;
+    int next = read_row(query, 0, kScoredTaskColumns, &score);
+    next = read_row(query, next, kMetricColumns, &score);
+    next = read_row(query, next, kEvaluationColumns, &score);
+    journal::Scored scored;
+    next = read_row(query, next, kScoredColumns, &scored);
+    next = read_row(query, next, kScoredModelColumns, &scored);
+    next = read_row(query, next, kScoringColumns, &scored);
+    score.task_sha256 = scored.task_sha256;
+    score.definition_sha256 = scored.definition_sha256;
+    score.scoring_version = scored.scoring_version;
+    score.model_sha256 = scored.model_sha256;
+    score.cut_share = scored.cut_share;
+    score.mean_shots = scored.mean_shots;
+    score.value = restore(query.real(next), query.integer(next + 1));
+    score.git_sha = query.text(next + 2);
+    score.attempt_uid = query.text(next + 3);
+    return score;
 }
 
 }  // namespace
@@ -62,44 +91,13 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_
 }
 
 std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t trial_id, const std::vector<AskedScore>& asked) {
-    Statement query(
-        connection,
-        "SELECT v.task, m.name, m.unit, m.better, v.split, v.value, v.kind, v.n, v.chance, v.shots,"  // 0..9
-        " v.step, v.stderr, v.score_key, s.model_sha256, c.git_sha, a.uid, s.cut_share, s.mean_shots,"
-        " v.task_version, s.task_sha256, s.definition_sha256, s.scoring_version"
-        " FROM attempt a CROSS JOIN evaluation v ON v.attempt_id = a.id JOIN metric m ON m.id = v.metric_id"
-        " JOIN code c ON c.id = v.code_id"
-        " LEFT JOIN score s ON s.attempt_id = a.id AND s.score_key = v.score_key"
-        " WHERE a.experiment_id = ?1 AND (s.id IS NOT NULL OR a.kind = 'train') AND v.score_key <> ?2"
-        " ORDER BY v.task, v.split, v.shots, m.name, m.unit, m.better, a.kind = 'score' OR a.state = 'ok',"
-        " a.number, v.step, v.task_version");
+    Statement query(connection, kScoreQuery.c_str());
     query.bind(trial_id, kWhileTraining);
     const auto model = result_checkpoint(connection, trial_id);
     std::vector<ScoreRow> scores;
     std::pair<bool, bool> last_rank;  // whether it was asked for, and is of the model that is the result now
     while (query.step()) {
-        ScoreRow score;
-        score.task = query.text(0);
-        score.measure = query.text(1);
-        score.unit = query.text(2);
-        score.better = query.text(3);
-        score.split = query.text(4);
-        score.value = restore(query.real(5), query.integer(6));
-        score.n = query.integer(7);
-        score.chance = real_or_nan(query, 8);
-        score.shots = query.integer(9);
-        score.step = query.integer(10);
-        score.standard_error = real_or_nan(query, 11);
-        score.score_key = query.text(12);
-        score.model_sha256 = query.text(13);
-        score.git_sha = query.text(14);
-        score.attempt_uid = query.text(15);
-        score.cut_share = query.real(16);
-        score.mean_shots = query.real(17);
-        score.task_version = query.text(18);
-        score.task_sha256 = query.text(19);
-        score.definition_sha256 = query.text(20);
-        score.scoring_version = query.integer(21);
+        ScoreRow score = read_score(query);
         const bool is_asked =
             std::any_of(asked.begin(), asked.end(), [&](const AskedScore& one) { return one.key == score.score_key; });
         const std::pair rank(is_asked, !model || score.model_sha256.empty() || score.model_sha256 == model->sha256);

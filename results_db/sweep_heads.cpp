@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/suggestion.h"
 #include "base/text.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
@@ -64,14 +66,17 @@ std::string overrides_text(const SweepHead& sweep) {
 }
 
 std::vector<SweepHead> read_sweeps(Connection& connection) {
-    Statement query(connection,
-                    "SELECT id, name, spec_sha256, created_ms, overrides_json, title, scale, baseline, command, points,"
-                    " paper, claims_json FROM sweep ORDER BY use_order DESC");
+    Statement query(
+        connection,
+        ("SELECT id, file_sha256, " + column_names(kSweepColumns) + " FROM sweep ORDER BY use_order DESC").c_str());
     std::vector<SweepHead> sweeps;
-    while (query.step())
-        sweeps.push_back({query.integer(0), query.text(1), query.text(2), query.integer(3), query.text(4),
-                          query.text(5), query.text(6), query.text(7), query.text(8), query.text(9), query.text(10),
-                          query.text(11)});
+    while (query.step()) {
+        SweepHead head;
+        head.id = query.integer(0);
+        head.file_sha256 = query.text(1);
+        read_row(query, 2, kSweepColumns, static_cast<Sweep*>(&head));
+        sweeps.push_back(std::move(head));
+    }
     return sweeps;
 }
 

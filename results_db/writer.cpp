@@ -22,6 +22,7 @@
 #include "results_db/open.h"
 #include "results_db/score_rows.h"
 #include "results_db/stored_configuration.h"
+#include "results_db/tables.h"
 #include "results_db/valid_json.h"
 #include "results_db/writer.h"
 
@@ -100,16 +101,12 @@ struct Writer::Impl {
         }
     }
 
-    // Runs an INSERT ... DO NOTHING and gives the id that `find` sees afterwards; both take the same values.
-    template <class... Values>
-    std::int64_t add(const char* insert, const char* find, const std::string& key, const Values&... values) {
+    // Runs an INSERT ... RETURNING id in a transaction of its own, and gives that id.
+    std::int64_t add(Statement& insert) {
         Transaction transaction(*connection);
-        Statement(*connection, insert).bind(key, values...).run();
-        Statement query(*connection, find);
-        query.bind(key);
-        if (!query.step()) connection->fail("read back from");
-        const std::int64_t id = query.integer(0);
-        query.run();
+        if (!insert.step()) connection->fail("read back from");
+        const std::int64_t id = insert.integer(0);
+        insert.run();
         transaction.commit();
         return id;
     }
@@ -141,13 +138,15 @@ std::int64_t Writer::add_code(const Code& code) {
     const std::string fingerprint = sha256(code.git_sha + '|' + code.diff_sha256 + '|' + code.binary_sha256);
     const std::vector<std::byte> diff = compressed(code.diff);
     const auto blob = diff.empty() ? std::nullopt : std::optional(std::span<const std::byte>(diff));
-    // A benchmark keeps the hash of a diff alone, a sweep of the same program may keep its text.
-    return impl_->add(
-        "INSERT INTO code (fingerprint, git_sha, git_branch, dirty, diff_sha256, diff_zst, binary_sha256, compiler,"
-        " cxx_flags, build_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-        " ON CONFLICT (fingerprint) DO UPDATE SET diff_zst = coalesce(diff_zst, excluded.diff_zst)",
-        "SELECT id FROM code WHERE fingerprint = ?1", fingerprint, code.git_sha, code.git_branch, code.dirty,
-        code.diff_sha256, blob, code.binary_sha256, code.compiler, code.cxx_flags, code.build_type);
+    Statement insert(*impl_->connection, (insert_into("code", "fingerprint, diff_zst", kCodeColumns) +
+                                          // A benchmark keeps the hash of a diff alone, a sweep of the same program may
+                                          // keep its text.
+                                          " ON CONFLICT (fingerprint) DO UPDATE SET"
+                                          " diff_zst = coalesce(diff_zst, excluded.diff_zst) RETURNING id")
+                                             .c_str());
+    insert.bind(fingerprint, blob);
+    bind_row(insert, 3, kCodeColumns, &code);
+    return impl_->add(insert);
 }
 
 namespace {
@@ -170,44 +169,41 @@ void keep_extra_of_attempts(Connection& connection, const std::string& fingerpri
 std::int64_t Writer::add_host(const Host& host) {
     keep_extra_of_attempts(*impl_->connection, host_fingerprint(host), host.extra_json);
     // For machines that count as one, the row shows the last seen; each attempt keeps its own.
-    return impl_->add(
-        "INSERT INTO host (fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os, extra_json)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (fingerprint) DO UPDATE SET"
-        " hostname = excluded.hostname, mem_bytes = excluded.mem_bytes, kernel = excluded.kernel, os = excluded.os,"
-        " extra_json = excluded.extra_json",
-        "SELECT id FROM host WHERE fingerprint = ?1", host_fingerprint(host), host.hostname, host.arch, host.cpu_model,
-        host.cores, host.threads, host.mem_bytes, host.kernel, host.os, valid_json(host.extra_json, "a host's extra"));
+    Statement insert(*impl_->connection,
+                     (insert_into("host", "fingerprint", kHostColumns) + " ON CONFLICT (fingerprint) DO UPDATE SET " +
+                      excluded_but(kHostColumns, {"arch", "cpu_model", "cores", "threads"}) + " RETURNING id")
+                         .c_str());
+    insert.bind(host_fingerprint(host));
+    bind_row(insert, 2, kHostColumns, &host);
+    return impl_->add(insert);
 }
 
 std::int64_t Writer::add_sweep(const Sweep& sweep) {
-    Transaction transaction(*impl_->connection);
-    // Values outside the hash may have changed since.
-    Statement insert(
-        *impl_->connection,
-        "INSERT INTO sweep (uid, name, spec_sha256, spec_toml, overrides_json, created_ms, title, scale, baseline,"
-        " command, points, paper, claims_json, use_order)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1 + (SELECT ifnull(max(use_order), 0) FROM "
-        "sweep))"
-        " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, title = excluded.title,"
-        " overrides_json = excluded.overrides_json, scale = excluded.scale, baseline = excluded.baseline,"
-        " command = excluded.command, points = excluded.points, paper = excluded.paper RETURNING id");
-    insert.bind(random_uid(), sweep.name, sweep.spec_sha256, sweep.spec_toml,
-                valid_json(sweep.overrides_json, "a sweep's overrides"), now_ms(), sweep.title, sweep.scale,
-                sweep.baseline, sweep.command, sweep.points, sweep.paper,
-                sweep.claims_json.empty() ? std::string() : valid_json(sweep.claims_json, "a sweep's claims"));
-    if (!insert.step()) impl_->connection->fail("read back from");
-    const std::int64_t id = insert.integer(0);
-    insert.run();
-    transaction.commit();
-    return id;
+    Sweep row = sweep;
+    if (row.created_ms == 0) row.created_ms = now_ms();
+    Statement insert(*impl_->connection,
+                     (insert_into("sweep", "uid, file_sha256, use_order", kSweepColumns) +
+                      // Values outside the hash may have changed since.
+                      " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, " +
+                      excluded_but(kSweepColumns, {"name", "spec_sha256", "spec_toml", "created_ms", "claims_json"}) +
+                      " RETURNING id")
+                         .c_str());
+    insert.bind(random_uid(), sha256(sweep.spec_toml),
+                impl_->connection->integer("SELECT 1 + ifnull(max(use_order), 0) FROM sweep"));
+    bind_row(insert, 4, kSweepColumns, &row);
+    return impl_->add(insert);
 }
 
 std::int64_t Writer::add_trial(const Trial& trial) {
-    const std::int64_t id = impl_->add(
-        "INSERT INTO experiment (config_hash, variant_hash, seed, config_json, label, created_ms)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (config_hash) DO NOTHING",
-        "SELECT id FROM experiment WHERE config_hash = ?1", trial.config_hash, trial.variant_hash, trial.seed,
-        valid_json(trial.config_json, "a trial's configuration"), trial.label, now_ms());
+    Trial row = trial;
+    if (row.created_ms == 0) row.created_ms = now_ms();
+    Statement insert(*impl_->connection, (insert_into("experiment", "config_json", kTrialColumns) +
+                                          // An update of nothing: RETURNING gives the id of a row that is there.
+                                          " ON CONFLICT (config_hash) DO UPDATE SET label = label RETURNING id")
+                                             .c_str());
+    insert.bind(valid_json(trial.config_json, "a trial's configuration"));
+    bind_row(insert, 2, kTrialColumns, &row);
+    const std::int64_t id = impl_->add(insert);
     require_own_hashes(*impl_->connection, id);
     return id;
 }
@@ -228,14 +224,25 @@ void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const Trial
     transaction.commit();
 }
 
+namespace {
+
+// Gives the price to the attempts that meet the condition, of which ?1 is the id.
+void set_price(Connection& connection, const char* condition, std::int64_t id, const Price& price) {
+    Statement update(connection,
+                     fmt::format("UPDATE attempt SET {} WHERE {}", assignments(2, kPriceColumns), condition).c_str());
+    update.bind(id);
+    bind_row(update, 2, kPriceColumns, &price);
+    update.run();
+}
+
+}  // namespace
+
 void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
     Transaction transaction(*impl_->connection);
-    Statement(*impl_->connection,
-              "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5"
-              " WHERE usd_per_hour IS NULL"
-              " AND experiment_id IN (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)")
-        .bind(sweep_id, price.sku, price.usd_per_hour, price.source, price.date_ms)
-        .run();
+    set_price(*impl_->connection,
+              "usd_per_hour IS NULL AND experiment_id IN"
+              " (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)",
+              sweep_id, price);
     transaction.commit();
 }
 
@@ -302,23 +309,18 @@ std::int64_t Writer::begin_attempt(std::int64_t trial_id, std::int64_t code_id, 
                         fmt::format("attempt number {} of trial {} is still live", live.integer(0), trial_id),
                         "end it before another begins", "the attempt");
     }
-    Statement(connection,
-              "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, slots_json, argv_json,"
-              " workdir, created_ms, device, devices, trials_per_device, ranks, libraries_json, machine_json, kind)"
-              " VALUES (?1, ?2, ?3, 'leased', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)")
-        .bind(attempt.uid, trial_id, attempt.number, code_id, host_id, attempt.worker,
-              valid_json(attempt.slots_json, "an attempt's slots"),
-              valid_json(attempt.argv_json, "an attempt's arguments"), attempt.workdir, now_ms(), attempt.shape.device,
-              attempt.shape.devices, attempt.shape.trials_per_device, attempt.shape.ranks,
-              valid_json(attempt.libraries_json, "an attempt's libraries"),
-              valid_json(attempt.machine_json, "an attempt's machine"), attempt.work == Work::score ? "score" : "train")
-        .run();
+    AttemptRow row;
+    static_cast<NewAttempt&>(row) = attempt;
+    row.created_ms = now_ms();
+    const std::vector<Column> columns =
+        joined({picked(kAttemptColumns, {"uid", "number", "created_ms"}), kShapeColumns, kLocalColumns});
+    Statement insert(connection,
+                     insert_into("attempt", "experiment_id, code_id, host_id, kind, state", columns).c_str());
+    insert.bind(trial_id, code_id, host_id, attempt.work == Work::score ? "score" : "train", "leased");
+    bind_row(insert, 6, columns, &row);
+    insert.run();
     const std::int64_t id = connection.last_id();
-    if (attempt.price)
-        Statement(connection,
-                  "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5 WHERE id = ?1")
-            .bind(id, attempt.price->sku, attempt.price->usd_per_hour, attempt.price->source, attempt.price->date_ms)
-            .run();
+    if (attempt.price) set_price(connection, "id = ?1", id, *attempt.price);
     transaction.commit();
     return id;
 }

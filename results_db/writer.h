@@ -22,20 +22,6 @@ class JournalError : public Error {
     using Error::Error;
 };
 
-struct NewAttempt {
-    std::string uid;
-    std::int64_t number = 1;  // from 1 within the trial
-    std::string worker;       // driver uid and slot
-    std::string slots_json = "{}";
-    std::string argv_json = "[]";
-    std::string workdir;  // the run folder, relative to the root
-    Shape shape = {};
-    std::optional<Price> price = {};
-    std::string libraries_json = "{}";  // {"oneDNN": "2.6.3"}: as loaded
-    std::string machine_json = "{}";    // of results_db/host_key.h
-    Work work = Work::train;
-};
-
 struct ProcessIdentity {  // distinguishes a process from a later one with the same pid
     std::int64_t pid = 0;
     std::int64_t start_ticks = 0;

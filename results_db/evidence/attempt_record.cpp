@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "base/json.h"
@@ -13,75 +11,35 @@
 #include "results_db/evidence/possible_values.h"
 #include "results_db/evidence/score_records.h"
 #include "results_db/evidence/setup_record.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
 
-constexpr std::array kAttempt = {
-    Column{"uid", Holds::name},
-    Column{"number", Holds::count},
-    Column{"kind", Holds::name},
-    Column{"state", Holds::name},
-    Column{"fail_class", Holds::name, true},
-    Column{"created_ms", Holds::time},
-    Column{"started_ms", Holds::time, true},
-    Column{"ended_ms", Holds::time},
-    Column{"exit_code", Holds::integer, true},
-    Column{"term_signal", Holds::integer, true},
-    Column{"error", Holds::text, true},
-    Column{"resume_step", Holds::count, true},
-    Column{"total_steps", Holds::count, true},
-    Column{"parameters", Holds::count, true},
-    Column{"threads", Holds::count, true},
-    Column{"train_seconds", Holds::amount, true},
-    Column{"eval_seconds", Holds::amount, true},
-    Column{"cpu_seconds", Holds::amount, true},
-    Column{"peak_rss_bytes", Holds::count, true},
-    Column{"own_seconds", Holds::amount, true},
-    Column{"epochs_json", Holds::json, true},
-    Column{"active_parameters", Holds::count},
-    Column{"held_seconds", Holds::amount, true},
-    Column{"waited_seconds", Holds::amount, true},
-};
-constexpr std::array kSpent = {
-    Column{"step", Holds::count},
-    Column{"elapsed_seconds", Holds::amount},
-    Column{"train_seconds", Holds::amount},
-    Column{"eval_seconds", Holds::amount},
-    Column{"waited_seconds", Holds::amount},
-};
-constexpr std::array kPrice = {
-    Column{"sku", Holds::text},
-    Column{"usd_per_hour", Holds::amount},
-    Column{"price_source", Holds::text},
-    Column{"price_date_ms", Holds::time},
-};
 // An attempt that ended well loses nothing.
 Json spent_records(Connection& connection, std::int64_t attempt_id) {
-    Statement query(connection, ("SELECT " + column_names(kSpent, "s") +
+    Statement query(connection, ("SELECT " + column_names(kSpentColumns, "s") +
                                  " FROM spent s JOIN attempt a ON a.id = s.attempt_id"
                                  " WHERE s.attempt_id = ?1 AND a.state <> 'ok' ORDER BY s.step")
                                     .c_str());
     query.bind(attempt_id);
     Json records = Json::array();
-    while (query.step()) records.push_back(object_of(query, 0, kSpent));
+    while (query.step()) records.push_back(object_of(query, 0, kSpentColumns));
     return records;
 }
 
 void store_spent(Connection& connection, std::int64_t attempt_id, const Json& record) {
     if (!record.contains("spent")) return;
     if (!record.at("spent").is_array()) throw BadRecord{"its 'spent' is not an array"};
-    Statement insert(connection, fmt::format("INSERT INTO spent (attempt_id, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                                             column_names(kSpent, ""))
-                                     .c_str());
+    Statement insert(connection, insert_into("spent", "attempt_id", kSpentColumns).c_str());
     std::set<std::int64_t> steps;
     for (const Json& one : record.at("spent")) {
-        require_columns(one, kSpent);
+        require_columns(one, kSpentColumns);
         if (!steps.insert(one.at("step").get<std::int64_t>()).second)
             throw BadRecord{fmt::format("its 'spent' has step {} twice", one.at("step").dump())};
         insert.bind(attempt_id);
-        bind_columns(insert, 2, one, kSpent);
+        bind_columns(insert, 2, one, kSpentColumns);
         insert.run();
     }
 }
@@ -132,18 +90,16 @@ Json whole_record(const Json& record, const SharedValues& shared) {
 }  // namespace
 
 Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
-    const std::string columns = column_names(kAttempt, "a") + ", " + column_names(kPrice, "a");
+    const std::string columns = column_names(kAttemptColumns, "a") + ", " + column_names(kPriceColumns, "a");
     Statement row(connection, ("SELECT " + columns +
-                               ", a.start_note, e.config_hash FROM attempt a"
+                               ", e.config_hash FROM attempt a"
                                " JOIN experiment e ON e.id = a.experiment_id WHERE a.id = ?1")
                                   .c_str());
     if (!row.bind(attempt_id).step()) connection.fail("read");
-    Json record = object_of(row, 0, kAttempt);
-    const int price = kAttempt.size(), after = price + static_cast<int>(kPrice.size());
-    if (!row.is_null(price + 1)) record["price"] = shared.add(object_of(row, price, kPrice));
-    constexpr std::array kNote = {Column{"start_note", Holds::text, true}};
-    record.update(object_of(row, after, kNote));
-    record["trial"] = row.text(after + 1);
+    Json record = object_of(row, 0, kAttemptColumns);
+    const int price = kAttemptColumns.size(), after = price + static_cast<int>(kPriceColumns.size());
+    if (!row.is_null(price + 1)) record["price"] = shared.add(object_of(row, price, kPriceColumns));
+    record["trial"] = row.text(after);
     record["setup"] = shared.add(setup_record(connection, attempt_id));
     if (const std::string name = gpu_name_of(connection, attempt_id); !name.empty()) record["gpu_name"] = name;
     const auto add = [&](const char* key, Json records) {
@@ -158,25 +114,20 @@ Json attempt_record(Connection& connection, std::int64_t attempt_id, SharedValue
 
 std::int64_t store_attempt(Connection& connection, std::int64_t trial_id, const Json& record,
                            const SharedValues& shared) {
-    require_columns(record, kAttempt,
-                    {"price", "start_note", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
+    require_columns(record, kAttemptColumns,
+                    {"price", "trial", "setup", "results", "scored", "checkpoints", "spent", "gpu_name"});
     require_end(record);
     require_possible_times(record);
     const Json& setup = shared.at(record.value("setup", Json()));
     const StoredSetup stored = store_setup(connection, setup);
-    const std::span<const Column> shape = shape_columns();
-    constexpr int kBound = 7;
-    std::string values;
-    for (std::size_t i = 0; i < kAttempt.size() + shape.size(); ++i) values += fmt::format(", ?{}", kBound + 1 + i);
-    Statement insert(connection, fmt::format("INSERT INTO attempt (experiment_id, code_id, host_id, dataset_id,"
-                                             " machine_json, start_note, slots_json, workdir, worker, argv_json, {})"
-                                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, '', '', '[]'{})",
-                                             column_names(kAttempt, "") + ", " + column_names(shape, ""), values)
-                                     .c_str());
-    insert.bind(trial_id, stored.code_id, stored.host_id, stored.dataset_id, stored.machine_json,
-                text_or_empty(record, "start_note"), slots_json(record));
-    bind_columns(insert, kBound + 1, record, kAttempt);
-    bind_columns(insert, kBound + 1 + static_cast<int>(kAttempt.size()), setup, shape);
+    const std::string first =
+        "experiment_id, code_id, host_id, dataset_id, machine_json, slots_json, workdir, worker, argv_json";
+    constexpr int kBound = 9;
+    Statement insert(connection, insert_into("attempt", first, joined({kAttemptColumns, kShapeColumns})).c_str());
+    insert.bind(trial_id, stored.code_id, stored.host_id, stored.dataset_id, stored.machine_json, slots_json(record),
+                "", "", "[]");
+    bind_columns(insert, kBound + 1, record, kAttemptColumns);
+    bind_columns(insert, kBound + 1 + static_cast<int>(kAttemptColumns.size()), setup, kShapeColumns);
     insert.run();
     const std::int64_t id = connection.last_id();
     if (record.contains("price")) store_price(connection, id, record, shared);
@@ -221,12 +172,11 @@ bool has_price(Connection& connection, std::int64_t attempt_id) {
 
 void store_price(Connection& connection, std::int64_t attempt_id, const Json& record, const SharedValues& shared) {
     const Json& price = shared.at(record.at("price"));
-    require_columns(price, kPrice);
-    Statement update(
-        connection,
-        "UPDATE attempt SET sku = ?2, usd_per_hour = ?3, price_source = ?4, price_date_ms = ?5 WHERE id = ?1");
+    require_columns(price, kPriceColumns);
+    Statement update(connection,
+                     fmt::format("UPDATE attempt SET {} WHERE id = ?1", assignments(2, kPriceColumns)).c_str());
     update.bind(attempt_id);
-    bind_columns(update, 2, price, kPrice);
+    bind_columns(update, 2, price, kPriceColumns);
     update.run();
 }
 

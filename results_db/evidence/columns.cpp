@@ -84,19 +84,12 @@ bool is_sha256(const std::string& text) {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-std::string column_names(std::span<const Column> columns, const char* table) {
-    std::string names;
-    for (const Column& column : columns)
-        names += fmt::format("{}{}{}{}", names.empty() ? "" : ", ", table, *table == '\0' ? "" : ".", column.name);
-    return names;
-}
-
 Json object_of(const Statement& row, int first, std::span<const Column> columns) {
     Json object = Json::object();
     for (const Column& column : columns) {
         const int index = first++;
         const bool is_empty = row.is_null(index) || (column.holds >= Holds::text && row.text(index).empty());
-        if (is_empty && column.may_be_absent) continue;
+        if (is_empty && column.absent != Absent::never) continue;
         object[column.name] = value_of(row, index, column.holds);
     }
     return object;
@@ -106,9 +99,10 @@ void require_columns(const Json& object, std::span<const Column> columns, std::i
     if (!object.is_object()) throw BadRecord{"it is not a JSON object"};
     for (const Column& column : columns) {
         const auto found = object.find(column.name);
-        if (found == object.end() && column.may_be_absent) continue;
+        if (found == object.end() && column.absent != Absent::never) continue;
         if (found == object.end()) throw BadRecord{fmt::format("it has no '{}'", column.name)};
-        if (column.may_be_absent && *found == "") throw BadRecord{fmt::format("its '{}' is empty", column.name)};
+        if (column.absent != Absent::never && *found == "")
+            throw BadRecord{fmt::format("its '{}' is empty", column.name)};
         if (const std::string how = wrong(*found, column.holds); !how.empty())
             throw BadRecord{fmt::format("its '{}' {}", column.name, how)};
     }
@@ -120,12 +114,11 @@ void require_columns(const Json& object, std::span<const Column> columns, std::i
     }
 }
 
-void bind_columns(Statement& statement, int first, const Json& object, std::span<const Column> columns,
-                  IfAbsent absent) {
+void bind_columns(Statement& statement, int first, const Json& object, std::span<const Column> columns) {
     for (const Column& column : columns) {
         const int index = first++;
         const auto found = object.find(column.name);
-        if (found == object.end() && absent == IfAbsent::empty_text && column.holds >= Holds::text) {
+        if (found == object.end() && column.absent == Absent::empty) {
             statement.bind_at(index, "");
         } else if (found == object.end()) {
             statement.bind_at(index, nullptr);

@@ -23,8 +23,11 @@ namespace deft::results_db {
 namespace {
 
 constexpr std::array kPlace = {
-    Column{"case_key", Holds::name},    Column{"axes_json", Holds::json},           Column{"stage", Holds::name, true},
-    Column{"seeds", Holds::text, true}, Column{"imported_json", Holds::json, true},
+    Column{"case_key", Holds::name},
+    Column{"axes_json", Holds::json},
+    Column{"stage", Holds::name, nullptr, Absent::empty},
+    Column{"seeds", Holds::text, nullptr, Absent::empty},
+    Column{"imported_json", Holds::json, nullptr, Absent::empty},
 };
 
 // "1.3"; empty for what is none.
@@ -157,7 +160,7 @@ void store_place(Connection& connection, std::int64_t sweep_id, std::int64_t tri
                                  column_names(kPlace, ""))
                          .c_str());
     insert.bind(sweep_id, trial_id, asked.dump());
-    bind_columns(insert, 4, record, kPlace, IfAbsent::empty_text);
+    bind_columns(insert, 4, record, kPlace);
     insert.run();
 }
 

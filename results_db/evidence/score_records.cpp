@@ -17,37 +17,19 @@
 #include "results_db/evidence/possible_values.h"
 #include "results_db/journal_rows.h"
 #include "results_db/nonfinite.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
 
-constexpr std::array kTask = {
-    Column{"task", Holds::text},   Column{"task_version", Holds::text, true}, Column{"split", Holds::text, true},
-    Column{"shots", Holds::count}, Column{"score_key", Holds::text, true},
-};
-constexpr std::array kScored = {
-    Column{"score_key", Holds::text},         Column{"task", Holds::text},
-    Column{"task_sha256", Holds::text, true}, Column{"shots", Holds::count},
-    Column{"documents", Holds::count},        Column{"definition_sha256", Holds::text, true},
-    Column{"scoring_version", Holds::count},
-};
-constexpr std::array kModel = {
-    Column{"model_sha256", Holds::text, true},
-    Column{"step", Holds::integer},
-};
-constexpr std::array kScoring = {
-    Column{"seconds", Holds::amount, true},
-    Column{"cut_share", Holds::real, true},
-    Column{"mean_shots", Holds::real, true},
-};
 constexpr std::array kCheckpoint = {
     Column{"sha256", Holds::sha256},
     Column{"bytes", Holds::count},
     Column{"kind", Holds::name},
     Column{"path", Holds::text},
 };
-constexpr std::array kRole = {Column{"role", Holds::text, true}, Column{"step", Holds::integer}};
+constexpr std::array kRole = {Column{"role", Holds::text, nullptr, Absent::empty}, Column{"step", Holds::integer}};
 
 Json real_or_word(double value) {
     constexpr const char* kWords[] = {"", "NaN", "Infinity", "-Infinity"};
@@ -78,7 +60,7 @@ void require_task_name(const Json& of) {
 
 void store_result(JournalRows& rows, const Json& result, const SharedValues& shared) {
     const Json& of = shared.at(value_at(result, "of"));
-    require_columns(of, kTask, {"measures"});
+    require_columns(of, kScoredTaskColumns, {"measures"});
     require_task_name(of);
     const Json &measures = array_at(of, "measures"), &values = array_at(result, "values");
     if (result.size() != 3 || measures.size() != values.size())
@@ -111,24 +93,22 @@ void store_result(JournalRows& rows, const Json& result, const SharedValues& sha
 // The tasks that one model was scored by.
 void store_scored(Connection& connection, std::int64_t attempt_id, const Json& scored, const SharedValues& shared,
                   std::set<std::string>& keys) {
-    require_columns(scored, kModel, {"tasks"});
-    Statement insert(connection,
-                     fmt::format("INSERT INTO score (attempt_id, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-                                 " ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-                                 column_names(kScored, ""), column_names(kModel, ""), column_names(kScoring, ""))
-                         .c_str());
+    require_columns(scored, kScoredModelColumns, {"tasks"});
+    Statement insert(
+        connection,
+        insert_into("score", "attempt_id", joined({kScoredColumns, kScoredModelColumns, kScoringColumns})).c_str());
     for (const Json& task : array_at(scored, "tasks")) {
-        require_columns(task, kScoring, {"of"});
+        require_columns(task, kScoringColumns, {"of"});
         const Json& of = shared.at(value_at(task, "of"));
         if (!keys.insert(text_at(of, "score_key")).second)
             throw BadRecord{fmt::format("its 'scored' has the task {} twice", text_at(of, "task"))};
-        require_columns(of, kScored);
+        require_columns(of, kScoredColumns);
         require_task_name(of);
         insert.bind(attempt_id);
-        constexpr int kBehindTask = 2 + static_cast<int>(kScored.size());
-        bind_columns(insert, 2, of, kScored, IfAbsent::empty_text);
-        bind_columns(insert, kBehindTask, scored, kModel, IfAbsent::empty_text);
-        bind_columns(insert, kBehindTask + static_cast<int>(kModel.size()), task, kScoring);
+        constexpr int kTaskEnd = 2 + static_cast<int>(kScoredColumns.size());
+        bind_columns(insert, 2, of, kScoredColumns);
+        bind_columns(insert, kTaskEnd, scored, kScoredModelColumns);
+        bind_columns(insert, kTaskEnd + static_cast<int>(kScoredModelColumns.size()), task, kScoringColumns);
         insert.run();
     }
 }
@@ -148,7 +128,7 @@ void store_checkpoint(JournalRows& rows, const Json& checkpoint) {
 
 Json result_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
     Statement query(connection,
-                    ("SELECT " + column_names(kTask, "v") +
+                    ("SELECT " + column_names(kScoredTaskColumns, "v") +
                      ", v.step, m.name, m.unit, m.better, v.value, v.kind, v.n, v.stderr, v.chance"
                      " FROM evaluation v JOIN metric m ON m.id = v.metric_id WHERE v.attempt_id = ?1"
                      " AND v.score_key <> ?2 ORDER BY v.score_key, v.task, v.task_version, v.split, v.shots,"
@@ -157,8 +137,8 @@ Json result_records(Connection& connection, std::int64_t attempt_id, SharedValue
     query.bind(attempt_id, kWhileTraining);
     std::vector<Json> tasks, steps, values;  // side by side
     while (query.step()) {
-        const int step = static_cast<int>(kTask.size());
-        Json task = object_of(query, 0, kTask);
+        const int step = static_cast<int>(kScoredTaskColumns.size());
+        Json task = object_of(query, 0, kScoredTaskColumns);
         const Json before = tasks.empty() ? Json() : [&] {
             Json last = tasks.back();
             last.erase("measures");
@@ -183,18 +163,19 @@ Json result_records(Connection& connection, std::int64_t attempt_id, SharedValue
 }
 
 Json scored_records(Connection& connection, std::int64_t attempt_id, SharedValues& shared) {
-    Statement query(connection, ("SELECT " + column_names(kScored, "s") + ", " + column_names(kModel, "s") + ", " +
-                                 column_names(kScoring, "s") +
+    Statement query(connection, ("SELECT " + column_names(kScoredColumns, "s") + ", " +
+                                 column_names(kScoredModelColumns, "s") + ", " + column_names(kScoringColumns, "s") +
                                  " FROM score s WHERE s.attempt_id = ?1 ORDER BY s.model_sha256, s.step, s.score_key")
                                     .c_str());
     query.bind(attempt_id);
-    constexpr int kBehindTask = static_cast<int>(kScored.size()),
-                  kBehindModel = kBehindTask + static_cast<int>(kModel.size());
+    constexpr int kTaskEnd = static_cast<int>(kScoredColumns.size()),
+                  kModelEnd = kTaskEnd + static_cast<int>(kScoredModelColumns.size());
     std::vector<Json> models;  // of the records, which hold their tasks besides
     Json records = Json::array();
     while (query.step()) {
-        Json model = object_of(query, kBehindTask, kModel), task = object_of(query, kBehindModel, kScoring);
-        task["of"] = shared.add(object_of(query, 0, kScored));
+        Json model = object_of(query, kTaskEnd, kScoredModelColumns),
+             task = object_of(query, kModelEnd, kScoringColumns);
+        task["of"] = shared.add(object_of(query, 0, kScoredColumns));
         if (records.empty() || models.back() != model) {
             models.push_back(model);
             model["tasks"] = Json::array();

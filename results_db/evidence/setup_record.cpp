@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <span>
 #include <string>
 
@@ -12,39 +11,11 @@
 #include "results_db/evidence/possible_values.h"
 #include "results_db/evidence/text_lines.h"
 #include "results_db/host_key.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
-
-constexpr std::array kShape = {
-    Column{"device", Holds::name}, Column{"devices", Holds::count},       Column{"trials_per_device", Holds::count},
-    Column{"ranks", Holds::count}, Column{"libraries_json", Holds::json},
-};
-constexpr std::array kCode = {
-    Column{"git_sha", Holds::text},         Column{"git_branch", Holds::text, true},
-    Column{"dirty", Holds::count},          Column{"diff_sha256", Holds::text, true},
-    Column{"binary_sha256", Holds::text},   Column{"compiler", Holds::text, true},
-    Column{"cxx_flags", Holds::text, true}, Column{"build_type", Holds::text, true},
-};
-constexpr std::array kHost = {
-    Column{"arch", Holds::text, true},
-    Column{"cpu_model", Holds::text, true},
-    Column{"cores", Holds::count},
-    Column{"threads", Holds::count},
-    Column{"extra_json", Holds::json},
-    // As the attempt itself found it; the database's row of a host shows the last seen.
-    Column{"hostname", Holds::text, true},
-    Column{"kernel", Holds::text, true},
-    Column{"os", Holds::text, true},
-    Column{"mem_bytes", Holds::count},
-};
-constexpr std::array kDataset = {
-    Column{"sha256", Holds::text, true},
-    Column{"name", Holds::text, true},
-    Column{"n_bytes", Holds::count, true},
-    Column{"n_tokens", Holds::count, true},
-};
 
 Host host_of(const Json& host) {
     Host found;
@@ -80,52 +51,46 @@ std::int64_t id_of(Connection& connection, Statement& query) {
 // The row of `table` with that fingerprint, made of `object` where there is none.
 std::int64_t store_once(Connection& connection, const char* table, const std::string& fingerprint, const Json& object,
                         std::span<const Column> columns) {
-    std::string parameters = "?1";
-    for (std::size_t i = 0; i < columns.size(); ++i) parameters += fmt::format(", ?{}", i + 2);
     Statement insert(connection,
-                     fmt::format("INSERT INTO {} (fingerprint, {}) VALUES ({}) ON CONFLICT (fingerprint) DO NOTHING",
-                                 table, column_names(columns, ""), parameters)
-                         .c_str());
+                     (insert_into(table, "fingerprint", columns) + " ON CONFLICT (fingerprint) DO NOTHING").c_str());
     insert.bind(fingerprint);
-    bind_columns(insert, 2, object, columns, IfAbsent::empty_text);
+    bind_columns(insert, 2, object, columns);
     insert.run();
     Statement query(connection, fmt::format("SELECT id FROM {} WHERE fingerprint = ?1", table).c_str());
     return id_of(connection, query.bind(fingerprint));
 }
 
 bool is_row(Connection& connection, std::int64_t code_id, const Json& code) {
-    Statement query(connection, ("SELECT " + column_names(kCode, "c") + " FROM code c WHERE c.id = ?1").c_str());
-    return query.bind(code_id).step() && object_of(query, 0, kCode) == without_absolute_paths(code);
+    Statement query(connection, ("SELECT " + column_names(kCodeColumns, "c") + " FROM code c WHERE c.id = ?1").c_str());
+    return query.bind(code_id).step() && object_of(query, 0, kCodeColumns) == without_absolute_paths(code);
 }
 
 // One commit and program is one row. Different metadata, as of another branch, makes a row of its own, so that each
 // attempt keeps its own metadata.
 std::int64_t store_code(Connection& connection, const Json& code) {
-    require_columns(code, kCode);
+    require_columns(code, kCodeColumns);
     const std::string fingerprint = sha256(text_at(code, "git_sha") + '|' + text_or_empty(code, "diff_sha256") + '|' +
                                            text_at(code, "binary_sha256"));
-    const std::int64_t id = store_once(connection, "code", fingerprint, code, kCode);
+    const std::int64_t id = store_once(connection, "code", fingerprint, code, kCodeColumns);
     if (is_row(connection, id, code)) return id;
-    return store_once(connection, "code", sha256(fingerprint + '|' + code.dump()), code, kCode);
+    return store_once(connection, "code", sha256(fingerprint + '|' + code.dump()), code, kCodeColumns);
 }
 
 // A row that is there already shows what this machine saw last, and stays: the attempt keeps its own.
 std::int64_t store_host(Connection& connection, const Json& host) {
-    require_columns(host, kHost);
+    require_columns(host, kHostColumns);
     const std::string fingerprint = host_fingerprint(host_of(host));
-    return store_once(connection, "host", fingerprint, host, kHost);
+    return store_once(connection, "host", fingerprint, host, kHostColumns);
 }
 
 std::optional<std::int64_t> store_dataset(Connection& connection, const Json& setup) {
     if (!setup.contains("dataset")) return std::nullopt;
     const Json& dataset = setup.at("dataset");
-    require_columns(dataset, kDataset);
+    require_columns(dataset, kDatasetColumns);
     const std::string hash = text_or_empty(dataset, "sha256"), name = text_or_empty(dataset, "name");
     Statement insert(connection,
-                     "INSERT INTO dataset (sha256, name, n_bytes, n_tokens) VALUES (?1, ?2, ?3, ?4)"
-                     " ON CONFLICT (sha256, name) DO NOTHING");
-    insert.bind(hash, name);
-    bind_columns(insert, 3, dataset, std::span(kDataset).subspan(2));
+                     (insert_into("dataset", "", kDatasetColumns) + " ON CONFLICT (sha256, name) DO NOTHING").c_str());
+    bind_columns(insert.bind(), 1, dataset, kDatasetColumns);
     insert.run();
     Statement query(connection, "SELECT id FROM dataset WHERE sha256 = ?1 AND name = ?2");
     return id_of(connection, query.bind(hash, name));
@@ -153,8 +118,8 @@ bool knows_bytes(const Json& dataset) {
 }  // namespace
 
 Json setup_record(Connection& connection, std::int64_t attempt_id) {
-    const std::string columns = column_names(kShape, "a") + ", " + column_names(kCode, "c") + ", " +
-                                column_names(kHost, "h") + ", " + column_names(kDataset, "d");
+    const std::string columns = column_names(kShapeColumns, "a") + ", " + column_names(kCodeColumns, "c") + ", " +
+                                column_names(kHostColumns, "h") + ", " + column_names(kDatasetColumns, "d");
     Statement row(connection, ("SELECT " + columns +
                                ", a.machine_json, a.dataset_id FROM attempt a JOIN code c ON c.id = a.code_id"
                                " JOIN host h ON h.id = a.host_id LEFT JOIN dataset d ON d.id = a.dataset_id"
@@ -162,22 +127,18 @@ Json setup_record(Connection& connection, std::int64_t attempt_id) {
                                   .c_str());
     if (!row.bind(attempt_id).step()) connection.fail("read");
     int first = 0;
-    Json setup = object_of(row, first, kShape);
-    setup["code"] = object_of(row, first += kShape.size(), kCode);
-    setup["host"] = object_of(row, first += kCode.size(), kHost);
-    first += kHost.size();
-    const int after = first + static_cast<int>(kDataset.size());
+    Json setup = object_of(row, first, kShapeColumns);
+    setup["code"] = object_of(row, first += kShapeColumns.size(), kCodeColumns);
+    setup["host"] = object_of(row, first += kCodeColumns.size(), kHostColumns);
+    first += kHostColumns.size();
+    const int after = first + static_cast<int>(kDatasetColumns.size());
     lay_over(setup["host"], row.text(after));
-    if (!row.is_null(after + 1)) setup["dataset"] = object_of(row, first, kDataset);
+    if (!row.is_null(after + 1)) setup["dataset"] = object_of(row, first, kDatasetColumns);
     return setup;
 }
 
-std::span<const Column> shape_columns() {
-    return kShape;
-}
-
 StoredSetup store_setup(Connection& connection, const Json& setup) {
-    require_columns(setup, kShape, {"code", "host", "dataset"});
+    require_columns(setup, kShapeColumns, {"code", "host", "dataset"});
     require_possible_shape(setup);
     StoredSetup stored;
     stored.code_id = store_code(connection, setup.value("code", Json()));

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/json_fwd.h"
@@ -23,8 +22,6 @@ struct StoredSetup {
 };
 // Errors: BadRecord; database.
 StoredSetup store_setup(Connection& connection, const Json& setup);
-// The keys of a setup that are columns of the attempt itself.
-std::span<const Column> shape_columns();
 
 // Takes out of two setups of one attempt what decides no result and may differ. `known` is of this attempt here.
 void drop_what_may_differ(Connection& connection, std::int64_t attempt_id, Json& known, Json& given);

@@ -7,46 +7,27 @@
 #include <array>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/evidence/text_lines.h"
 #include "results_db/open.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
 
-constexpr std::array kSweep = {
-    Column{"name", Holds::name},
-    Column{"spec_sha256", Holds::sha256},
-    Column{"spec_toml", Holds::text, true},
-    Column{"overrides_json", Holds::json},
-    Column{"created_ms", Holds::time},
-    Column{"title", Holds::text, true},
-    Column{"scale", Holds::name, true},
-    Column{"baseline", Holds::name, true},
-    Column{"points", Holds::text, true},
-    Column{"paper", Holds::name, true},
-    Column{"claims_json", Holds::json, true},
-    Column{"command", Holds::text, true},
-};
-constexpr std::array kVerdict = {
-    Column{"check_uid", Holds::name},    Column{"created_ms", Holds::time},  Column{"kind", Holds::name},
-    Column{"subject_json", Holds::json}, Column{"rule_json", Holds::json},   Column{"effect", Holds::real, true},
-    Column{"ci_lo", Holds::real, true},  Column{"ci_hi", Holds::real, true}, Column{"applied_limit", Holds::real, true},
-    Column{"p_raw", Holds::real, true},  Column{"p_adj", Holds::real, true}, Column{"result", Holds::name},
-    Column{"words", Holds::text},
-};
 constexpr const char* kClaim = "claim";
 
 Json verdict_of(const Statement& row) {
-    return object_of(row, 0, kVerdict);
+    return object_of(row, 0, kVerdictColumns);
 }
 
 std::vector<Json> claim_verdicts(Connection& connection) {
     Statement query(
         connection,
-        ("SELECT " + column_names(kVerdict, "v") + " FROM verdict v WHERE v.kind = ?1 ORDER BY v.id").c_str());
+        ("SELECT " + column_names(kVerdictColumns, "v") + " FROM verdict v WHERE v.kind = ?1 ORDER BY v.id").c_str());
     query.bind(kClaim);
     std::vector<Json> all;
     while (query.step()) all.push_back(verdict_of(query));
@@ -66,17 +47,19 @@ Json question_of(const Json& verdict) {
 }  // namespace
 
 Json sweep_record(Connection& connection, std::int64_t sweep_id) {
-    Statement query(connection, ("SELECT " + column_names(kSweep, "s") + " FROM sweep s WHERE s.id = ?1").c_str());
+    Statement query(
+        connection,
+        ("SELECT " + column_names(kSweepColumns, "s") + ", s.command FROM sweep s WHERE s.id = ?1").c_str());
     if (!query.bind(sweep_id).step()) connection.fail("read");
-    Json record = object_of(query, 0, kSweep);
+    Json record = object_of(query, 0, kSweepColumns);
     // Its root is a folder of this machine.
     if (record.contains("command"))
-        record["command"] = without_absolute_paths(without_root(query.text(static_cast<int>(kSweep.size()) - 1)));
+        record["command"] = without_absolute_paths(without_root(query.text(static_cast<int>(kSweepColumns.size()))));
     return record;
 }
 
 void require_sweep(const Json& record) {
-    require_columns(record, kSweep);
+    require_columns(record, kSweepColumns);
     for (const char* key : {"points", "command"})
         if (record.contains(key) && !is_words_alone(text_at(record, key)))
             throw BadRecord{fmt::format("its '{}' is more than the words of a command", key)};
@@ -87,14 +70,10 @@ void require_sweep(const Json& record) {
 std::int64_t store_sweep(Connection& connection, const Json& record, const std::string& run_suffix) {
     Json with_root = record;
     if (record.contains("command")) with_root["command"] = text_at(record, "command") + run_suffix;
-    std::string values;
-    for (std::size_t i = 0; i < kSweep.size(); ++i) values += fmt::format(", ?{}", i + 2);
-    Statement insert(connection, fmt::format("INSERT INTO sweep (uid, use_order, {}) VALUES (?1, 1 + (SELECT"
-                                             " ifnull(max(use_order), 0) FROM sweep){})",
-                                             column_names(kSweep, ""), values)
-                                     .c_str());
-    insert.bind(random_uid());
-    bind_columns(insert, 2, with_root, kSweep, IfAbsent::empty_text);
+    Statement insert(connection, insert_into("sweep", "uid, file_sha256, use_order", kSweepColumns).c_str());
+    insert.bind(random_uid(), sha256(text_or_empty(record, "spec_toml")),
+                connection.integer("SELECT 1 + ifnull(max(use_order), 0) FROM sweep"));
+    bind_columns(insert, 4, with_root, kSweepColumns);
     insert.run();
     return connection.last_id();
 }
@@ -132,7 +111,7 @@ bool store_first_run(Connection& connection, std::int64_t sweep_id, const Json& 
 }
 
 bool differ_in_seeds_alone(const Json& a, const Json& b) {
-    return std::all_of(std::begin(kSweep), std::end(kSweep), [&](const Column& column) {
+    return std::all_of(std::begin(kSweepColumns), std::end(kSweepColumns), [&](const Column& column) {
         constexpr std::array kMayDiffer = {"spec_sha256", "created_ms", "claims_json", "command", "title", "points"};
         const auto is_it = [&](const char* key) { return std::string(key) == column.name; };
         return std::any_of(kMayDiffer.begin(), kMayDiffer.end(), is_it) ||
@@ -163,7 +142,7 @@ std::vector<Json> verdict_records(Connection& connection, const SweepHead& sweep
 }
 
 bool store_verdict(Connection& connection, const std::string& sweep, const Json& record) {
-    require_columns(record, kVerdict);
+    require_columns(record, kVerdictColumns);
     if (record.at("kind") != kClaim) throw BadRecord{"it is a verdict on no claim"};
     const Json& subject = record.at("subject_json");
     if (!subject.is_object() || subject.value("sweep", Json()) != sweep)
@@ -179,11 +158,8 @@ bool store_verdict(Connection& connection, const std::string& sweep, const Json&
                                         text_at(record, "check_uid"), known.at("result").dump()),
                             "find out which of the two was changed, and merge the other"};
     }
-    std::string values;
-    for (std::size_t i = 0; i < kVerdict.size(); ++i) values += fmt::format("{}?{}", i == 0 ? "" : ", ", i + 1);
-    Statement insert(connection,
-                     fmt::format("INSERT INTO verdict ({}) VALUES ({})", column_names(kVerdict, ""), values).c_str());
-    bind_columns(insert, 1, record, kVerdict);
+    Statement insert(connection, insert_into("verdict", "", kVerdictColumns).c_str());
+    bind_columns(insert.bind(), 1, record, kVerdictColumns);
     insert.run();
     return true;
 }

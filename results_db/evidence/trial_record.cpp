@@ -1,7 +1,6 @@
 #include "results_db/evidence/trial_record.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "base/json.h"
@@ -9,15 +8,11 @@
 #include "results_db/evidence/columns.h"
 #include "results_db/evidence/local_paths.h"
 #include "results_db/stored_configuration.h"
+#include "results_db/tables.h"
 
 namespace deft::results_db {
 
 namespace {
-
-constexpr std::array kTrial = {
-    Column{"config_hash", Holds::sha256}, Column{"variant_hash", Holds::sha256}, Column{"seed", Holds::integer},
-    Column{"label", Holds::text, true},   Column{"created_ms", Holds::time},
-};
 
 bool has_local_paths_alone(const Json& value) {
     if (value.is_string()) return stays_below(value.get<std::string>());
@@ -28,7 +23,7 @@ bool has_local_paths_alone(const Json& value) {
 
 std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, const std::set<std::string>& hashes,
                                 SharedValues& shared) {
-    Statement query(connection, ("SELECT " + column_names(kTrial, "e") +
+    Statement query(connection, ("SELECT " + column_names(kTrialColumns, "e") +
                                  ", e.config_json, e.id FROM experiment e WHERE e.id IN (SELECT m.experiment_id"
                                  " FROM sweep_member m WHERE m.sweep_id = ?1) ORDER BY e.config_hash")
                                     .c_str());
@@ -36,9 +31,9 @@ std::vector<Json> trial_records(Connection& connection, std::int64_t sweep_id, c
     std::vector<Json> records;
     while (query.step()) {
         if (!hashes.contains(query.text(0))) continue;
-        require_own_hashes(connection, query.integer(static_cast<int>(kTrial.size()) + 1));
-        Json record = object_of(query, 0, kTrial);
-        Json config = try_parse_json(query.text(static_cast<int>(kTrial.size())));
+        require_own_hashes(connection, query.integer(static_cast<int>(kTrialColumns.size()) + 1));
+        Json record = object_of(query, 0, kTrialColumns);
+        Json config = try_parse_json(query.text(static_cast<int>(kTrialColumns.size())));
         if (config.is_object()) {
             config.erase("seed");
             if (config.contains("local")) config["local"] = without_local_folders(config.at("local"));
@@ -56,7 +51,7 @@ std::optional<std::int64_t> trial_of_hash(Connection& connection, const std::str
 }
 
 Json checked_config(const Json& record, const SharedValues& shared) {
-    require_columns(record, kTrial, {"config"});
+    require_columns(record, kTrialColumns, {"config"});
     Json config = shared.at(record.value("config", Json()));
     if (!config.is_object()) throw BadRecord{"its configuration is not an object"};
     config["seed"] = record.at("seed");
@@ -73,11 +68,9 @@ bool is_trained(const Json& config) {
 }
 
 std::int64_t store_trial(Connection& connection, const Json& record, const Json& config) {
-    Statement insert(connection,
-                     "INSERT INTO experiment (config_hash, variant_hash, seed, label, created_ms, config_json)"
-                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-    bind_columns(insert.bind(), 1, record, kTrial, IfAbsent::empty_text);
-    insert.bind_at(static_cast<int>(kTrial.size()) + 1, config.dump());
+    Statement insert(connection, insert_into("experiment", "config_json", kTrialColumns).c_str());
+    insert.bind(config.dump());
+    bind_columns(insert, 2, record, kTrialColumns);
     insert.run();
     return connection.last_id();
 }

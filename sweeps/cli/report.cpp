@@ -52,11 +52,11 @@ void write_lm_eval(const reporting::Results& sweep, const std::string& folder) {
 }
 
 // The FLOPs of each trial by the sweep's plan; none where its file is gone or has changed.
-std::map<std::string, double> planned_flops(const results_db::Reader& reader, const reporting::Results& sweep) {
+std::map<std::string, double> planned_flops(const reporting::Results& sweep) {
     std::map<std::string, double> flops;
     try {
         const RunArguments run = stored_run(sweep);
-        const sweeps::Spec spec = unchanged_spec(run, sweep, reader.spec_text(sweep));
+        const sweeps::Spec spec = unchanged_spec(run, sweep);
         for (const sweeps::Trial& trial : sweeps::trials_of_results(spec, sweeps::Data::may_be_missing))
             flops[trial.config_hash] = trial.projection.flops;
     } catch (const Error& error) {
@@ -70,7 +70,7 @@ void print_missing(const results_db::Reader& reader, reporting::Results sweep, c
     if (format == "html" || format == "svg" || format == "lm-eval")
         throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format),
                     "choose term, md, csv, tex or json");
-    const auto flops = planned_flops(reader, sweep);
+    const auto flops = planned_flops(sweep);
     const reporting::ReportData data = report_data(reader, std::move(sweep), false);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
     print_to(out, with_short_home(format == "json" ? reporting::render_missing_json(runs, data.sweep)

@@ -67,7 +67,7 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     const results_db::Reader reader = open_results(given.root);
     const reporting::Results sweep = find_table(reader, table, reporting::unknown_inputs());
     const RunArguments stored = stored_run(sweep);
-    unchanged_spec(stored, sweep, reader.spec_text(sweep));
+    unchanged_spec(stored, sweep);
     run.spec = stored.spec;
     run.spec.only = given.spec.only;
     if (!given.spec.seeds.empty()) run.spec.seeds = given.spec.seeds;

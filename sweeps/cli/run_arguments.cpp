@@ -94,7 +94,7 @@ RunArguments stored_run(const results_db::SweepHead& sweep) {
     return arguments;
 }
 
-sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep, const std::string& text) {
+sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep) {
     const std::string& file = stored.spec.file;
     if (!std::filesystem::exists(sweeps::sweep_file(file)))
         throw Error(ErrorKind::missing,
@@ -115,7 +115,8 @@ sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results
     }
     throw Error(ErrorKind::missing,
                 fmt::format("{} has changed since sweep {} was run (it is {} now): {}", reporting::visible(file),
-                            results_db::full_name(sweep), short_hash(spec.sha256), first_difference(text, spec.text)),
+                            results_db::full_name(sweep), short_hash(spec.sha256),
+                            first_difference(sweep.spec_toml, spec.text)),
                 "run the file itself, which makes a table of its own, or change it back", "the results");
 }
 

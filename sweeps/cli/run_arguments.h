@@ -34,7 +34,7 @@ struct RunArguments {
 RunArguments stored_run(const results_db::SweepHead& sweep);
 
 // The sweep of the results by its file, with the learning rates that a search found. Refuses a file that is gone, or
-// that says something else than when it was run, with what differs. `text`: of the file as it was. Errors: missing.
-sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep, const std::string& text);
+// that says something else than when it was run, with what differs. Errors: missing.
+sweeps::Spec unchanged_spec(const RunArguments& stored, const reporting::Results& sweep);
 
 }  // namespace deft::cli

@@ -85,7 +85,7 @@ TEST_CASE("each attempt names its own commit and machine, and a sweep the text o
     CHECK(attempts[1].code.diff_sha256 == "d1ff");
     CHECK(attempts[1].host.hostname == "node2");
     CHECK(attempts[1].host.cores == 64);
-    CHECK(reader.spec_text(reader.sweeps().front()) == "name = \"text\"\n");
+    CHECK(reader.sweeps().front().spec_toml == "name = \"text\"\n");
 }
 
 TEST_CASE("validations on the way are curves of the training that is the result, and scores of nothing") {
