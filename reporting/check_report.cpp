@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 
 namespace deft::reporting {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reporting/analysis/results.h"
+#include "reporting/cost/resource.h"
 #include "reporting/rows.h"
 #include "reporting/scores/chance_level.h"
 #include "reporting/scores/score_id.h"
@@ -55,26 +56,8 @@ struct ScoreColumn {
 // In the order of score_fields().
 std::vector<ScoreColumn> score_columns(const Results& sweep);
 
-// The resources that a row's trials consumed: tokens, FLOPs, time, money.
-struct Resource {
-    const char* title;
-    std::optional<double> (*value)(const Trial&);
-    std::string (*print)(double);
-    bool with_ratio;       // also as a multiple of the baseline's
-    const char* quantity;  // how the quantities begin that it answers (reporting/scores/quantity.h)
-    const char* raw_unit = "";
-    bool from_seconds = false;  // time, or what follows from it: compares as reporting/cost/comparable_seconds.h says
-    double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
-    const char* csv_title = "";                                    // as Column::csv_title
-};
-
 // The value that the user states for an imported model, or "-".
 Cell stated_cell(const results_db::ImportedModel& model, const Resource& resource);
-
-const std::vector<Resource>& resources();
-
-// The mean over finished seeds; nothing where one of them lacks it, for a mean over fewer would not be comparable.
-std::optional<double> mean_of(const Row& row, const Resource& resource);
 
 // Its column. `rows` must outlive it.
 Field resource_field(const Resource& resource, const std::vector<Row>& rows, const std::string& base_recipe);

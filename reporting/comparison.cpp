@@ -27,6 +27,7 @@
 #include "reporting/scores/score_marks.h"
 #include "reporting/scores/scoring_notes.h"
 #include "reporting/stale.h"
+#include "reporting/stale_notes.h"
 #include "reporting/sweep_text.h"
 #include "results_db/trial_name.h"
 

@@ -13,10 +13,6 @@ namespace deft::reporting {
 // One row a trial of that row: seed, hashes, commit, host, dataset, checkpoint, attempts.
 Table provenance_table(const Row& row, const std::vector<results_db::Checkpoint>& checkpoints);
 
-// One <details> a row of the comparison, which its cells link to.
-std::string provenance_html(const std::vector<Row>& rows, const std::vector<results_db::Checkpoint>& checkpoints,
-                            const std::string& points);
-
 // The commands that train a row of a comparison again, from the same commit.
 
 // A word as a shell would take it back.

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "reporting/analysis/results.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 
 namespace deft::reporting {
 

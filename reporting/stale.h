@@ -58,14 +58,4 @@ std::string with_reasons(std::string stale, const std::string& more);
 // Why the training of a row is stale, for any finished seed.
 std::string stale_training(const Row& row);
 
-// Notes below a table of these rows: what is stale and why, how to repeat it, and what is unknown.
-std::vector<std::string> stale_notes(const std::vector<Row>& rows, const std::string& command);
-
-// That rows come of other commits than this program and are not stale by code; empty where they do not. Another commit
-// of one result epoch is a hint, no more.
-std::string other_commit_note(const std::vector<Row>& rows, const std::string& commit_now);
-
-// All that is stale, a row each; no row: nothing is. `command` does it again.
-Table stale_table(const Results& sweep, const std::string& command);
-
 }  // namespace deft::reporting

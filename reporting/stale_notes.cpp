@@ -1,3 +1,5 @@
+#include "reporting/stale_notes.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

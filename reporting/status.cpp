@@ -11,6 +11,7 @@
 #include "base/score_key.h"
 #include "base/text.h"
 #include "reporting/cost/cost_columns.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/experts/expert_routing.h"
 #include "reporting/imported.h"
 #include "reporting/numbers.h"
@@ -24,14 +25,6 @@
 
 namespace deft::reporting {
 
-std::string shape_text(const results_db::Shape& shape) {
-    if (shape.ranks > 1)
-        return fmt::format("{} on {}", counted(shape.ranks, "rank"),
-                           shape_text({shape.device, shape.devices, shape.trials_per_device}));
-    if (shape.device == "cpu") return counted(shape.devices, "thread");
-    const std::string devices = counted(shape.devices, "GPU");
-    return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
-}
 
 namespace {
 

@@ -13,9 +13,6 @@ namespace deft::reporting {
 // names those of `all` that have the sweep's name too.
 Table status_table(const Results& sweep, const std::vector<results_db::SweepHead>& all = {});
 
-// "2 threads", "1/2 of 1 GPU", "4 ranks on 8 GPUs".
-std::string shape_text(const results_db::Shape& shape);
-
 // Configuration, provenance, counts, scores, cost and error of one trial, as lines of text; of a model with experts
 // also where they were chosen (expert_routing.h).
 std::string render_trial(const Trial& trial, const std::vector<journal::ExpertLoad>& experts = {});

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "reporting/measured.h"
 #include "reporting/published/published.h"
-#include "reporting/status.h"
+#include "reporting/cost/slot_shapes.h"
 #include "results_db/row_name.h"
 #include "results_db/sweep_heads.h"
 

@@ -1,6 +1,6 @@
 #include "reporting/compare/compare.h"
 #include "reporting/numbers.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 #include "reporting/scores/score_id.h"
 
 namespace deft::reporting {

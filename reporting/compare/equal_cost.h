@@ -9,7 +9,7 @@
 
 #include "reporting/loss_curve.h"
 #include "reporting/page/curves.h"
-#include "reporting/render/figure.h"
+#include "reporting/figure.h"
 #include "reporting/rows.h"
 #include "reporting/statistics/verdict.h"
 

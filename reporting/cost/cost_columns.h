@@ -9,7 +9,7 @@
 
 #include "reporting/analysis/results.h"
 #include "reporting/columns.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 #include "reporting/rows.h"
 
 namespace deft::reporting {

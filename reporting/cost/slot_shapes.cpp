@@ -5,9 +5,19 @@
 
 #include <utility>
 
-#include "reporting/status.h"
+#include "reporting/numbers.h"
+#include "reporting/text.h"
 
 namespace deft::reporting {
+
+std::string shape_text(const results_db::Shape& shape) {
+    if (shape.ranks > 1)
+        return fmt::format("{} on {}", counted(shape.ranks, "rank"),
+                           shape_text({shape.device, shape.devices, shape.trials_per_device}));
+    if (shape.device == "cpu") return counted(shape.devices, "thread");
+    const std::string devices = counted(shape.devices, "GPU");
+    return shape.trials_per_device == 1 ? devices : fmt::format("1/{} of {}", shape.trials_per_device, devices);
+}
 
 namespace {
 

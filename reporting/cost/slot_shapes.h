@@ -11,6 +11,9 @@
 
 namespace deft::reporting {
 
+// "2 threads", "1/2 of 1 GPU", "4 ranks on 8 GPUs".
+std::string shape_text(const results_db::Shape& shape);
+
 // Stands for a number that would be of several.
 inline constexpr const char* kMixedSlots = "mixed";
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/render/figure.h"
+#include "reporting/figure.h"
 #include "reporting/rows.h"
 #include "reporting/statistics/verdict.h"
 

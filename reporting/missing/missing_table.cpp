@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "reporting/missing/missing_runs.h"
 #include "reporting/numbers.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 #include "reporting/sweep_text.h"
 
 namespace deft::reporting {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reporting/analysis/results.h"
-#include "reporting/render/figure.h"
+#include "reporting/figure.h"
 #include "reporting/rows.h"
 #include "reporting/table.h"
 

@@ -1,6 +1,6 @@
 #include "reporting/render/table_json.h"
 
-#include <cmath>
+#include <utility>
 
 #include "base/json.h"
 
@@ -27,16 +27,6 @@ OrderedJson cell_json(const Cell& cell) {
 
 }  // namespace
 
-OrderedJson json_number(double value) {
-    if (std::isfinite(value)) return value;
-    if (std::isnan(value)) return "NaN";
-    return value > 0 ? "inf" : "-inf";
-}
-
-OrderedJson json_number(const std::optional<double>& value) {
-    return value ? json_number(*value) : OrderedJson(nullptr);
-}
-
 OrderedJson table_json(const Table& table) {
     OrderedJson columns = OrderedJson::array(), rows = OrderedJson::array();
     for (const Column& column : table.columns) {
@@ -50,10 +40,6 @@ OrderedJson table_json(const Table& table) {
     }
     return {{"schema", "deft-report/1"}, {"caption", table.caption},         {"columns", std::move(columns)},
             {"rows", std::move(rows)},   {"key_columns", table.key_columns}, {"notes", table.notes}};
-}
-
-std::string json_text(const OrderedJson& json) {
-    return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string render_json(const Table& table) {

@@ -1,20 +1,11 @@
 #pragma once
-// A table as JSON, whose keys keep the order in which they are written here.
+// A table as JSON.
 
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-
-#include "base/json_fwd.h"
+#include "reporting/ordered_json.h"
 #include "reporting/table.h"
 
 namespace deft::reporting {
 
-// NaN and infinity as strings, for JSON has no number for them.
-OrderedJson json_number(double value);
-// null where there is none.
-OrderedJson json_number(const std::optional<double>& value);
 OrderedJson table_json(const Table& table);
-std::string json_text(const OrderedJson& json);
 
 }  // namespace deft::reporting

@@ -6,8 +6,7 @@
 #include "base/metric.h"
 #include "base/score_key.h"
 #include "base/suites.h"
-#include "reporting/columns.h"
-#include "reporting/measured.h"
+#include "reporting/cost/resource.h"
 #include "reporting/scores/suite_average.h"
 #include "reporting/stale.h"
 

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "reporting/origins.h"
 #include "reporting/records_json.h"
-#include "reporting/render/table_json.h"
+#include "reporting/ordered_json.h"
 #include "reporting/trace/trace.h"
 
 namespace deft::reporting {

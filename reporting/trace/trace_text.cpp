@@ -7,7 +7,7 @@
 #include "reporting/numbers.h"
 #include "reporting/render/named_lines.h"
 #include "reporting/scores/score_id.h"
-#include "reporting/status.h"
+#include "reporting/cost/slot_shapes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/trace/trace.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/load_results.h"
 #include "results_db/reader.h"
 
 namespace deft::cli {

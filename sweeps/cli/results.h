@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/load_results.h"
 #include "reporting/page/page.h"
 #include "results_db/reader.h"
 

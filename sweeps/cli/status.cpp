@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reporting/stale.h"
+#include "reporting/stale_notes.h"
 #include "reporting/sweep_text.h"
 #include "reporting/table.h"
 #include "results_db/reader.h"

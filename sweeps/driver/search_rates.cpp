@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "reporting/analysis/load_results.h"
 #include "reporting/rate_search.h"
 #include "results_db/trial_name.h"
 #include "sweeps/driver/check_tasks.h"

@@ -12,6 +12,7 @@
 #include "base/scratch_folder.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "reporting/analysis/load_results.h"
 #include "reporting/numbers.h"
 #include "reporting/page/page.h"
 #include "results_db/config_hashes.h"

@@ -1,6 +1,7 @@
 // Stale values of a sweep, and how every format marks them.
 
 #include "reporting/stale.h"
+#include "reporting/stale_notes.h"
 
 #include "base/json.h"
 #include "base/score_key.h"

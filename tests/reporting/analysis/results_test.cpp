@@ -1,6 +1,6 @@
 // Results are complete when they are loaded: checked, with their search apart, their settings parsed.
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/load_results.h"
 
 #include "reporting/stale.h"
 #include "tests/catch.h"

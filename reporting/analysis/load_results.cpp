@@ -1,4 +1,4 @@
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/load_results.h"
 
 #include <utility>
 
