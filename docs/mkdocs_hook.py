@@ -1,6 +1,6 @@
 """Lets the site show pages that link to files outside docs/, as they do on a forge.
 
-Pictures of reporting/measured join the site. Other links to source files become plain text, or links to the repository where
+Pictures of evidence join the site. Other links to source files become plain text, or links to the repository where
 mkdocs.yml names one as repo_url.
 """
 import pathlib
@@ -9,7 +9,7 @@ import re
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PICTURES = "reporting/measured/"
+PICTURES = "evidence/"
 
 
 def on_files(files, config):

@@ -35,7 +35,8 @@ struct Cell {
     bool stated = false;           // somebody says so, and nothing here measured it
     std::string doubt = {};        // why a paper's number is not verified; empty: its source was read
     bool is_best = false;          // it may be the best of its column, within the uncertainty of the seeds
-    std::string stale = {};        // why it would be another today, as reporting/stale.h says; empty: nothing known
+    std::string stale =
+        {};  // why it would be another today, as reporting/analysis/results/stale.h says; empty: nothing known
 
     Cell() = default;
     Cell(std::string words) : text(std::move(words)) {}

@@ -49,7 +49,7 @@ struct SchemaVersion {
 };
 SchemaVersion newest_schema(std::span<const Migration> steps = migrations());
 
-// Of a file that may be older than this program. Errors: as open_for_reading.
+// A file may be older than this program. Errors: as open_for_reading.
 SchemaVersion schema_version(const std::filesystem::path& file, std::span<const Migration> steps = migrations());
 
 // Where a database of an older version is copied before it is migrated: <file>.backup-vN.

@@ -11,7 +11,7 @@ namespace deft::engine {
 
 namespace {
 
-constexpr const char* kMeasured = "reporting/measured/2026-11-26-NVIDIA-H200/kernels.json";
+constexpr const char* kMeasured = "evidence/2026-11-26-NVIDIA-H200/kernels.json";
 constexpr const char* kFromH200 = "the H200's, whose multiprocessors and clock are the same; unmeasured on an H100";
 
 constexpr std::array kCards = {
@@ -32,7 +32,7 @@ constexpr std::array kCards = {
 };
 
 // Expected times: the goals of the project's issue on tensor cores, which no card has shown yet. Rooflines: the work of
-// reporting/measured/2026-11-26-NVIDIA-H200/steps.json, "profile 16", at the rates of the H200 above.
+// evidence/2026-11-26-NVIDIA-H200/steps.json, "profile 16", at the rates of the H200 above.
 constexpr const char* kGoals = "goal of the tensor-core issue for GPT-2 124M, unmeasured";
 constexpr std::array kKinds = {
     OpKind{"head and loss", 4.768, 6.5, kGoals},  // the two passes of the softmax are part of the share

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "reporting/glue/glue_scores.h"
-#include "reporting/rate_search.h"
-#include "reporting/stale.h"
+#include "reporting/analysis/glue/glue_scores.h"
+#include "reporting/analysis/results/stale.h"
+#include "reporting/analysis/search/rate_search.h"
 #include "results_db/reader.h"
 
 namespace deft::reporting {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/results/results.h"
 
 namespace deft::results_db {
 class Reader;

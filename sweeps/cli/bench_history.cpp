@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "reporting/history/history_page.h"
-#include "reporting/history/history_table.h"
+#include "reporting/analysis/trend/history_table.h"
+#include "reporting/views/page/history_page.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "reporting/check_report.h"
+#include "reporting/analysis/check/check_report.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/cli/output.h"

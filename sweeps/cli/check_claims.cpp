@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "reporting/claims/claims_check.h"
-#include "reporting/sweep_text.h"
+#include "reporting/analysis/claims/claims_check.h"
+#include "reporting/analysis/results/sweep_text.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"

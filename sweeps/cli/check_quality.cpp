@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "reporting/quality/pinned.h"
-#include "reporting/quality/quality_check.h"
-#include "reporting/sweep_text.h"
+#include "reporting/analysis/quality/pinned.h"
+#include "reporting/analysis/quality/quality_check.h"
+#include "reporting/analysis/results/sweep_text.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/evidence_files.h"

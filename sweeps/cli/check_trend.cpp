@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "reporting/trend/trend_check.h"
+#include "reporting/analysis/trend/trend_check.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/cli/options.h"

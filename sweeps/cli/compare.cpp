@@ -1,6 +1,6 @@
 // deft compare: two trials, rows or sweeps side by side.
 
-#include "reporting/compare/compare.h"
+#include "reporting/analysis/compare/compare.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

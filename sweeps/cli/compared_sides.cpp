@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/suggestion.h"
-#include "reporting/trace/traced_row.h"
+#include "reporting/analysis/trace/traced_row.h"
 #include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "reporting/analysis/results.h"
-#include "reporting/compare/compare.h"
+#include "reporting/analysis/compare/compare.h"
+#include "reporting/analysis/results/results.h"
 #include "results_db/reader.h"
 
 namespace deft::cli {

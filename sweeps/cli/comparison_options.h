@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/check_report.h"
+#include "reporting/analysis/check/check_report.h"
 #include "sweeps/cli/gate_options.h"
 #include "sweeps/gate/compare.h"
 #include "sweeps/gate/comparison_report.h"

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "reporting/origins.h"
+#include "reporting/analysis/trace/origins.h"
 #include "results_db/open.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"

@@ -9,11 +9,11 @@
 
 #include "base/json.h"
 #include "experiments/evaluate_checkpoint.h"
+#include "reporting/analysis/scores/lm_eval.h"
 #include "reporting/numbers.h"
-#include "reporting/scores/lm_eval.h"
-#include "reporting/status.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
+#include "reporting/views/text/status.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_checkpoint.h"
 #include "sweeps/cli/options.h"

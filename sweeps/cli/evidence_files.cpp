@@ -59,10 +59,9 @@ std::string evidence_in(const fs::path& file) {
 }  // namespace
 
 void add_from(CLI::App& command, std::vector<std::string>& from) {
-    command.add_option(
-        "--from", from,
-        "Read these files in place of a root: what `deft db export` wrote, as in reporting/measured/, also "
-        ".gz or .zst, or results.db of another root");
+    command.add_option("--from", from,
+                       "Read these files in place of a root: what `deft db export` wrote, as in evidence/, also "
+                       ".gz or .zst, or results.db of another root");
 }
 
 void take_name(std::vector<std::string>& from, std::string& name) {

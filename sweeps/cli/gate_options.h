@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "reporting/check_report.h"
+#include "reporting/analysis/check/check_report.h"
 #include "reporting/table.h"
 #include "results_db/writer.h"
 #include "sweeps/driver/root.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "reporting/origins.h"
+#include "reporting/analysis/trace/origins.h"
 #include "sweeps/spec/select.h"
 
 namespace deft::cli {

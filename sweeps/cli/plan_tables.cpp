@@ -14,8 +14,8 @@
 #include "base/json.h"
 #include "engine/train/accounting.h"
 #include "experiments/engine_config.h"
+#include "reporting/analysis/results/rows.h"
 #include "reporting/numbers.h"
-#include "reporting/rows.h"
 
 namespace deft::cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "experiments/draws.h"
-#include "reporting/render/figure.h"
 #include "reporting/table.h"
+#include "reporting/views/render/figure.h"
 #include "sweeps/driver/plan.h"
 
 namespace deft::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reporting/analysis/load_results.h"
-#include "reporting/page/page.h"
+#include "reporting/views/page/page.h"
 #include "results_db/reader.h"
 
 namespace deft::cli {
@@ -31,8 +31,8 @@ std::string render_table(const reporting::Table& table, const std::string& forma
 // Also svg, the sweep's picture. Errors: usage, where it has none.
 std::string render_report(const reporting::ReportData& data, const std::string& format, int width);
 
-// The answer in 24 lines (reporting/screen/screen.h). `page`: the file of the sweep's page; empty: none. `options`:
-// that name these results on a command line, with a leading blank.
+// The answer in 24 lines (reporting/views/screen/screen.h). `page`: the file of the sweep's page; empty: none.
+// `options`: that name these results on a command line, with a leading blank.
 std::string render_first_screen(const reporting::ReportData& data, const std::filesystem::path& page,
                                 const std::string& options, int width);
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "reporting/origins.h"
+#include "reporting/analysis/trace/origins.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
 #include "sweeps/driver/search_rates.h"

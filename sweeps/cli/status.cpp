@@ -1,14 +1,14 @@
 // deft status: how far a sweep is.
 
-#include "reporting/status.h"
+#include "reporting/views/text/status.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "reporting/stale.h"
-#include "reporting/stale_notes.h"
-#include "reporting/sweep_text.h"
+#include "reporting/analysis/results/stale.h"
+#include "reporting/analysis/results/sweep_text.h"
+#include "reporting/analysis/scores/stale_notes.h"
 #include "reporting/table.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"

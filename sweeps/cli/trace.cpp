@@ -1,6 +1,6 @@
 // deft trace: where one number of a table comes from, and the command that repeats it.
 
-#include "reporting/trace/trace.h"
+#include "reporting/analysis/trace/trace.h"
 
 #include <memory>
 #include <string>

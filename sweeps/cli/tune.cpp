@@ -11,8 +11,8 @@
 
 #include "experiments/engine_config.h"
 #include "experiments/projection.h"
+#include "reporting/analysis/trace/origins.h"
 #include "reporting/numbers.h"
-#include "reporting/origins.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 #include "sweeps/cli/commands.h"

@@ -7,7 +7,7 @@
 #include "base/score_key.h"
 #include "experiments/inputs_now.h"
 #include "experiments/result_epoch.h"
-#include "reporting/analysis/settings.h"
+#include "reporting/analysis/results/settings.h"
 #include "results_db/evidence/local_paths.h"
 #include "sweeps/driver/root.h"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "reporting/stale.h"
+#include "reporting/analysis/results/stale.h"
 #include "results_db/rows.h"
 
 namespace deft::sweeps {

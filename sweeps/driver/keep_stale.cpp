@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/suggestion.h"
 #include "base/text.h"
-#include "reporting/stale.h"
+#include "reporting/analysis/results/stale.h"
 #include "reporting/text.h"
 #include "results_db/trial_name.h"
 

@@ -9,7 +9,7 @@
 #include "base/json_fwd.h"
 #include "experiments/hardware.h"
 #include "experiments/step_time.h"
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"
 

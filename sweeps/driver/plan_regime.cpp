@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "experiments/datasets/prepared_corpus.h"
-#include "reporting/regime.h"
+#include "reporting/analysis/results/regime.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/spec/published_tables.h"
 

@@ -10,8 +10,8 @@
 
 namespace deft::sweeps {
 
-// As reporting/regime.h words it, of the baseline at its largest budget; how often its text is seen is known once it is
-// tokenised in the root. Empty where no baseline is trained on text.
+// As reporting/analysis/results/regime.h words it, of the baseline at its largest budget; how often its text is seen is
+// known once it is tokenised in the root. Empty where no baseline is trained on text.
 std::vector<std::string> plan_regime_notes(const Spec& spec, const Plan& plan, const std::filesystem::path& root);
 
 }  // namespace deft::sweeps

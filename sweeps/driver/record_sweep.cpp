@@ -3,7 +3,7 @@
 #include "base/installed_files.h"
 #include "base/json.h"
 #include "experiments/checkpoints.h"
-#include "reporting/claims/claims_check.h"
+#include "reporting/analysis/claims/claims_check.h"
 #include "results_db/host_key.h"
 #include "results_db/trial_name.h"
 #include "results_db/writer.h"

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/analysis/load_results.h"
-#include "reporting/rate_search.h"
+#include "reporting/analysis/search/rate_search.h"
 #include "results_db/trial_name.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/stored_results.h"

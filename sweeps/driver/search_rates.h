@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/results/results.h"
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/bench/op_benches.h"
-#include "reporting/trend/bench_series.h"
+#include "reporting/analysis/trend/bench_series.h"
 
 namespace deft::sweeps {
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/stopwatch.h"
-#include "reporting/statistics/case_family.h"
+#include "reporting/analysis/statistics/case_family.h"
 #include "sweeps/gate/arm.h"
 #include "sweeps/gate/bench_cases.h"
 #include "sweeps/gate/preset_steps.h"

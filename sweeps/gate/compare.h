@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/bench/run_benchmarks.h"
-#include "reporting/statistics/paired_verdict.h"
+#include "reporting/analysis/statistics/paired_verdict.h"
 #include "results_db/rows.h"
 
 namespace deft::sweeps {

@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/median.h"
 #include "base/text.h"
+#include "reporting/analysis/statistics/case_family.h"
 #include "reporting/numbers.h"
-#include "reporting/statistics/case_family.h"
 #include "sweeps/gate/arm.h"
 #include "sweeps/gate/bench_records.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/check_report.h"
+#include "reporting/analysis/check/check_report.h"
 #include "reporting/table.h"
 #include "sweeps/gate/compare.h"
 

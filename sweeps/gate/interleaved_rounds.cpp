@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "reporting/statistics/signed_rank.h"
+#include "reporting/analysis/statistics/signed_rank.h"
 
 namespace deft::sweeps {
 

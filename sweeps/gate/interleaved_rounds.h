@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/statistics/verdict.h"
+#include "reporting/analysis/statistics/verdict.h"
 
 namespace deft::sweeps {
 

@@ -14,7 +14,7 @@
 #include "base/stopwatch.h"
 #include "reporting/analysis/load_results.h"
 #include "reporting/numbers.h"
-#include "reporting/page/page.h"
+#include "reporting/views/page/page.h"
 #include "results_db/config_hashes.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"

@@ -18,8 +18,8 @@
 #include "experiments/datasets/find_file.h"
 #include "experiments/datasets/prepared_corpus.h"
 #include "experiments/datasets/text_files.h"
+#include "reporting/analysis/trace/origins.h"
 #include "reporting/numbers.h"
-#include "reporting/origins.h"
 
 namespace deft::sweeps {
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using experiments::TextFile;
 
 // A model and budget that train in minutes on two cores. Half of the budget has more than the 200 steps that a row
-// needs to count (reporting/measured.h).
+// needs to count (reporting/analysis/scores/measured.h).
 struct Size {
     std::int64_t least_bytes;
     std::int64_t layers, width, heads, seqlen, batch_size;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 
 namespace deft::sweeps {
 

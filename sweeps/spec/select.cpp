@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/suggestion.h"
-#include "reporting/named_trials.h"
+#include "reporting/analysis/results/named_trials.h"
 #include "results_db/row_name.h"
 #include "results_db/trial_name.h"
 

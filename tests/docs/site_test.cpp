@@ -16,5 +16,5 @@ TEST_CASE("the documentation site builds without a warning", "[long][surrounding
     INFO(ran.out);
     CHECK(ran.exit_code == 0);
     CHECK(std::filesystem::exists(site / "results/index.html"));
-    CHECK(std::filesystem::exists(site / "reporting/measured/gpt_combined_proxy.svg"));
+    CHECK(std::filesystem::exists(site / "evidence/gpt_combined_proxy.svg"));
 }

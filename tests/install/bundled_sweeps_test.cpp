@@ -38,7 +38,7 @@ TEST_CASE("a misspelt sweep suggests the nearest, and no path outside sweeps/ me
 
 TEST_CASE("kept evidence is read by its path in the source tree, from any folder") {
     const TemporaryFolder folder;
-    const std::string file = "reporting/measured/gpt2_ptb_proxy.jsonl";
+    const std::string file = "evidence/gpt2_ptb_proxy.jsonl";
     const Ran ran = run_in(folder.path(), {DEFT_PROGRAM, "report", "--from", file, "--format", "csv"});
     INFO(ran.err);
     CHECK(ran.exit_code == 0);

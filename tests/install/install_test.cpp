@@ -64,8 +64,8 @@ TEST_CASE("an installed program trains, reports and explains without its source 
     CHECK(report.exit_code == 0);
     CHECK_THAT(report.out, ContainsSubstring("baseline") && ContainsSubstring("Paper"));
     for (const std::vector<std::string>& words :
-         std::vector<std::vector<std::string>>{{"report", "--from", "reporting/measured/gpt2_ptb_proxy.jsonl"},
-                                               {"check", "claims", "--from", "reporting/measured/gpt2_ptb_proxy.jsonl"},
+         std::vector<std::vector<std::string>>{{"report", "--from", "evidence/gpt2_ptb_proxy.jsonl"},
+                                               {"check", "claims", "--from", "evidence/gpt2_ptb_proxy.jsonl"},
                                                {"plan", "gpt_combined", "--scale", "paper"},
                                                {"plan", "--preset", "gpt3_1.3b"},
                                                {"help"},

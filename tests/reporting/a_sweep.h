@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/results/results.h"
 
 namespace deft::reporting {
 

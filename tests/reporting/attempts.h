@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reporting/analysis/results.h"
+#include "reporting/analysis/results/results.h"
 
 namespace deft::reporting {
 

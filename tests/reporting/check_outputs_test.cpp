@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/utf8.h"
-#include "reporting/check_report.h"
-#include "reporting/ci_files.h"
+#include "reporting/analysis/check/check_report.h"
+#include "reporting/views/text/ci_files.h"
 #include "tests/catch.h"
 #include "tests/python.h"
 #include "tests/temporary_folder.h"
@@ -91,7 +91,7 @@ std::string read_back(const std::string& xml) {
 
 }  // namespace
 
-TEST_CASE("workflow commands keep their text whatever it holds", "[surroundings]") {
+TEST_CASE("workflow commands keep their text whatever it holds", "[bare][python]") {
     CHECK(github_data("100% of\r\na:b,c") == "100%25 of%0D%0Aa:b,c");
     CHECK(github_property("100% of\r\na:b,c") == "100%25 of%0D%0Aa%3Ab%2Cc");
     CHECK(github_data("\x1b[2J") == " [2J");
@@ -108,7 +108,7 @@ TEST_CASE("workflow commands keep their text whatever it holds", "[surroundings]
     CHECK(is_valid_utf8(commands));
 }
 
-TEST_CASE("GitHub hears of what is not the same, the gravest first, ten of a kind at most", "[surroundings]") {
+TEST_CASE("GitHub hears of what is not the same, the gravest first, ten of a kind at most", "[bare][python]") {
     CHECK(github_annotations(one_of_each()) ==
           "::error title=broken%3A x%2C hot::it was so\n"
           "::error title=worse%3A w%2C hot::it was so\n"
@@ -123,7 +123,7 @@ TEST_CASE("GitHub hears of what is not the same, the gravest first, ten of a kin
     CHECK(commands.back() == "::error title=many::16 more like this: see the summary of the run");
 }
 
-TEST_CASE("a summary counts the outcomes and leads with the gravest", "[surroundings]") {
+TEST_CASE("a summary counts the outcomes and leads with the gravest", "[bare][python]") {
     CHECK(counts_text(one_of_each()) == "1 broken, 1 worse, 1 inconclusive, 1 not evaluated, 1 better, 1 same");
     CHECK(counts_text({}) == "nothing was checked");
     const std::string summary = github_summary(one_of_each());
@@ -138,7 +138,7 @@ TEST_CASE("a summary counts the outcomes and leads with the gravest", "[surround
     for (const std::string& line : lines(github_summary(hostile()))) CHECK(line.find("<b>") == std::string::npos);
 }
 
-TEST_CASE("JUnit's XML is read back by another parser, whatever the names hold", "[surroundings]") {
+TEST_CASE("JUnit's XML is read back by another parser, whatever the names hold", "[bare][python]") {
     if (!test::has_python()) DEFT_SKIP("no python3 to read the XML with");
     const std::vector<std::string> cases = lines(read_back(render_junit(one_of_each(), false)));
     CHECK(cases == std::vector<std::string>{"6 1 1 2", "'s, hot' system-out 'same: it was so'",
@@ -157,7 +157,7 @@ TEST_CASE("JUnit's XML is read back by another parser, whatever the names hold",
                ContainsSubstring("</testcase><!--]]>&amp;\\\"\\'>") || ContainsSubstring("</testcase><!--]]>&amp;"));
 }
 
-TEST_CASE("Bencher gets ratios of times and differences of scores, with their intervals", "[surroundings]") {
+TEST_CASE("Bencher gets ratios of times and differences of scores, with their intervals", "[bare][python]") {
     CheckReport report{
         "all", {finding(Outcome::worse, "slow"), finding(Outcome::same, "loss"), finding(Outcome::broken, "x")}};
     report.findings[0].effect = std::log(1.1);

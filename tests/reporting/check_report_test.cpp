@@ -1,4 +1,4 @@
-#include "reporting/check_report.h"
+#include "reporting/analysis/check/check_report.h"
 
 #include "base/error.h"
 #include "base/json.h"

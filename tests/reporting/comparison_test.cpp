@@ -1,8 +1,8 @@
-#include "reporting/comparison.h"
+#include "reporting/analysis/comparison/comparison.h"
 
 #include <limits>
 
-#include "reporting/status.h"
+#include "reporting/views/text/status.h"
 #include "tests/refusal.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include "reporting/columns.h"
-#include "reporting/compare/compare.h"
+#include "reporting/analysis/compare/compare.h"
+#include "reporting/analysis/comparison/columns.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

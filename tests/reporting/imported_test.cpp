@@ -1,14 +1,14 @@
 // An imported row in every format of a table.
 
-#include "reporting/imported.h"
+#include "reporting/analysis/results/imported.h"
 
 #include "base/json.h"
-#include "reporting/comparison.h"
-#include "reporting/page/page.h"
-#include "reporting/per_seed.h"
-#include "reporting/quality/measured_row.h"
-#include "reporting/stages.h"
-#include "reporting/status.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/comparison/stages.h"
+#include "reporting/analysis/quality/measured_row.h"
+#include "reporting/views/page/page.h"
+#include "reporting/views/text/status.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,6 +1,6 @@
 // When a row counts as measured.
 
-#include "reporting/measured.h"
+#include "reporting/analysis/scores/measured.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "reporting/comparison.h"
-#include "reporting/per_seed.h"
-#include "reporting/scores/scoring_notes.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/scores/scoring_notes.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

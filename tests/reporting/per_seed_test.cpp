@@ -1,6 +1,6 @@
 // A sweep's trials and logged steps, row by row.
 
-#include "reporting/per_seed.h"
+#include "reporting/analysis/comparison/per_seed.h"
 
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"

@@ -1,6 +1,6 @@
 // The search of the learning rate as it was stored: which rate is the best, and how it is reported.
 
-#include "reporting/rate_search.h"
+#include "reporting/analysis/search/rate_search.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

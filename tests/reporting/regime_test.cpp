@@ -1,6 +1,6 @@
-#include "reporting/regime.h"
+#include "reporting/analysis/results/regime.h"
 
-#include "reporting/comparison.h"
+#include "reporting/analysis/comparison/comparison.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

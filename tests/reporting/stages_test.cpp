@@ -1,9 +1,9 @@
 // Rows of a sweep with stages: what they count by, and what they are compared with.
 
-#include "reporting/stages.h"
+#include "reporting/analysis/comparison/stages.h"
 #include <algorithm>
 #include <array>
-#include "reporting/rows.h"
+#include "reporting/analysis/results/rows.h"
 
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"

@@ -1,16 +1,16 @@
 // Stale values of a sweep, and how every format marks them.
 
-#include "reporting/stale.h"
-#include "reporting/stale_notes.h"
+#include "reporting/analysis/results/stale.h"
+#include "reporting/analysis/scores/stale_notes.h"
 
 #include "base/json.h"
 #include "base/score_key.h"
 #include "base/text.h"
-#include "reporting/comparison.h"
-#include "reporting/per_seed.h"
-#include "reporting/scores/quantity_value.h"
-#include "reporting/scores/suite_average.h"
-#include "reporting/status.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/scores/quantity_value.h"
+#include "reporting/analysis/scores/suite_average.h"
+#include "reporting/views/text/status.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"
 

@@ -1,9 +1,9 @@
 // The output of `deft show` and `deft status`.
 
-#include "reporting/status.h"
+#include "reporting/views/text/status.h"
 
-#include "reporting/comparison.h"
-#include "reporting/page/page.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/views/page/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -69,6 +70,67 @@ TEST_CASE("includes follow the arrows") {
     CHECK(files > 50);
 }
 
+namespace {
+
+using Edges = std::map<std::string, std::set<std::string>>;
+
+// The folders that files of each folder below reporting include.
+Edges edges_of_reporting() {
+    const fs::path root = DEFT_SOURCE_DIR;
+    const std::string start = "#include \"reporting/";
+    Edges edges;
+    for (const auto& entry : fs::recursive_directory_iterator(root / "reporting")) {
+        const std::string extension = entry.path().extension().string();
+        if (extension != ".h" && extension != ".cpp") continue;
+        const std::string folder = fs::relative(entry.path().parent_path(), root).string();
+        std::ifstream in(entry.path());
+        for (std::string line; std::getline(in, line);) {
+            if (line.rfind(start, 0) != 0) continue;
+            const std::string path = line.substr(start.size() - std::string("reporting/").size());
+            const std::string other = path.substr(0, path.rfind('/'));
+            if (other != folder) edges[folder].insert(other);
+        }
+    }
+    return edges;
+}
+
+// The folders that lead back to themselves, or to such.
+std::set<std::string> cyclic(Edges edges) {
+    for (bool removed = true; removed;) {
+        removed = false;
+        for (auto one = edges.begin(); one != edges.end();) {
+            auto& targets = one->second;
+            for (auto target = targets.begin(); target != targets.end();)
+                target = edges.count(*target) == 0 ? targets.erase(target) : std::next(target);
+            removed = removed || targets.empty();
+            one = targets.empty() ? edges.erase(one) : std::next(one);
+        }
+    }
+    std::set<std::string> left;
+    for (const auto& [folder, targets] : edges) left.insert(folder);
+    return left;
+}
+
+}  // namespace
+
+TEST_CASE("folders of reporting include each other in one direction, and no analysis includes a view") {
+    const Edges edges = edges_of_reporting();
+    CHECK(edges.size() > 15);
+    CHECK(cyclic(edges) == std::set<std::string>{});
+    CHECK(edges.count("reporting") == 0);  // its own files are the lowest
+    for (const auto& [folder, targets] : edges)
+        for (const std::string& target : targets) {
+            INFO(folder << " includes " << target);
+            CHECK_FALSE((folder.rfind("reporting/views", 0) != 0 && target.rfind("reporting/views", 0) == 0));
+        }
+}
+
+TEST_CASE("a circle of folders would be seen") {
+    CHECK(cyclic({{"a", {"b"}}, {"b", {"c"}}}) == std::set<std::string>{});
+    CHECK(cyclic({{"a", {"b"}}, {"b", {"a"}}, {"c", {"d"}}}) == std::set<std::string>{"a", "b"});
+    CHECK(cyclic({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a", "d"}}}) == std::set<std::string>{"a", "b", "c"});
+}
+
 TEST_CASE("sweep files are alone at the top of sweeps") {
     for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "sweeps")) {
         INFO(entry.path().string());
@@ -98,7 +160,7 @@ TEST_CASE("reports parse a configuration in one place") {
                 continue;
             ++places;
             INFO(entry.path().string() << ": " << line);
-            CHECK(entry.path().filename() == "results.cpp");
+            CHECK(entry.path().filename() == "load_results.cpp");
         }
     }
     CHECK(places == 1);

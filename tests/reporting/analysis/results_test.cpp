@@ -2,7 +2,7 @@
 
 #include "reporting/analysis/load_results.h"
 
-#include "reporting/stale.h"
+#include "reporting/analysis/results/stale.h"
 #include "tests/catch.h"
 
 using namespace deft;

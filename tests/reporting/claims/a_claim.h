@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/claims/claims_check.h"
+#include "reporting/analysis/claims/claims_check.h"
 #include "tests/reporting/a_sweep.h"
 
 namespace deft::reporting {

@@ -1,9 +1,9 @@
 // Claims as data, read strictly.
 
-#include "reporting/claims/claim.h"
+#include "reporting/analysis/published/claim.h"
 
 #include "base/files.h"
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/temporary_folder.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "reporting/claims/claims_check.h"
+#include "reporting/analysis/claims/claims_check.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,6 +1,6 @@
 // Two trials, rows or sweeps side by side, and how that is printed.
 
-#include "reporting/compare/compare.h"
+#include "reporting/analysis/compare/compare.h"
 
 #include "base/error.h"
 #include "base/json.h"

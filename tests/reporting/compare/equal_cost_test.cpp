@@ -1,6 +1,7 @@
 // Losses of two recipes where they have cost the same, by hand.
 
-#include "reporting/compare/equal_cost.h"
+#include "reporting/analysis/compare/equal_cost.h"
+#include "reporting/views/render/figure.h"
 
 #include <cmath>
 

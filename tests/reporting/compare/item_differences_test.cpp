@@ -1,13 +1,13 @@
 // Two checkpoints, document by document.
 
-#include "reporting/compare/item_differences.h"
+#include "reporting/analysis/compare/item_differences.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "base/error.h"
-#include "reporting/scores/scored_items.h"
+#include "reporting/analysis/scores/scored_items.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

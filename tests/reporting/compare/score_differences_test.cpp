@@ -1,6 +1,6 @@
 // Scores of two recipes, with a verdict on each.
 
-#include "reporting/compare/score_differences.h"
+#include "reporting/analysis/compare/score_differences.h"
 
 #include <cmath>
 

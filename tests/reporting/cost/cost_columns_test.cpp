@@ -1,14 +1,14 @@
 // The cost breakdown of rows: the block of columns, its notes, and the rounding of its numbers.
 
-#include "reporting/cost/cost_columns.h"
+#include "reporting/analysis/comparison/cost_columns.h"
 
 #include <fmt/format.h>
 
-#include "reporting/comparison.h"
-#include "reporting/page/page.h"
-#include "reporting/per_seed.h"
-#include "reporting/status.h"
-#include "reporting/trace/trace.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/trace/trace.h"
+#include "reporting/views/page/page.h"
+#include "reporting/views/text/status.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/attempts.h"

@@ -1,8 +1,8 @@
 // Trials that had less of their thread than others, for what ran beside them.
 
-#include "reporting/cost/cpu_contention.h"
+#include "reporting/analysis/cost/cpu_contention.h"
 
-#include "reporting/comparison.h"
+#include "reporting/analysis/comparison/comparison.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/attempts.h"

@@ -1,4 +1,4 @@
-#include "reporting/cost/occupancy.h"
+#include "reporting/analysis/cost/occupancy.h"
 
 #include "tests/catch.h"
 

@@ -1,14 +1,14 @@
 // Times and speeds are read only of trials of one worker shape.
 
-#include "reporting/cost/slot_shapes.h"
+#include "reporting/analysis/cost/slot_shapes.h"
 
-#include "reporting/claims/claims_check.h"
-#include "reporting/columns.h"
-#include "reporting/compare/equal_cost.h"
-#include "reporting/comparison.h"
-#include "reporting/per_seed.h"
-#include "reporting/scores/quantity_value.h"
-#include "reporting/trace/trace.h"
+#include "reporting/analysis/claims/claims_check.h"
+#include "reporting/analysis/compare/equal_cost.h"
+#include "reporting/analysis/comparison/columns.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/scores/quantity_value.h"
+#include "reporting/analysis/trace/trace.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/attempts.h"

@@ -1,10 +1,11 @@
 // Which dense model a model with experts comes to, by values worked out by hand.
 
-#include "reporting/experts/dense_multiple.h"
+#include "reporting/analysis/experts/dense_multiple.h"
+#include "reporting/views/render/figure.h"
 
 #include <fmt/format.h>
 
-#include "reporting/page/page.h"
+#include "reporting/views/page/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,12 +1,12 @@
 // Where tokens went among experts, as numbers, as text and as a page's heat maps.
 
-#include "reporting/experts/expert_routing.h"
+#include "reporting/views/page/expert_routing.h"
 
 #include <cmath>
 #include <limits>
 
-#include "reporting/page/page.h"
-#include "reporting/status.h"
+#include "reporting/views/page/page.h"
+#include "reporting/views/text/status.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,6 +1,6 @@
 // GLUE by the papers' protocol, against numbers of the published scripts and some worked out by hand.
 
-#include "reporting/glue/glue_protocol.h"
+#include "reporting/analysis/glue/glue_protocol.h"
 
 #include "base/json.h"
 #include "tests/catch.h"
@@ -32,7 +32,7 @@ std::size_t best_epoch(const std::vector<double>& epochs) {
 
 }  // namespace
 
-TEST_CASE("of an even number of seeds the higher middle one counts, rounding is Python's", "[surroundings]") {
+TEST_CASE("of an even number of seeds the higher middle one counts, rounding is Python's", "[bare]") {
     CHECK(upper_median({3, 1, 2}) == 2);
     CHECK(upper_median({4, 1, 3, 2}) == 3);
     CHECK(upper_median({7, 5}) == 7);
@@ -42,7 +42,7 @@ TEST_CASE("of an even number of seeds the higher middle one counts, rounding is 
     CHECK(rounded_percent(-1.236) == -1.24);
 }
 
-TEST_CASE("columns are those that the published scripts gather", "[surroundings]") {
+TEST_CASE("columns are those that the published scripts gather", "[bare]") {
     int groups = 0;
     golden::for_group("metrics.json", "glue_gather", [&](const Json& c) {
         ++groups;
@@ -79,7 +79,7 @@ TEST_CASE("columns are those that the published scripts gather", "[surroundings]
     CHECK(groups == 3);
 }
 
-TEST_CASE("the average is over columns that are rounded already, MNLI's two among them", "[surroundings]") {
+TEST_CASE("the average is over columns that are rounded already, MNLI's two among them", "[bare]") {
     golden::for_group("metrics.json", "glue_average", [&](const Json& c) {
         std::vector<GlueRun> runs;
         std::vector<GlueTask> tasks;
@@ -104,7 +104,7 @@ TEST_CASE("the average is over columns that are rounded already, MNLI's two amon
     CHECK(result.rates.front().spread == Approx(2.12).margin(0.011));  // 2.125
 }
 
-TEST_CASE("one rate counts for all tasks: that of the best average, of equal ones the first", "[surroundings]") {
+TEST_CASE("one rate counts for all tasks: that of the best average, of equal ones the first", "[bare]") {
     const std::vector<GlueTask> tasks = {{"a", {"a"}}, {"b", {"b"}}};
     // The best of a alone and of b alone would be 90 and 90.
     const GlueResult result =
@@ -118,7 +118,7 @@ TEST_CASE("one rate counts for all tasks: that of the best average, of equal one
     CHECK(result.rates[*result.chosen].columns[0].value == 80);
 }
 
-TEST_CASE("a rate counts where every task has a value of every seed, and else says what it lacks", "[surroundings]") {
+TEST_CASE("a rate counts where every task has a value of every seed, and else says what it lacks", "[bare]") {
     const std::vector<GlueTask> tasks = {{"a", {"a"}}, {"b", {"b"}}};
     GlueRun failed = a_run("b", 2e-5, 2, 0);
     failed.lack = "is failed (nan)";

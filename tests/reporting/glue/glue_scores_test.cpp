@@ -1,7 +1,7 @@
 // GLUE of a sweep's pretrained models, as the database would give it: what is gathered, where it is printed, what is
 // left out.
 
-#include "reporting/glue/glue_scores.h"
+#include "reporting/analysis/glue/glue_scores.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,14 +10,14 @@
 
 #include "base/json.h"
 #include "base/score_key.h"
-#include "reporting/comparison.h"
-#include "reporting/glue/glue_table.h"
-#include "reporting/glue/labelled_notes.h"
-#include "reporting/missing/missing_runs.h"
-#include "reporting/page/page.h"
-#include "reporting/published/published_columns.h"
-#include "reporting/scores/quantity_value.h"
-#include "reporting/stages.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/published_columns.h"
+#include "reporting/analysis/comparison/stages.h"
+#include "reporting/analysis/glue/glue_table.h"
+#include "reporting/analysis/missing/missing_runs.h"
+#include "reporting/analysis/scores/labelled_notes.h"
+#include "reporting/analysis/scores/quantity_value.h"
+#include "reporting/views/page/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

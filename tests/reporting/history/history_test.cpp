@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "reporting/history/history_page.h"
-#include "reporting/history/history_table.h"
+#include "reporting/analysis/trend/history_table.h"
+#include "reporting/views/page/history_page.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"
 #include "tests/catch.h"

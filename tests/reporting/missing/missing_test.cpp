@@ -1,9 +1,9 @@
 // The runs that the empty cells of a table wait for.
 
-#include "reporting/missing/missing_runs.h"
+#include "reporting/analysis/missing/missing_runs.h"
 
 #include "base/json.h"
-#include "reporting/origins.h"
+#include "reporting/analysis/trace/origins.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

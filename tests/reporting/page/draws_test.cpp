@@ -1,8 +1,8 @@
 // The drawn samples, as a figure and a table of the page.
 
-#include "reporting/page/curves.h"
+#include "reporting/analysis/curves/curves.h"
 
-#include "reporting/page/page.h"
+#include "reporting/views/page/page.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,6 +1,6 @@
 // Figures and the HTML page.
 
-#include "reporting/page/page.h"
+#include "reporting/views/page/page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/json.h"
-#include "reporting/origins.h"
-#include "reporting/page/curves.h"
-#include "reporting/render/figure.h"
+#include "reporting/analysis/curves/curves.h"
+#include "reporting/analysis/trace/origins.h"
+#include "reporting/views/render/figure.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,8 +1,8 @@
 // Schedules as a run had them, and validation losses on the way.
 
-#include "reporting/page/run_schedules.h"
+#include "reporting/views/page/run_schedules.h"
 
-#include "reporting/page/validation_curves.h"
+#include "reporting/views/page/validation_curves.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

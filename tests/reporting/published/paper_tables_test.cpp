@@ -7,7 +7,7 @@
 
 #include "base/installed_files.h"
 #include "base/suites.h"
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 #include "tests/catch.h"
 
 using namespace deft;

@@ -1,6 +1,6 @@
 // Published tables beside measured values.
 
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 
 #include <cmath>
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "reporting/comparison.h"
-#include "reporting/scores/suite_average.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/scores/suite_average.h"
 #include "results_db/row_name.h"
 #include "tests/catch.h"
 #include "tests/golden.h"
@@ -42,7 +42,7 @@ Trial scored(Trial trial, double a, double b) {
 
 }  // namespace
 
-TEST_CASE("a printed number represents all values that round to it", "[surroundings]") {
+TEST_CASE("a printed number represents all values that round to it", "[bare]") {
     const PrintedNumber number = parse_printed("43.6", {});
     CHECK(number.text == "43.6");
     CHECK(number.value == 43.6);
@@ -54,7 +54,7 @@ TEST_CASE("a printed number represents all values that round to it", "[surroundi
         CHECK_THROWS_AS(parse_printed(bad, {}), Error);
 }
 
-TEST_CASE("the combined GPT-3 table is whole", "[surroundings]") {
+TEST_CASE("the combined GPT-3 table is whole", "[bare]") {
     const PublishedTable table = combined();
     CHECK(table.columns.size() == 3);
     CHECK(table.rows.size() == 8);
@@ -71,7 +71,7 @@ TEST_CASE("the combined GPT-3 table is whole", "[surroundings]") {
     CHECK(!results_db::same_budget(0.667, 0.67));
 }
 
-TEST_CASE("published tables are read strictly", "[surroundings]") {
+TEST_CASE("published tables are read strictly", "[bare]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
     const std::string column =
         "[[column]]\nkey = 'h'\ntitle = 't'\nunit = 'h'\nbetter = 'lower'\nmeasures = 'train hours'\n";
@@ -94,7 +94,7 @@ TEST_CASE("published tables are read strictly", "[surroundings]") {
         ContainsSubstring("'fun'") && ContainsSubstring("train hours"));
 }
 
-TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap has its reason", "[surroundings]") {
+TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap has its reason", "[bare]") {
     const std::string head = "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n";
     const std::string column =
         "[[column]]\nkey = 'a'\ntitle = 't'\nunit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\nseeds = "
@@ -143,7 +143,7 @@ TEST_CASE("a cell has its spread, its seeds and whether it was verified; a gap h
     CHECK_THAT(with("values = { a = '1' }\nmissing = { b = 'r' }\n"), ContainsSubstring("unknown key row.missing.b"));
 }
 
-TEST_CASE("a column says what measures it, or why nothing does", "[surroundings]") {
+TEST_CASE("a column says what measures it, or why nothing does", "[bare]") {
     const std::string head =
         "paper = 'p'\nsource = 's'\nlabel = 'l'\nscale = 'x'\n[[column]]\nkey = 'h'\ntitle = 't'\n";
     const std::string row = "[[row]]\ncase = 'a'\nbudget_fraction = 1.0\nvalues = { h = '5' }\n";
@@ -177,7 +177,7 @@ const char* const kWhy = "remembered from version 3 of the paper, whose text cou
 
 }  // namespace
 
-TEST_CASE("what is not verified is marked, and so is what is counted with it", "[surroundings]") {
+TEST_CASE("what is not verified is marked, and so is what is counted with it", "[bare]") {
     const Table table = of_bert();
     const auto doubt = [&](std::size_t row, const char* title) { return table.rows[row][column(table, title)].doubt; };
     const char* hours = "train time\n(published)\n64 V100";
@@ -203,7 +203,7 @@ TEST_CASE("what is not verified is marked, and so is what is counted with it", "
     CHECK_THAT(notes, ContainsSubstring("GLUE average, published: median of 5 fine-tuning seeds."));
 }
 
-TEST_CASE("every format marks what is not verified", "[surroundings]") {
+TEST_CASE("every format marks what is not verified", "[bare]") {
     const Table table = of_bert();
     CHECK_THAT(render_terminal(table, 0), ContainsSubstring("302h 1.16x §") && ContainsSubstring("88.17 §") &&
                                               ContainsSubstring("87.29 ") && !ContainsSubstring("87.29 §") &&
@@ -226,7 +226,7 @@ TEST_CASE("every format marks what is not verified", "[surroundings]") {
     CHECK(!json["rows"][0][at].contains("verified"));
 }
 
-TEST_CASE("the heading of differences names the budget of the baseline that there is", "[surroundings]") {
+TEST_CASE("the heading of differences names the budget of the baseline that there is", "[bare]") {
     const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kHalfBudget, 1, 3, 10000), 0.5, 0.3),
                                    scored(a_finished_trial("CL", kHalfBudget, 1, 3, 10000), 0.4, 0.42)});
     SweepAbout about{"baseline", "smoke", "", ""};
@@ -235,7 +235,7 @@ TEST_CASE("the heading of differences names the budget of the baseline that ther
     CHECK(cell(table, 1, "average 0-shot\nagainst 50% baseline\nmeasured, points") == "+1.0");
 }
 
-TEST_CASE("published and measured columns side by side", "[surroundings]") {
+TEST_CASE("published and measured columns side by side", "[bare]") {
     const auto sweep = a_sweep_of({scored(a_finished_trial("baseline", kFullBudget, 1, 3, 20000), 0.5, 0.3),
                                    scored(a_finished_trial("baseline", kFullBudget, 2, 3, 20000), 0.5, 0.5),
                                    scored(a_finished_trial("CL", kHalfBudget, 1, 3, 10000), 0.4, 0.42),
@@ -291,7 +291,7 @@ std::string column_text(const std::string& key, const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("a column of one task keeps its own unit, with the spread that the paper prints", "[surroundings]") {
+TEST_CASE("a column of one task keeps its own unit, with the spread that the paper prints", "[bare]") {
     std::vector<Trial> trials;
     for (const double accuracy : {0.5, 0.6, 0.9}) {
         trials.push_back(a_finished_trial("baseline", kFullBudget, static_cast<std::int64_t>(trials.size()) + 1, 3));
@@ -324,7 +324,7 @@ TEST_CASE("a column of one task keeps its own unit, with the spread that the pap
     CHECK_THAT(notes, ContainsSubstring("not measured by deft: e: it is a ratio."));
 }
 
-TEST_CASE("a difference of what no row prints has three decimals", "[surroundings]") {
+TEST_CASE("a difference of what no row prints has three decimals", "[bare]") {
     std::vector<Trial> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
                                  a_finished_trial("CL", kFullBudget, 1, 2)};
     trials[0].scores.push_back(a_score("generation_time", "ms_per_token", 0.1));
@@ -335,7 +335,7 @@ TEST_CASE("a difference of what no row prints has three decimals", "[surrounding
     CHECK(cell(table, 1, "a\nagainst 100% baseline\nmeasured, ms/token") == "+0.011");
 }
 
-TEST_CASE("at paper scale each score has a verdict against the printed one", "[surroundings]") {
+TEST_CASE("at paper scale each score has a verdict against the printed one", "[bare]") {
     const std::string columns = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n") +
                                 column_text("s", "unit = '%'\nbetter = 'higher'\nmeasures = 'suite:moe average'\n");
     std::vector<Trial> trials;
@@ -367,7 +367,7 @@ TEST_CASE("at paper scale each score has a verdict against the printed one", "[s
     CHECK(cell(at("61.5", "paper"), 0, title) == "-");
 }
 
-TEST_CASE("nothing is measured against a baseline that does not count", "[surroundings]") {
+TEST_CASE("nothing is measured against a baseline that does not count", "[bare]") {
     const std::string one_column = column_text("a", "unit = '%'\nbetter = 'higher'\nmeasures = 'task:lambada acc'\n");
     std::vector<Trial> trials = {a_finished_trial("baseline", kFullBudget, 1, 3),
                                  a_finished_trial("CL", kFullBudget, 1, 3)};
@@ -378,7 +378,7 @@ TEST_CASE("nothing is measured against a baseline that does not count", "[surrou
     CHECK(cell(beside(one_column, "values = { a = '60' }\n", trials), 1, title) == "-");
 }
 
-TEST_CASE("a published resource is printed beside the measured one", "[surroundings]") {
+TEST_CASE("a published resource is printed beside the measured one", "[bare]") {
     Trial trial = a_finished_trial("baseline", kFullBudget, 1, 3);
     trial.usd = 3;
     const Table table =
@@ -391,7 +391,7 @@ TEST_CASE("a published resource is printed beside the measured one", "[surroundi
     CHECK(column(table, "price\n(published)") == column(table, "cost") + 1);
 }
 
-TEST_CASE("a suite average by hand", "[surroundings]") {
+TEST_CASE("a suite average by hand", "[bare]") {
     const std::vector<Score> scores = {a_score("boolq", "acc", 0.6),
                                        a_score("hellaswag", "acc", 0.9),
                                        a_score("hellaswag", "acc_norm", 0.3),
@@ -412,7 +412,7 @@ TEST_CASE("a suite average by hand", "[surroundings]") {
     CHECK(!suite_average(project_suite("data_efficiency"), {a_score("validation", "acc", 0.9)}, 0));
 }
 
-TEST_CASE("each split of a task counts in its suite", "[surroundings]") {
+TEST_CASE("each split of a task counts in its suite", "[bare]") {
     std::vector<Score> scores = {a_score("glue_mnli", "acc", 0.8), a_score("glue_mnli", "acc", 0.6),
                                  a_score("glue_cola", "mcc", 0.4), a_score("glue_cola", "acc", 0.9)};
     scores[0].split = "matched";
@@ -423,7 +423,7 @@ TEST_CASE("each split of a task counts in its suite", "[surroundings]") {
     CHECK(average->tasks == std::vector<std::string>{"glue_cola", "glue_mnli/matched", "glue_mnli/mismatched"});
 }
 
-TEST_CASE("the suite average leaves missing tasks out", "[surroundings]") {
+TEST_CASE("the suite average leaves missing tasks out", "[bare]") {
     const std::map<std::string, const char*> metric_of = {
         {"hellaswag", "acc_norm"}, {"piqa", "acc_norm"},       {"arc_challenge", "acc_norm"},
         {"arc_easy", "acc_norm"},  {"openbookqa", "acc_norm"}, {"multirc", "acc_all"},
@@ -448,7 +448,7 @@ TEST_CASE("the suite average leaves missing tasks out", "[surroundings]") {
     CHECK(!suite_average(project_suite("data_efficiency"), {}, 0));
 }
 
-TEST_CASE("rounding to significant digits goes by the exact binary value", "[surroundings]") {
+TEST_CASE("rounding to significant digits goes by the exact binary value", "[bare]") {
     golden::for_group("metrics.json", "round_sig", [](const Json& c) {
         CHECK(round_significant(c.at("x").get<double>(), 3) == c.at("printed").get<double>());
     });
@@ -471,7 +471,7 @@ TEST_CASE("rounding to significant digits goes by the exact binary value", "[sur
     CHECK(significant(-1234.5, 3) == "-1230");
 }
 
-TEST_CASE("A table names the hardware of its times, or is refused with the place", "[surroundings]") {
+TEST_CASE("A table names the hardware of its times, or is refused with the place", "[bare]") {
     REQUIRE(combined().hardware);
     CHECK(combined().hardware->devices == 64);
     CHECK(combined().hardware->any_of == std::vector<std::string>{"V100"});

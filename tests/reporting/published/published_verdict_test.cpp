@@ -1,4 +1,4 @@
-#include "reporting/published/published_verdict.h"
+#include "reporting/analysis/published/published_verdict.h"
 
 #include <cmath>
 #include <random>

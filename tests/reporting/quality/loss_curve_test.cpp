@@ -1,4 +1,4 @@
-#include "reporting/quality/measured_row.h"
+#include "reporting/analysis/quality/measured_row.h"
 
 #include <cmath>
 

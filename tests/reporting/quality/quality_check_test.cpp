@@ -1,4 +1,4 @@
-#include "reporting/quality/quality_check.h"
+#include "reporting/analysis/quality/quality_check.h"
 
 #include <cmath>
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "reporting/quality/pinned.h"
+#include "reporting/analysis/quality/pinned.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/json.h"
-#include "reporting/render/html.h"
 #include "reporting/table.h"
+#include "reporting/views/render/html.h"
 #include "tests/catch.h"
 
 using namespace deft;

@@ -2,12 +2,12 @@
 
 #include "base/json.h"
 #include "base/score_key.h"
-#include "reporting/comparison.h"
-#include "reporting/page/page.h"
-#include "reporting/per_seed.h"
-#include "reporting/scores/lm_eval.h"
-#include "reporting/scores/scoring_notes.h"
-#include "reporting/status.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/analysis/comparison/per_seed.h"
+#include "reporting/analysis/scores/lm_eval.h"
+#include "reporting/analysis/scores/scoring_notes.h"
+#include "reporting/views/page/page.h"
+#include "reporting/views/text/status.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

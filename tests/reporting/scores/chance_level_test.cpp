@@ -1,11 +1,11 @@
-#include "reporting/scores/chance_level.h"
+#include "reporting/analysis/scores/chance_level.h"
 
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include "reporting/comparison.h"
-#include "reporting/render/html.h"
+#include "reporting/analysis/comparison/comparison.h"
+#include "reporting/views/render/html.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/table_parts.h"

@@ -1,12 +1,12 @@
 // Scores as lm-evaluation-harness writes them, and a task's items.
 
-#include "reporting/scores/lm_eval.h"
+#include "reporting/analysis/scores/lm_eval.h"
 
 #include <cmath>
 #include <limits>
 
 #include "base/json.h"
-#include "reporting/scores/items_table.h"
+#include "reporting/analysis/scores/items_table.h"
 #include "tests/refusal.h"
 
 using namespace deft;

@@ -1,10 +1,10 @@
 // The grammar of quantities, and quantities read off a trial.
 
-#include "reporting/scores/quantity.h"
+#include "reporting/analysis/scores/quantity.h"
 
 #include <cmath>
 
-#include "reporting/scores/quantity_value.h"
+#include "reporting/analysis/scores/quantity_value.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/reporting/a_sweep.h"

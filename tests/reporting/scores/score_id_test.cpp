@@ -1,6 +1,6 @@
 // Names of a score.
 
-#include "reporting/scores/score_id.h"
+#include "reporting/analysis/scores/score_id.h"
 
 #include "tests/catch.h"
 

@@ -1,13 +1,13 @@
 // The first screen of a sweep, whose differences and verdicts are worked out by hand.
 
-#include "reporting/screen/screen.h"
+#include "reporting/views/screen/screen.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reporting/screen/screen_rows.h"
 #include "reporting/text.h"
+#include "reporting/views/screen/screen_rows.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 

@@ -1,4 +1,4 @@
-#include "reporting/statistics/best_rows.h"
+#include "reporting/analysis/statistics/best_rows.h"
 
 #include <cmath>
 #include <random>

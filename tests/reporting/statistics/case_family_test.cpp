@@ -1,4 +1,4 @@
-#include "reporting/statistics/case_family.h"
+#include "reporting/analysis/statistics/case_family.h"
 
 #include "base/error.h"
 #include "tests/catch.h"

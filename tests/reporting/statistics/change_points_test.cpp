@@ -1,6 +1,6 @@
 // Histories whose changes are known, on noise: a session's own error of 1%, and rare spikes.
 
-#include "reporting/statistics/change_points.h"
+#include "reporting/analysis/statistics/change_points.h"
 
 #include <algorithm>
 #include <cmath>

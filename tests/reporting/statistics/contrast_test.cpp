@@ -1,11 +1,11 @@
-#include "reporting/statistics/contrast.h"
+#include "reporting/analysis/statistics/contrast.h"
 
 #include <cmath>
 #include <cstdio>
 #include <random>
 
 #include "base/error.h"
-#include "reporting/statistics/case_family.h"
+#include "reporting/analysis/statistics/case_family.h"
 #include "tests/catch.h"
 
 using namespace deft;

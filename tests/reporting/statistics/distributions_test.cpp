@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "reporting/statistics/distributions.h"
+#include "reporting/analysis/statistics/distributions.h"
 #include "tests/catch.h"
 #include "tests/reporting/statistics/ten_sessions.h"
 

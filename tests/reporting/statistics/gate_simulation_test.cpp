@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <random>
 
-#include "reporting/statistics/paired_verdict.h"
+#include "reporting/analysis/statistics/paired_verdict.h"
 #include "tests/catch.h"
 #include "tests/reporting/statistics/machine_noise.h"
 

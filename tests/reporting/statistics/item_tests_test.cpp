@@ -1,4 +1,4 @@
-#include "reporting/statistics/item_tests.h"
+#include "reporting/analysis/statistics/item_tests.h"
 
 #include <cmath>
 #include <memory>

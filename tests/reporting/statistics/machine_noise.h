@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/statistics/paired_verdict.h"
+#include "reporting/analysis/statistics/paired_verdict.h"
 
 namespace deft::reporting {
 

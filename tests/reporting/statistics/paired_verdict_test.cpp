@@ -1,4 +1,4 @@
-#include "reporting/statistics/paired_verdict.h"
+#include "reporting/analysis/statistics/paired_verdict.h"
 
 #include <cmath>
 

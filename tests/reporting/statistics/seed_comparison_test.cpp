@@ -1,4 +1,4 @@
-#include "reporting/statistics/seed_comparison.h"
+#include "reporting/analysis/statistics/seed_comparison.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "reporting/statistics/signed_rank.h"
+#include "reporting/analysis/statistics/signed_rank.h"
 
 #include <cmath>
 #include <limits>

@@ -1,13 +1,13 @@
 // The variance by which recipes are compared, and how often its bounds are wrong.
 
-#include "reporting/statistics/variance_choice.h"
+#include "reporting/analysis/statistics/variance_choice.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
 
-#include "reporting/statistics/distributions.h"
+#include "reporting/analysis/statistics/distributions.h"
 #include "tests/catch.h"
 
 using namespace deft::reporting;
@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-// Standard deviations over seeds of validation bits a byte, in reporting/measured.
+// Standard deviations over seeds of validation bits a byte, in evidence.
 const std::vector<double> kShort = {0.007586, 0.006334, 0.001251, 0.003155, 0.002422, 0.001188, 0.002458, 0.002246},
                           kProxy = {0.014624, 0.011172, 0.010062, 0.013643, 0.003074, 0.004096, 0.008707, 0.005853};
 

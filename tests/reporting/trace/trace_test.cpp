@@ -1,12 +1,12 @@
 // One cell back to what it rests on.
 
-#include "reporting/trace/trace.h"
+#include "reporting/analysis/trace/trace.h"
 
 #include <cmath>
 
 #include "base/json.h"
-#include "reporting/origins.h"
-#include "reporting/trace/configuration_diff.h"
+#include "reporting/analysis/results/configuration_diff.h"
+#include "reporting/analysis/trace/origins.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/reporting/a_sweep.h"

@@ -1,7 +1,7 @@
 // Rows and columns by the words that people have for them.
 
-#include "reporting/trace/traced_column.h"
-#include "reporting/trace/traced_row.h"
+#include "reporting/analysis/trace/traced_column.h"
+#include "reporting/analysis/trace/traced_row.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
 #include "tests/reporting/a_sweep.h"

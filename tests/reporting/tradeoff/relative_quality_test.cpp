@@ -1,6 +1,6 @@
 // Shares of the baseline's quality and their intervals, by values worked out by hand.
 
-#include "reporting/tradeoff/relative_quality.h"
+#include "reporting/analysis/tradeoff/relative_quality.h"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // Quality against cost: the points, the sentence and the picture of a sweep whose numbers are worked out by hand.
 
-#include "reporting/tradeoff/tradeoff.h"
+#include "reporting/analysis/tradeoff/tradeoff.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <limits>
 #include <tuple>
 
-#include "reporting/page/page.h"
-#include "reporting/published/published.h"
-#include "reporting/render/html.h"
-#include "reporting/tradeoff/tradeoff_html.h"
-#include "reporting/tradeoff/tradeoff_sentences.h"
-#include "reporting/tradeoff/tradeoff_svg.h"
+#include "reporting/analysis/published/published.h"
+#include "reporting/analysis/tradeoff/tradeoff_sentences.h"
+#include "reporting/views/page/page.h"
+#include "reporting/views/page/tradeoff_html.h"
+#include "reporting/views/page/tradeoff_svg.h"
+#include "reporting/views/render/html.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/attempts.h"

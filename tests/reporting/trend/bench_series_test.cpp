@@ -1,4 +1,4 @@
-#include "reporting/trend/bench_series.h"
+#include "reporting/analysis/trend/bench_series.h"
 
 #include "tests/catch.h"
 

@@ -1,6 +1,6 @@
 // Histories whose changes are known, over many series at once.
 
-#include "reporting/trend/trend_check.h"
+#include "reporting/analysis/trend/trend_check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -173,7 +173,7 @@ LookRates look_rates(int looks, double white, double ratio, int ago, unsigned se
 // Measured over 60 looks, with spikes: at a noise of 1% a session, steps of 5% were found in 35, 39, 67 and 76% of the
 // series after 2, 3, 5 and 8 sessions, steps of 10% in 91 to 93%. With the Welch's p that finds the places instead, 38%
 // of the looks at 3% raised an alarm.
-TEST_CASE("over a hundred series false alarms are rare and changes are found", "[long]") {
+TEST_CASE("over a hundred series false alarms are rare and changes are found", "[slow]") {
     // The note of each report says how often chance alone raises an alarm: here with three standard errors.
     const int enough = 200;
     const double most = kMostChanceNews + 3 * std::sqrt(kMostChanceNews / enough);

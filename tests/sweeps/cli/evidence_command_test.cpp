@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "reporting/screen/screen.h"
 #include "reporting/text.h"
+#include "reporting/views/screen/screen.h"
 #include "results_db/open.h"
 #include "results_db/rows.h"
 #include "sweeps/spec/published_tables.h"
@@ -49,7 +49,7 @@ std::string report(const TinySweep& sweep, const std::string& option, const std:
 }  // namespace
 
 TEST_CASE("seeds of two databases that are merged through text make the table of one database with both",
-          "[long][surroundings]") {
+          "[slow][bare]") {
     const TinySweep sweep(test::kPlain + test::kBothTechniques, "[1, 2]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, merged = folder / "merged root";
@@ -108,7 +108,7 @@ TEST_CASE("seeds of two databases that are merged through text make the table of
     CHECK(report(sweep, "--root", {third.string()}, "term") == report(sweep, "--root", {sweep.root.string()}, "term"));
 }
 
-TEST_CASE("what cannot be merged makes no database, and changes none", "[surroundings]") {
+TEST_CASE("what cannot be merged makes no database, and changes none", "[bare]") {
     const TinySweep sweep(test::kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const fs::path &folder = sweep.folder.path, other = folder / "other", text = folder / "a.jsonl";
@@ -148,7 +148,7 @@ std::string verdict_of(const std::string& outcome) {
     return found == words.end() ? outcome : found->second;
 }
 
-TEST_CASE("the verdicts of docs/results.md are those of the files that it names", "[surroundings]") {
+TEST_CASE("the verdicts of docs/results.md are those of the files that it names", "[bare]") {
     const TinySweep sweep(test::kPlain);
     const fs::path source = DEFT_SOURCE_DIR;
     const std::string page = read_file(source / "docs/results.md");
@@ -159,7 +159,7 @@ TEST_CASE("the verdicts of docs/results.md are those of the files that it names"
         {"both on all of the tokens are the best of all", "all_of_the_data_is_best"},
         {"both on half of the tokens take half of the time", "half_of_the_time"}};
     for (const auto& [column, scale] : {std::pair(2, "proxy"), std::pair(3, "short")}) {
-        const fs::path file = source / "reporting" / "measured" / fmt::format("gpt_combined_{}.jsonl", scale);
+        const fs::path file = source / "evidence" / fmt::format("gpt_combined_{}.jsonl", scale);
         const Ran ran = sweep.deft("check", {"claims", "--from", file.string(), "--json"});
         CHECK(ran.exit_code == kExitWorse);
         const Json findings = Json::parse(ran.out).at("findings");
@@ -186,11 +186,11 @@ TEST_CASE("the verdicts of docs/results.md are those of the files that it names"
     CHECK_FALSE(fs::exists(sweep.root));  // nothing was stored
 }
 
-TEST_CASE("what is kept in reporting/measured is whole, fit to commit, and reported from", "[long][surroundings]") {
+TEST_CASE("what is kept in evidence is whole, fit to commit, and reported from", "[slow][bare]") {
     std::map<std::string, std::vector<std::string>>
         kept;  // by sweep and scale, of one file or of parts: bert.1of6.jsonl
     const TinySweep sweep(test::kPlain);
-    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
+    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "evidence")) {
         INFO(entry.path().string());
         if (entry.path().extension() == ".svg") continue;  // a picture of the text file beside it
         if (entry.path().filename() == "fill_tables") continue;

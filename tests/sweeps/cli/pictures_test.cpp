@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-TEST_CASE("every picture in reporting/measured is what deft report makes of the evidence beside it", "[long]") {
+TEST_CASE("every picture in evidence is what deft report makes of the evidence beside it", "[slow]") {
     const TinySweep sweep(test::kPlain);
     std::size_t pictures = 0;
-    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "reporting" / "measured")) {
+    for (const auto& entry : fs::directory_iterator(fs::path(DEFT_SOURCE_DIR) / "evidence")) {
         if (entry.path().extension() != ".svg") continue;
         ++pictures;
         fs::path evidence = entry.path();
@@ -26,7 +26,7 @@ TEST_CASE("every picture in reporting/measured is what deft report makes of the 
         CHECK(ran.exit_code == kExitOk);
         CHECK(ran.out == read_file(entry.path()));
         CHECK_THAT(read_file(fs::path(DEFT_SOURCE_DIR) / "docs/results.md"),
-                   ContainsSubstring("](../reporting/measured/" + entry.path().filename().string() + ")"));
+                   ContainsSubstring("](../evidence/" + entry.path().filename().string() + ")"));
     }
     CHECK(pictures > 0);
 }
@@ -41,9 +41,9 @@ TEST_CASE("a sweep without a picture says so") {
           kExitUsage);
 }
 
-TEST_CASE("the terminal says what rows keep of the quality for how much, as the page does", "[long]") {
+TEST_CASE("the terminal says what rows keep of the quality for how much, as the page does", "[slow]") {
     const TinySweep sweep(test::kPlain);
-    const std::string evidence = DEFT_SOURCE_DIR "/reporting/measured/gpt_combined_proxy.jsonl";
+    const std::string evidence = DEFT_SOURCE_DIR "/evidence/gpt_combined_proxy.jsonl";
     const std::string kept = " of the baseline's gain over a unigram model at ";
     const std::string defined = "A row's share is its gain over a unigram model";
     for (const char* format : {"term", "md"})

@@ -7,7 +7,8 @@
 
 #include "base/json.h"
 #include "base/stopwatch.h"
-#include "reporting/status.h"
+#include "reporting/analysis/load_results.h"
+#include "reporting/views/text/status.h"
 #include "sweeps/driver/trial_process.h"
 #include "tests/small_disk.h"
 #include "tests/sweeps/fake_trial.h"
@@ -33,7 +34,7 @@ std::size_t run_folders(const FakeSweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("Trials that end well are stored with their cost, and not trained again", "[surroundings]") {
+TEST_CASE("Trials that end well are stored with their cost, and not trained again", "[bare]") {
     FakeSweep sweep({"ok-a", "ok-b", "ok-c"});
     sweep.options.slots.resize(2);
     sweep.options.threads = 2;
@@ -71,7 +72,7 @@ TEST_CASE("Trials that end well are stored with their cost, and not trained agai
     CHECK(run_folders(sweep) == 3);
 }
 
-TEST_CASE("A trial that fails ends only itself, and shows its log at once", "[surroundings]") {
+TEST_CASE("A trial that fails ends only itself, and shows its log at once", "[bare]") {
     FakeSweep sweep({"nan", "ok", "config"});
     const RunSummary summary = sweep.run();
     CHECK(summary.exit_code == kExitFailed);
@@ -86,7 +87,7 @@ TEST_CASE("A trial that fails ends only itself, and shows its log at once", "[su
     CHECK(run_folders(sweep) == 3);  // neither is tried twice
 }
 
-TEST_CASE("A crash is tried once more", "[surroundings]") {
+TEST_CASE("A crash is tried once more", "[bare]") {
     FakeSweep sweep({"killed", "once", "silent", "damaged"});
     const RunSummary summary = sweep.run();
     CHECK(summary.ok == 1);
@@ -105,13 +106,13 @@ TEST_CASE("A crash is tried once more", "[surroundings]") {
     CHECK(sweep.row(3).last_point->step == 2);
 }
 
-TEST_CASE("A torn last line loses nothing of the lines before it", "[surroundings]") {
+TEST_CASE("A torn last line loses nothing of the lines before it", "[bare]") {
     FakeSweep sweep({"torn"});
     CHECK(sweep.run().exit_code == kExitOk);
     CHECK(sweep.row(0).last_point->step == 2);
 }
 
-TEST_CASE("Only some recipes, and a dry run that writes nothing", "[surroundings]") {
+TEST_CASE("Only some recipes, and a dry run that writes nothing", "[bare]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     sweep.options.only = {"ok-b"};
     sweep.options.dry_run = true;
@@ -130,7 +131,7 @@ TEST_CASE("Only some recipes, and a dry run that writes nothing", "[surroundings
     CHECK_THAT(test::refusal(ErrorKind::usage, [&] { sweep.run(); }), ContainsSubstring("did you mean ok-b?"));
 }
 
-TEST_CASE("Fail fast starts no more trials", "[surroundings]") {
+TEST_CASE("Fail fast starts no more trials", "[bare]") {
     FakeSweep sweep({"nan-a", "nan-b", "nan-c"});
     sweep.options.fail_fast = true;
     const RunSummary summary = sweep.run();
@@ -139,7 +140,7 @@ TEST_CASE("Fail fast starts no more trials", "[surroundings]") {
     CHECK(summary.exit_code == kExitFailed);
 }
 
-TEST_CASE("Ctrl-C once lets running trials finish and starts no other", "[surroundings]") {
+TEST_CASE("Ctrl-C once lets running trials finish and starts no other", "[bare]") {
     FakeSweep sweep({"wait-a", "wait-b"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -156,7 +157,7 @@ TEST_CASE("Ctrl-C once lets running trials finish and starts no other", "[surrou
     CHECK(summary.ok == 1);
 }
 
-TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[surroundings]") {
+TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[bare]") {
     for (const char* name : {"slow", "stubborn"}) {
         FakeSweep sweep({name});
         const pid_t driver = sweep.run_apart();
@@ -170,8 +171,7 @@ TEST_CASE("Ctrl-C twice stops at once, even what does not want to", "[surroundin
     }
 }
 
-TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said",
-          "[surroundings]") {
+TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and what it does is said", "[bare]") {
     FakeSweep sweep({"answers"});
     sweep.trials[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
@@ -183,7 +183,7 @@ TEST_CASE("A trial that is asked to stop is waited for as long as it takes, and 
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("what it had done is kept"));
 }
 
-TEST_CASE("A third Ctrl-C kills what is still waited for", "[surroundings]") {
+TEST_CASE("A third Ctrl-C kills what is still waited for", "[bare]") {
     FakeSweep sweep({"stubborn"});
     sweep.trials[0].config.checkpoint.grace_seconds = 1000;
     const pid_t driver = sweep.run_apart();
@@ -197,7 +197,7 @@ TEST_CASE("A third Ctrl-C kills what is still waited for", "[surroundings]") {
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("killed before it had saved what it had done"));
 }
 
-TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop", "[surroundings]") {
+TEST_CASE("A trial that a signal of its own ends is a crash, also when it was asked to stop", "[bare]") {
     FakeSweep sweep({"aborts"});
     sweep.trials[0].config.checkpoint.grace_seconds = 60;
     const pid_t driver = sweep.run_apart();
@@ -209,7 +209,7 @@ TEST_CASE("A trial that a signal of its own ends is a crash, also when it was as
     CHECK_THAT(sweep.row(0).error, ContainsSubstring("signal 6"));
 }
 
-TEST_CASE("A trial that breaks its promise is ended, and tried again", "[surroundings]") {
+TEST_CASE("A trial that breaks its promise is ended, and tried again", "[bare]") {
     FakeSweep sweep({"hung"});
     sweep.options.hang_seconds = 0.5;
     CHECK(sweep.run().ok == 1);
@@ -221,7 +221,7 @@ TEST_CASE("A trial that breaks its promise is ended, and tried again", "[surroun
 
 TEST_CASE(
     "A trial of several ranks on GPUs sees their cards in the order of ranks, pays for all, and keeps which they were",
-    "[surroundings]") {
+    "[bare]") {
     FakeSweep sweep({"cards"});
     Slot slot;
     slot.device = engine::Device::cuda;
@@ -242,7 +242,7 @@ TEST_CASE(
     CHECK(trial.at("slots").at("gpus") == Json({"GPU-b", "GPU-a"}));
 }
 
-TEST_CASE("A trial that starts and never says a word has hung as well", "[surroundings]") {
+TEST_CASE("A trial that starts and never says a word has hung as well", "[bare]") {
     FakeSweep sweep({"stubborn"});
     sweep.options.start_seconds = 0.2;
     sweep.options.hang_seconds = 0.2;
@@ -252,13 +252,13 @@ TEST_CASE("A trial that starts and never says a word has hung as well", "[surrou
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("Two stops and a crash still leave another try", "[surroundings]") {
+TEST_CASE("Two stops and a crash still leave another try", "[bare]") {
     FakeSweep sweep({"moody"});
     CHECK(sweep.run().ok == 1);
     CHECK(sweep.row(0).attempts == 4);
 }
 
-TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted", "[surroundings]") {
+TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted", "[bare]") {
     FakeSweep sweep({"left"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -273,7 +273,7 @@ TEST_CASE("A trial that saved a checkpoint under a killed driver was preempted",
     CHECK(Json::parse(read_file(folder / "outcome.json")).at("state") == "preempted");
 }
 
-TEST_CASE("SIGTERM stops the sweep and its trials", "[surroundings]") {
+TEST_CASE("SIGTERM stops the sweep and its trials", "[bare]") {
     FakeSweep sweep({"slow"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -285,7 +285,7 @@ TEST_CASE("SIGTERM stops the sweep and its trials", "[surroundings]") {
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("A second driver is refused while the first works", "[surroundings]") {
+TEST_CASE("A second driver is refused while the first works", "[bare]") {
     FakeSweep sweep({"wait"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -294,7 +294,7 @@ TEST_CASE("A second driver is refused while the first works", "[surroundings]") 
     CHECK(wait_for_exit(driver) == kExitOk);
 }
 
-TEST_CASE("What a killed driver left is ended, taken in, and gone on with", "[surroundings]") {
+TEST_CASE("What a killed driver left is ended, taken in, and gone on with", "[bare]") {
     FakeSweep sweep({"slow"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -311,7 +311,7 @@ TEST_CASE("What a killed driver left is ended, taken in, and gone on with", "[su
     CHECK(sweep.row(0).attempts == 2);
 }
 
-TEST_CASE("A trial that ended well after its driver was killed is not repeated", "[surroundings]") {
+TEST_CASE("A trial that ended well after its driver was killed is not repeated", "[bare]") {
     FakeSweep sweep({"late"});
     const pid_t driver = sweep.run_apart();
     REQUIRE(sweep.wait_for("up"));
@@ -331,8 +331,7 @@ TEST_CASE("A trial that ended well after its driver was killed is not repeated",
     CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
-TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape",
-          "[surroundings]") {
+TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts, each at its own shape", "[bare]") {
     FakeSweep sweep({"stopped"});
     sweep.folder.write("stopped.jsonl", sweep.journal_of(0, 2.12, "stopped"));
     sweep.folder.write("ok.jsonl", sweep.journal_of(2.12, 3.18, "ok"));
@@ -345,7 +344,7 @@ TEST_CASE("A trial that went on from a checkpoint costs the sum of its attempts,
     CHECK(rows[1].own_seconds == Approx(1.06));
 }
 
-TEST_CASE("A price that is stated later, of today, is that of what was trained before", "[surroundings]") {
+TEST_CASE("A price that is stated later, of today, is that of what was trained before", "[bare]") {
     FakeSweep sweep({"ok"});
     sweep.spec.price.reset();
     CHECK(sweep.run().ok == 1);
@@ -358,7 +357,7 @@ TEST_CASE("A price that is stated later, of today, is that of what was trained b
     CHECK(*sweep.row(0).usd == Approx(10 * 3.6 / 3600));
 }
 
-TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one", "[surroundings]") {
+TEST_CASE("A program that cannot be started ends the sweep, not its trials one by one", "[bare]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     sweep.options.trial_program = "/nonexistent/program";
     CHECK_THAT(test::refusal(ErrorKind::io, [&] { sweep.run(); }), ContainsSubstring("/nonexistent/program"));
@@ -366,7 +365,7 @@ TEST_CASE("A program that cannot be started ends the sweep, not its trials one b
     CHECK(sweep.run().ok == 2);
 }
 
-TEST_CASE("A full disk ends the run cleanly, and the next one goes on", "[surroundings]") {
+TEST_CASE("A full disk ends the run cleanly, and the next one goes on", "[bare]") {
     FakeSweep sweep({"wait"});
     make_folder(sweep.options.root);
     const test::SmallDisk disk(sweep.options.root, 2048);
@@ -386,7 +385,7 @@ TEST_CASE("A full disk ends the run cleanly, and the next one goes on", "[surrou
     CHECK(sweep.row(0).state == "ok");
 }
 
-TEST_CASE("A folder left of a lost database is not written into", "[surroundings]") {
+TEST_CASE("A folder left of a lost database is not written into", "[bare]") {
     FakeSweep sweep({"ok"});
     const std::string old = "runs/" + sweep.trials[0].config_hash.substr(0, 12) + ".1";
     make_folder(sweep.options.root / old);
@@ -396,7 +395,7 @@ TEST_CASE("A folder left of a lost database is not written into", "[surroundings
     CHECK(sweep.row(0).workdir.ends_with(".2"));
 }
 
-TEST_CASE("Finished trials that the database does not know are taken in, not trained again", "[surroundings]") {
+TEST_CASE("Finished trials that the database does not know are taken in, not trained again", "[bare]") {
     FakeSweep sweep({"ok", "moody", "nan"});
     CHECK(sweep.run().ok == 2);
     const results_db::StoredTrial before = sweep.row(0);
@@ -424,8 +423,7 @@ TEST_CASE("Finished trials that the database does not know are taken in, not tra
     CHECK_THAT(sweep.said, !ContainsSubstring("taken in"));
 }
 
-TEST_CASE("A folder of another configuration is not taken in, and one whose journal is damaged as failed",
-          "[surroundings]") {
+TEST_CASE("A folder of another configuration is not taken in, and one whose journal is damaged as failed", "[bare]") {
     FakeSweep sweep({"ok-a", "ok-b"});
     CHECK(sweep.run().ok == 2);
     const auto folder = [&](std::size_t i) { return sweep.options.root / sweep.row(i).workdir; };
@@ -442,7 +440,7 @@ TEST_CASE("A folder of another configuration is not taken in, and one whose jour
     CHECK(sweep.row(1).attempts == 1);
 }
 
-TEST_CASE("A process is distinguished from a later one of the same number", "[surroundings]") {
+TEST_CASE("A process is distinguished from a later one of the same number", "[bare]") {
     results_db::ProcessIdentity self = identify(::getpid());
     CHECK(is_running(self));
     --self.start_ticks;

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "reporting/published/published.h"
+#include "reporting/analysis/published/published.h"
 #include "sweeps/spec/expand.h"
 #include "tests/golden.h"
 #include "tests/sweeps/files.h"
