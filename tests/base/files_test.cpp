@@ -44,7 +44,7 @@ bool holds_without_rights(const std::function<bool()>& action) {
 
 }  // namespace
 
-TEST_CASE("An atomic write replaces the file and leaves nothing beside it", "[surroundings]") {
+TEST_CASE("An atomic write replaces the file and leaves nothing beside it", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a.json";
     write_file_atomically(file, "one");
@@ -53,12 +53,12 @@ TEST_CASE("An atomic write replaces the file and leaves nothing beside it", "[su
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A write into no folder names the file", "[surroundings]") {
+TEST_CASE("A write into no folder names the file", "[bare]") {
     CHECK_THAT(refusal(ErrorKind::io, [] { write_file_atomically("/nonexistent/a", "x"); }),
                ContainsSubstring("/nonexistent/a"));
 }
 
-TEST_CASE("A write onto a folder fails and leaves no temporary file", "[surroundings]") {
+TEST_CASE("A write onto a folder fails and leaves no temporary file", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directory(folder.path() / "taken");
     write_file_atomically(folder.path() / "taken" / "x", "x");
@@ -66,7 +66,7 @@ TEST_CASE("A write onto a folder fails and leaves no temporary file", "[surround
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A full disk leaves the old file whole", "[surroundings]") {
+TEST_CASE("A full disk leaves the old file whole", "[bare]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 64);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -80,7 +80,7 @@ TEST_CASE("A full disk leaves the old file whole", "[surroundings]") {
     CHECK(read_file(file) == "new");
 }
 
-TEST_CASE("A file written in pieces is there once it is finished, and not before", "[surroundings]") {
+TEST_CASE("A file written in pieces is there once it is finished, and not before", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
@@ -103,7 +103,7 @@ TEST_CASE("A file written in pieces is there once it is finished, and not before
     CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("A disk that fills up between pieces leaves the old file whole", "[surroundings]") {
+TEST_CASE("A disk that fills up between pieces leaves the old file whole", "[bare]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 256);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -120,7 +120,7 @@ TEST_CASE("A disk that fills up between pieces leaves the old file whole", "[sur
     CHECK(entries(folder / "disk") == 1);
 }
 
-TEST_CASE("Readers of files refuse a pipe and a device at once; a named input may be a pipe", "[surroundings]") {
+TEST_CASE("Readers of files refuse a pipe and a device at once; a named input may be a pipe", "[bare]") {
     const TemporaryFolder folder;
     const fs::path pipe = folder / "pipe", device = folder / "device";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -145,7 +145,7 @@ TEST_CASE("Readers of files refuse a pipe and a device at once; a named input ma
     writer.join();
 }
 
-TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go", "[surroundings]") {
+TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let go", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     const std::string text = long_text();
@@ -165,7 +165,7 @@ TEST_CASE("A mapped file keeps its bytes when it is removed or its pages are let
     CHECK(sha256(mapped) == sha256(text));
 }
 
-TEST_CASE("A mapped file is hashed over many pieces, and an empty one", "[surroundings]") {
+TEST_CASE("A mapped file is hashed over many pieces, and an empty one", "[bare]") {
     const TemporaryFolder folder;
     std::string text;
     while (text.size() < (9 << 20) + 17) text += long_text();
@@ -176,7 +176,7 @@ TEST_CASE("A mapped file is hashed over many pieces, and an empty one", "[surrou
     CHECK(sha256(MappedFile(folder / "empty")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST_CASE("A mapped file that is cut short is refused before it is read", "[surroundings]") {
+TEST_CASE("A mapped file that is cut short is refused before it is read", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, std::string(100'000, 'x'));
@@ -187,7 +187,7 @@ TEST_CASE("A mapped file that is cut short is refused before it is read", "[surr
     CHECK_THAT(refusal(ErrorKind::io, [&] { (void)sha256(mapped); }), ContainsSubstring("cut short"));
 }
 
-TEST_CASE("A read-only folder is refused with its fix", "[surroundings]") {
+TEST_CASE("A read-only folder is refused with its fix", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a";
     write_file_atomically(file, "old");
@@ -212,13 +212,13 @@ TEST_CASE("A read-only folder is refused with its fix", "[surroundings]") {
     CHECK(read_file(file) == "old");
 }
 
-TEST_CASE("Reading a path that is not a file is an io error", "[surroundings]") {
+TEST_CASE("Reading a path that is not a file is an io error", "[bare]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path() / "absent"); }), ContainsSubstring("No such file"));
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_file(folder.path()); }), ContainsSubstring("directory"));
 }
 
-TEST_CASE("Folders are made with their parents, and not over a file", "[surroundings]") {
+TEST_CASE("Folders are made with their parents, and not over a file", "[bare]") {
     const TemporaryFolder folder;
     make_folder(folder.path() / "a" / "b");
     make_folder(folder.path() / "a" / "b");
@@ -228,7 +228,7 @@ TEST_CASE("Folders are made with their parents, and not over a file", "[surround
     CHECK(refusal(ErrorKind::io, [&] { make_folder(folder.path() / "file" / "below"); }) != "accepted");
 }
 
-TEST_CASE("Compressed texts read as what they were, member after member", "[surroundings]") {
+TEST_CASE("Compressed texts read as what they were, member after member", "[bare]") {
     const TemporaryFolder folder;
     const std::string text = long_text();
     write_file_atomically(folder.path() / "plain.txt", text);
@@ -247,7 +247,7 @@ TEST_CASE("Compressed texts read as what they were, member after member", "[surr
     CHECK(read_text_file(folder.path() / "empty.zst") == "");
 }
 
-TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut", "[surroundings]") {
+TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is cut", "[bare]") {
     const TemporaryFolder folder;
     const std::string text = long_text();
     for (const auto& [extension, packed] :
@@ -268,7 +268,7 @@ TEST_CASE("Truncated or damaged compressed data is an io error, wherever it is c
     }
 }
 
-TEST_CASE("a text file is found plain before packed", "[surroundings]") {
+TEST_CASE("a text file is found plain before packed", "[bare]") {
     const TemporaryFolder folder;
     const auto found = [&] { return find_text_file(folder / "a.txt"); };
     CHECK_FALSE(found());
@@ -283,7 +283,7 @@ TEST_CASE("a text file is found plain before packed", "[surroundings]") {
     CHECK(found() == folder / "a.txt");
 }
 
-TEST_CASE("A lock reports how long another process held it, and nothing without another", "[surroundings]") {
+TEST_CASE("A lock reports how long another process held it, and nothing without another", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "a.lock";
     auto first = std::make_unique<FileLock>(file);

@@ -31,7 +31,7 @@ Record round_trip(const Record& record) {
 
 }  // namespace
 
-TEST_CASE("every journal record survives its line", "[surroundings]") {
+TEST_CASE("every journal record survives its line", "[bare]") {
     const Started started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note"};
     CHECK(to_json(round_trip(started)) == to_json(started));
     CHECK(to_json(started)["type"] == "started");
@@ -75,7 +75,7 @@ TEST_CASE("every journal record survives its line", "[surroundings]") {
     CHECK(to_json(ended)["type"] == "ended");
 }
 
-TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too", "[surroundings]") {
+TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too", "[bare]") {
     CHECK(
         to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
                         "a new head", 20000, 0.75})
@@ -130,7 +130,7 @@ TEST_CASE("journal lines keep their form: older ones are read again, by newer pr
     CHECK(to_json(round_trip(Spent{5, 6, 1.5, 0.5, 0.25})) == to_json(Spent{5, 6, 1.5, 0.5, 0.25}));
 }
 
-TEST_CASE("numbers that JSON lacks travel as strings", "[surroundings]") {
+TEST_CASE("numbers that JSON lacks travel as strings", "[bare]") {
     TrainPoint point;
     point.loss = kNaN;
     point.grad_norm = kInfinity;
@@ -150,7 +150,7 @@ TEST_CASE("numbers that JSON lacks travel as strings", "[surroundings]") {
     CHECK(round_trip(point).head_losses.at(1) == 2.5);
 }
 
-TEST_CASE("a journal line of another type or shape is an io error that names the field", "[surroundings]") {
+TEST_CASE("a journal line of another type or shape is an io error that names the field", "[bare]") {
     TrainPoint point;
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Lease{}), point); }),
                ContainsSubstring("'lease' where 'train'"));
@@ -169,7 +169,7 @@ TEST_CASE("a journal line of another type or shape is an io error that names the
     CHECK_THAT(refusal(ErrorKind::io, [&] { from_json(to_json(Evaluation{}), score); }), ContainsSubstring("'better'"));
 }
 
-TEST_CASE("the journal writer appends whole lines", "[surroundings]") {
+TEST_CASE("the journal writer appends whole lines", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "journal.jsonl";
     {
@@ -182,7 +182,7 @@ TEST_CASE("the journal writer appends whole lines", "[surroundings]") {
     CHECK(read_text(file) == to_json(Lease{1, 2, ""}).dump() + "\n" + to_json(Lease{3, 4, ""}).dump() + "\n");
 }
 
-TEST_CASE("the journal writer cuts a torn last line", "[surroundings]") {
+TEST_CASE("the journal writer cuts a torn last line", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "journal.jsonl";
     const std::string whole = to_json(Lease{1, 2, ""}).dump() + "\n";
@@ -204,7 +204,7 @@ TEST_CASE("the journal writer cuts a torn last line", "[surroundings]") {
     }
 }
 
-TEST_CASE("the journal writer replaces bytes that are no UTF-8", "[surroundings]") {
+TEST_CASE("the journal writer replaces bytes that are no UTF-8", "[bare]") {
     const TemporaryFolder folder;
     Writer writer(folder / "journal.jsonl");
     Ended ended;
@@ -216,7 +216,7 @@ TEST_CASE("the journal writer replaces bytes that are no UTF-8", "[surroundings]
     CHECK(read.error == "bad \xEF\xBF\xBD byte");
 }
 
-TEST_CASE("the journal writer reports help where it cannot write", "[surroundings]") {
+TEST_CASE("the journal writer reports help where it cannot write", "[bare]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(ErrorKind::io, [&] { const Writer writer(folder / "absent/journal.jsonl"); }),
                ContainsSubstring("absent/journal.jsonl") && ContainsSubstring("No such file"));
@@ -227,7 +227,7 @@ TEST_CASE("the journal writer reports help where it cannot write", "[surrounding
                    ContainsSubstring("free space under /dev and run the same command again"));
 }
 
-TEST_CASE("a full disk leaves the journal's whole lines", "[surroundings]") {
+TEST_CASE("a full disk leaves the journal's whole lines", "[bare]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 64);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");

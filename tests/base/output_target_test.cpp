@@ -32,7 +32,7 @@ std::size_t entries_of(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("A pipe gets the bytes and stays a pipe, through a link too, with pieces in any order", "[surroundings]") {
+TEST_CASE("A pipe gets the bytes and stays a pipe, through a link too, with pieces in any order", "[bare]") {
     const test::TemporaryFolder folder;
     const fs::path pipe = folder / "pipe", link = folder / "link";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -50,7 +50,7 @@ TEST_CASE("A pipe gets the bytes and stays a pipe, through a link too, with piec
     CHECK(entries_of(folder.path()) == 2);
 }
 
-TEST_CASE("A device is written through and stays a device", "[surroundings]") {
+TEST_CASE("A device is written through and stays a device", "[bare]") {
     const test::TemporaryFolder folder;
     const fs::path null = folder / "null", full = folder / "full";
     if (::mknod(null.c_str(), S_IFCHR | 0600, ::makedev(1, 3)) != 0 ||
@@ -62,7 +62,7 @@ TEST_CASE("A device is written through and stays a device", "[surroundings]") {
     for (const fs::path& device : {null, full}) CHECK(fs::is_character_file(device));
 }
 
-TEST_CASE("An open descriptor is written at its position, by the names that shells give it", "[surroundings]") {
+TEST_CASE("An open descriptor is written at its position, by the names that shells give it", "[bare]") {
     const test::TemporaryFolder folder;
     const fs::path file = folder / "file", link = folder / "stdout";
     const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT, 0600));
@@ -79,7 +79,7 @@ TEST_CASE("An open descriptor is written at its position, by the names that shel
                ContainsSubstring("cannot write /dev/fd/99999"));
 }
 
-TEST_CASE("A link stays a link, and the file that it names is replaced or made", "[surroundings]") {
+TEST_CASE("A link stays a link, and the file that it names is replaced or made", "[bare]") {
     const test::TemporaryFolder folder;
     const fs::path file = folder / "real", link = folder / "link", other = folder / "other", loop = folder / "loop";
     write_file_atomically(file, "old");
@@ -95,7 +95,7 @@ TEST_CASE("A link stays a link, and the file that it names is replaced or made",
     CHECK(test::refusal(ErrorKind::io, [&] { write_file_atomically(loop, "x"); }) != "accepted");
 }
 
-TEST_CASE("A replaced file keeps its mode and its group; a new one gets what the umask leaves", "[surroundings]") {
+TEST_CASE("A replaced file keeps its mode and its group; a new one gets what the umask leaves", "[bare]") {
     const test::TemporaryFolder folder;
     const fs::path file = folder / "file";
     const mode_t before = ::umask(022);

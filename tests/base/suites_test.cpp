@@ -8,7 +8,7 @@
 
 using namespace deft;
 
-TEST_CASE("a suite has its tasks in the file's order, each with its measure", "[surroundings]") {
+TEST_CASE("a suite has its tasks in the file's order, each with its measure", "[bare]") {
     const auto suites = parse_suites(
         "[mine]\nmeaning = \"two\"\n[mine.measures]\nzeta = \"acc\"\nalpha = \"f1\"\n"
         "[other]\nmeaning = \"one\"\nmeasures = { alpha = \"acc\" }\n",
@@ -23,7 +23,7 @@ TEST_CASE("a suite has its tasks in the file's order, each with its measure", "[
     CHECK(suites[1].find("zeta") == nullptr);
 }
 
-TEST_CASE("mistakes in a file of suites are reported with their place", "[surroundings]") {
+TEST_CASE("mistakes in a file of suites are reported with their place", "[bare]") {
     const auto error = [](const std::string& text) { return test::refusal([&] { parse_suites(text, "s.toml"); }); };
     CHECK_THAT(error("[a]\nmeaning = \"m\"\n"),
                ContainsSubstring("s.toml:1") && ContainsSubstring("a.measures is missing"));
@@ -37,7 +37,7 @@ TEST_CASE("mistakes in a file of suites are reported with their place", "[surrou
                ContainsSubstring("did you mean data_efficiency?"));
 }
 
-TEST_CASE("the project's suites are those of the published tables", "[surroundings]") {
+TEST_CASE("the project's suites are those of the published tables", "[bare]") {
     CHECK(project_suite("moe").tasks.size() == 6);
     const Suite& papers = project_suite("data_efficiency");
     CHECK(papers.tasks.size() == 19);

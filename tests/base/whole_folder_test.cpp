@@ -20,7 +20,7 @@ std::size_t names_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("A folder is absent until it is whole, and replaces the one before", "[surroundings]") {
+TEST_CASE("A folder is absent until it is whole, and replaces the one before", "[bare]") {
     const TemporaryFolder place;
     const fs::path folder = place / "model", temporary = place / "unfinished";
     const auto write = [&](const char* name) {
@@ -42,7 +42,7 @@ TEST_CASE("A folder is absent until it is whole, and replaces the one before", "
     CHECK(names_in(place.path()) == 1);
 }
 
-TEST_CASE("A folder that cannot be written leaves the one before and nothing unfinished", "[surroundings]") {
+TEST_CASE("A folder that cannot be written leaves the one before and nothing unfinished", "[bare]") {
     const TemporaryFolder place;
     const fs::path folder = place / "model", temporary = place / "unfinished";
     write_whole_folder(folder, temporary, [](const fs::path& into) { write_file_atomically(into / "a", "old"); });
@@ -72,7 +72,7 @@ TEST_CASE("A folder that cannot be written leaves the one before and nothing unf
     CHECK(unchanged());
 }
 
-TEST_CASE("A folder that fills the disk leaves room for what was there", "[surroundings]") {
+TEST_CASE("A folder that fills the disk leaves room for what was there", "[bare]") {
     const TemporaryFolder place;
     test::SmallDisk disk(place / "disk", 200);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");

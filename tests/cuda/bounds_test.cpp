@@ -17,7 +17,7 @@ test::Command bounds_program(const std::vector<std::string>& arguments) {
 }
 
 TEST_CASE("AddressSanitizer sees a kernel that reads an item past its buffer, and none in the smallest cases",
-          "[surroundings]") {
+          "[slow][bare]") {
     std::vector<test::Command> commands = {bounds_program({"tiny", "read_behind", "all"}),
                                            bounds_program({"tiny", "block_sum", "all"})};
     if (commands.front().empty()) DEFT_SKIP("the kernels are not built with AddressSanitizer here");

@@ -44,7 +44,8 @@ const std::string kTests = std::filesystem::read_symlink("/proc/self/exe");
 
 }  // namespace
 
-TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat what was whole", "[surroundings]") {
+TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat what was whole",
+          "[slow][bare][python]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     for (const char* call : {"1", "2", "3"}) {
@@ -98,7 +99,7 @@ TEST_CASE("three calls on a GPU run every stage, write each, and do not repeat w
     CHECK(slice.stage("steps").at("commit") == "emulated");
 }
 
-TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[surroundings]") {
+TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[bare][python]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string report =
@@ -134,7 +135,7 @@ TEST_CASE("no stage of a slice stops the next, and every failure is listed", "[s
     CHECK(slice.run("4", "/bin/false", tests).exit_code == 2);
 }
 
-TEST_CASE("a slice refuses programs of uncommitted code, and a measurement of another commit", "[surroundings]") {
+TEST_CASE("a slice refuses programs of uncommitted code, and a measurement of another commit", "[bare][python]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string commit(40, 'a'), other(40, 'b');
@@ -161,7 +162,7 @@ TEST_CASE("a slice refuses programs of uncommitted code, and a measurement of an
 }
 
 TEST_CASE("a stage fails on a large product without tensor cores, and on one that does not repeat its bits",
-          "[surroundings]") {
+          "[bare][python]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const auto failures_of = [&](const std::string& products) {
@@ -179,7 +180,7 @@ TEST_CASE("a stage fails on a large product without tensor cores, and on one tha
           Json{"two runs of the product NT 8x8x8 differ in bits"});
 }
 
-TEST_CASE("a stage of a tree with changes is refused before anything is built", "[surroundings]") {
+TEST_CASE("a stage of a tree with changes is refused before anything is built", "[bare][python]") {
     const test::TemporaryFolder folder;
     const std::filesystem::path tree = folder / "tree", log = folder / "log";
     std::filesystem::create_directories(tree / "tests/gpu");
@@ -202,7 +203,7 @@ TEST_CASE("a stage of a tree with changes is refused before anything is built", 
     CHECK_THAT(clean.printed, ContainsSubstring("stage: building") && !ContainsSubstring("no commit holds"));
 }
 
-TEST_CASE("a program that hangs costs its stage's time and no more", "[surroundings]") {
+TEST_CASE("a program that hangs costs its stage's time and no more", "[bare][python]") {
     if (!test::has_python()) DEFT_SKIP(kNoPython);
     const Slice slice;
     const std::string sleeper = slice.program("sleeper", "sleep 100\n");

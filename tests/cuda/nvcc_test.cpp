@@ -108,7 +108,7 @@ std::map<std::string, std::set<std::string>> compile(const std::string& nvcc, co
 }
 
 TEST_CASE("nvcc compiles every kernel for sm_80 and sm_90 without warnings, spills, or use beyond its budget",
-          "[surroundings]") {
+          "[slow][bare]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     std::map<std::string, std::set<std::string>> compiled = compile(nvcc, sources(false));
@@ -165,7 +165,7 @@ constexpr HotLoop kHotLoops[] = {
     {"grouped_weight_gradients_on_tensor_cores", 2.42, 0.25},
 };
 
-TEST_CASE("loops of products on tensor cores keep their instructions, and none spills registers", "[surroundings]") {
+TEST_CASE("loops of products on tensor cores keep their instructions, and none spills registers", "[bare]") {
     const std::string nvcc = find_nvcc(), nvdisasm = find_nvdisasm();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     if (nvdisasm.empty()) DEFT_SKIP("nvdisasm was not found");
@@ -208,7 +208,7 @@ TEST_CASE("loops of products on tensor cores keep their instructions, and none s
     }
 }
 
-TEST_CASE("loops of machine code are found, the innermost with products", "[surroundings]") {
+TEST_CASE("loops of machine code are found, the innermost with products", "[bare]") {
     const std::vector<SassKernel> kernels = read_sass(
         "\t.section\t.text._ZN4deft7kernels4cuda4idleEv,\"ax\"\n"
         "        /*0000*/                   LDG.E.128 R4, desc[UR4][R2.64] ;\n"
@@ -237,7 +237,7 @@ TEST_CASE("loops of machine code are found, the innermost with products", "[surr
     CHECK(loop.local == 0);
 }
 
-TEST_CASE("nvcc compiles what calls cuBLASLt without warnings", "[surroundings]") {
+TEST_CASE("nvcc compiles what calls cuBLASLt without warnings", "[bare]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", kBlasHeader}); !reason.empty())
         DEFT_SKIP(reason.c_str());
@@ -246,7 +246,7 @@ TEST_CASE("nvcc compiles what calls cuBLASLt without warnings", "[surroundings]"
     compile(nvcc, files);
 }
 
-TEST_CASE("what calls NCCL compiles without warnings", "[surroundings]") {
+TEST_CASE("what calls NCCL compiles without warnings", "[bare]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h", "nccl.h"}); !reason.empty())
         DEFT_SKIP(reason.c_str());
@@ -267,14 +267,14 @@ TEST_CASE("what calls NCCL compiles without warnings", "[surroundings]") {
     CHECK(compiled.exit_code == 0);
 }
 
-TEST_CASE("a header that a toolkit lacks is named", "[surroundings]") {
+TEST_CASE("a header that a toolkit lacks is named", "[bare]") {
     const std::string nvcc = find_nvcc();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     CHECK(lacking(nvcc, {"cuda_runtime.h", "of_no_toolkit.h"}) == nvcc + " is here without of_no_toolkit.h");
     CHECK(lacking("", {}) == "no nvcc of version 12 or newer");
 }
 
-TEST_CASE("what ptxas prints is read, and what is beyond the budget refused", "[surroundings]") {
+TEST_CASE("what ptxas prints is read, and what is beyond the budget refused", "[bare]") {
     const auto printed = [](int registers, int shared, int spilled) {
         return fmt::format(
             "ptxas info    : 0 bytes gmem\n"

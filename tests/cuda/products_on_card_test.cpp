@@ -19,7 +19,7 @@ constexpr const char* kNoCard = "the emulated device has no library";
 
 }  // namespace
 
-TEST_CASE("two runs of each product that training asks for have the same bits", "[surroundings]") {
+TEST_CASE("two runs of each product that training asks for have the same bits", "[bare]") {
     if (device_is_emulated()) DEFT_SKIP(kNoCard);
     const TrainerConfig config = trainer_config_of(gpt2_124m_bench(1));
     const ProductList products = planned_products(config, kGpuBf16, plan_step(config, 0));
@@ -29,7 +29,7 @@ TEST_CASE("two runs of each product that training asks for have the same bits", 
     }
 }
 
-TEST_CASE("no product of at least 1 GFLOP falls back to a kernel without tensor cores", "[surroundings]") {
+TEST_CASE("no product of at least 1 GFLOP falls back to a kernel without tensor cores", "[bare]") {
     if (device_is_emulated()) DEFT_SKIP(kNoCard);
     const StepBench bench = gpt2_124m_bench(1);
     Trainer trainer(trainer_config_of(bench), random_training_data(bench), kGpuBf16);

@@ -43,7 +43,7 @@ std::string end_of(const std::string& text) {
     return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-TEST_CASE("the kernels have no data races", "[surroundings]") {
+TEST_CASE("the kernels have no data races", "[slow][bare]") {
     const test::Command program = test::races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     std::map<Activations, std::vector<EmulatedCase>> cases;
@@ -94,7 +94,7 @@ std::string symptom(const test::Ended& ended) {
     }
 }
 
-TEST_CASE("every barrier is needed: without it a test turns red", "[surroundings]") {
+TEST_CASE("every barrier is needed: without it a test turns red", "[slow][bare]") {
     const test::Command program = test::races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     const std::set<Barrier> barriers = test::barriers_in_sources();

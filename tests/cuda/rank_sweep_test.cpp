@@ -52,7 +52,7 @@ struct Sweep {
 
 }  // namespace
 
-TEST_CASE("a sweep on two GPUs gives each rank of its trials one of them", "[surroundings]") {
+TEST_CASE("a sweep on two GPUs gives each rank of its trials one of them", "[bare][mpi]") {
     if (!engine::Communicator::has_mpi() || std::system("command -v mpirun >/dev/null") != 0)
         DEFT_SKIP("no MPI (Debian: libopenmpi-dev openmpi-bin)");
     const Sweep sweep;
@@ -70,7 +70,7 @@ TEST_CASE("a sweep on two GPUs gives each rank of its trials one of them", "[sur
     CHECK(results.trials[0].scores.size() > 0);
 }
 
-TEST_CASE("a sweep whose ranks lack GPUs is refused before anything starts", "[surroundings]") {
+TEST_CASE("a sweep whose ranks lack GPUs is refused before anything starts", "[bare][mpi]") {
     const Sweep sweep;
     const test::Ended ended = sweep.run("1");
     CHECK(ended.exit_code == 5);

@@ -121,7 +121,7 @@ TEST_CASE("commands that pages show have the names and options that the program 
     CHECK(fault_of({"plan", "--memories"}) != "");
 }
 
-TEST_CASE("blocks of commands run, but for a counted few that say why not", "[long]") {
+TEST_CASE("blocks of commands run, but for a counted few that say why not", "[slow]") {
     const TemporaryFolder folder;  // with what the commands read, and without what they leave
     for (const char* name : {"sweeps", "reporting", "experiments"})
         fs::create_directory_symlink(fs::path(DEFT_SOURCE_DIR) / name, folder.path() / name);

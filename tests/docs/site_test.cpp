@@ -6,7 +6,7 @@
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
-TEST_CASE("the documentation site builds without a warning", "[long][surroundings]") {
+TEST_CASE("the documentation site builds without a warning", "[slow][bare]") {
     const char* mkdocs = std::getenv("DEFT_MKDOCS");
     if (mkdocs == nullptr) DEFT_SKIP("no mkdocs-material (PyPI; DEFT_MKDOCS names its mkdocs)");
     const deft::test::TemporaryFolder site;

@@ -16,7 +16,7 @@
 using namespace deft;
 using namespace deft::engine;
 
-TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that check themselves", "[long]") {
+TEST_CASE("tokenizers, corpora, analyzer and sampler are benchmark cases that check themselves", "[slow]") {
     std::set<std::string> names, beside;
     for (const kernels::BenchCase& bench : engine_benches(5)) {
         INFO(bench.name);

@@ -55,7 +55,7 @@ Ids whole(const BertSamples& samples, std::int64_t sample) {
 
 }  // namespace
 
-TEST_CASE("samples are whole sentences, as many as fit, and none is left alone that need not be", "[surroundings]") {
+TEST_CASE("samples are whole sentences, as many as fit, and none is left alone that need not be", "[bare]") {
     const SampleShape shape{.seqlen = 13, .short_probability = 0};  // room for 10 tokens, sentences of 5 at most
     const auto starts = [&](const std::vector<std::vector<int>>& lengths) {
         return index_samples(corpus_of_lengths(lengths), shape, 1).sample_start;
@@ -69,7 +69,7 @@ TEST_CASE("samples are whole sentences, as many as fit, and none is left alone t
     CHECK(starts({{}, {}}) == Starts{0});
 }
 
-TEST_CASE("a sentence that is too long becomes several that are about equal", "[surroundings]") {
+TEST_CASE("a sentence that is too long becomes several that are about equal", "[bare]") {
     const SampleIndex index =
         index_samples(corpus_of_lengths({{2, 11}, {16}}), {.seqlen = 13, .short_probability = 0}, 1);
     CHECK(index.sentence_start == Starts{0, 2, 5, 9, 13, 17, 21, 25, 29});
@@ -79,7 +79,7 @@ TEST_CASE("a sentence that is too long becomes several that are about equal", "[
     CHECK(single.sample_start == Starts{0, 2, 3});  // of 7 and 6 tokens
 }
 
-TEST_CASE("every token of a corpus lies in one sample, and no sample is longer than it may be", "[surroundings]") {
+TEST_CASE("every token of a corpus lies in one sample, and no sample is longer than it may be", "[bare]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -106,7 +106,7 @@ TEST_CASE("every token of a corpus lies in one sample, and no sample is longer t
     }
 }
 
-TEST_CASE("about one sample in ten is short, of lengths drawn evenly", "[surroundings]") {
+TEST_CASE("about one sample in ten is short, of lengths drawn evenly", "[bare]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     const std::vector<std::vector<int>> one_long_document = {std::vector<int>(200'000, 1)};
@@ -122,7 +122,7 @@ TEST_CASE("about one sample in ten is short, of lengths drawn evenly", "[surroun
     CHECK(near(below_half, 0.1 * 31 / 63));
 }
 
-TEST_CASE("a pair by hand: sentences of 2 and 3 tokens have one border, in either order", "[surroundings]") {
+TEST_CASE("a pair by hand: sentences of 2 and 3 tokens have one border, in either order", "[bare]") {
     const BertSamples samples = samples_of({{2, 3}}, {.seqlen = 16, .short_probability = 0});
     REQUIRE(samples.size() == 1);
     CHECK(samples.real_length(0) == 8);
@@ -139,7 +139,7 @@ TEST_CASE("a pair by hand: sentences of 2 and 3 tokens have one border, in eithe
     CHECK(std::abs(swapped - 100) < 6 * std::sqrt(50.0));
 }
 
-TEST_CASE("pairs are two runs of sentences that touch, and every border comes up", "[surroundings]") {
+TEST_CASE("pairs are two runs of sentences that touch, and every border comes up", "[bare]") {
     const BertSamples samples = samples_of({{1, 2, 3, 4}}, {.seqlen = 16, .short_probability = 0});
     std::vector<int> borders(4);
     for (std::uint64_t epoch = 0; epoch < 300; ++epoch) {
@@ -158,7 +158,7 @@ TEST_CASE("pairs are two runs of sentences that touch, and every border comes up
     CHECK(borders[3] > 50);
 }
 
-TEST_CASE("one sentence, or single segments, have no order to predict", "[surroundings]") {
+TEST_CASE("one sentence, or single segments, have no order to predict", "[bare]") {
     const BertSamples lone = samples_of({{4}}, {.seqlen = 16});
     BertReader reader(lone);
     const BertSample& sample = reader.read({0, 0}, 16);
@@ -171,7 +171,7 @@ TEST_CASE("one sentence, or single segments, have no order to predict", "[surrou
     CHECK(samples_of({{}, {}}, {.seqlen = 16}).size() == 0);
 }
 
-TEST_CASE("segments are cut as one token at a time from the longer would be", "[surroundings]") {
+TEST_CASE("segments are cut as one token at a time from the longer would be", "[bare]") {
     for (std::int64_t first = 1; first < 14; ++first) {
         for (std::int64_t second = 0; second < 14; ++second) {
             for (std::int64_t room = 2; room < 30; ++room) {
@@ -185,7 +185,7 @@ TEST_CASE("segments are cut as one token at a time from the longer would be", "[
     }
 }
 
-TEST_CASE("a shorter length keeps every [SEP], both segments, the order and a masked token", "[surroundings]") {
+TEST_CASE("a shorter length keeps every [SEP], both segments, the order and a masked token", "[bare]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -226,7 +226,7 @@ TEST_CASE("a shorter length keeps every [SEP], both segments, the order and a ma
     }
 }
 
-TEST_CASE("samples depend on seed, epoch and id alone", "[surroundings]") {
+TEST_CASE("samples depend on seed, epoch and id alone", "[bare]") {
     std::mt19937_64 random(3);
     const auto lengths = random_lengths(random, 30);
     const BertSamples one = samples_of(lengths, {.seqlen = 40}, 7), again = samples_of(lengths, {.seqlen = 40}, 7);
@@ -244,7 +244,7 @@ TEST_CASE("samples depend on seed, epoch and id alone", "[surroundings]") {
     CHECK(other_epoch > one.size() * 3 / 4);
 }
 
-TEST_CASE("metrics read whole unmasked samples, the same tokens in every epoch", "[surroundings]") {
+TEST_CASE("metrics read whole unmasked samples, the same tokens in every epoch", "[bare]") {
     std::mt19937_64 random(4);
     const BertSamples samples = samples_of(random_lengths(random, 30), {.seqlen = 40});
     for (std::int64_t i = 0; i < samples.size(); ++i) {
@@ -256,7 +256,7 @@ TEST_CASE("metrics read whole unmasked samples, the same tokens in every epoch",
     }
 }
 
-TEST_CASE("lengths without text, foreign tokens and unknown samples are refused", "[surroundings]") {
+TEST_CASE("lengths without text, foreign tokens and unknown samples are refused", "[bare]") {
     CHECK_THROWS_WITH(samples_of({{2, 3}}, {.seqlen = 4}), ContainsSubstring("give a seqlen of 5 or more"));
     CHECK_THROWS_WITH(samples_of({{2, 3}}, {.seqlen = 2, .pairs = false}), ContainsSubstring("of 3 or more"));
     CHECK_THROWS_WITH(BertSamples(corpus_of_lengths({{2, 3}}), numbered_vocabulary(3, 0), {}, {}, 1),
@@ -270,7 +270,7 @@ TEST_CASE("lengths without text, foreign tokens and unknown samples are refused"
     CHECK_THROWS_AS(reader.read({-1, 0}, 16), Error);
 }
 
-TEST_CASE("rows to classify are the golden ones", "[surroundings]") {
+TEST_CASE("rows to classify are the golden ones", "[bare]") {
     const std::vector<Json> cases = golden::read_lines("bert_pairs.jsonl"),
                             rows = golden::read_lines("glue_rows.jsonl");
     constexpr const char* kBert = "tokenizers/bert-base-uncased";

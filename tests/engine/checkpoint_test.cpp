@@ -119,7 +119,7 @@ std::optional<double> peak_mebibytes(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint's files are byte for byte what the format says", "[surroundings]") {
+TEST_CASE("a checkpoint's files are byte for byte what the format says", "[bare]") {
     TrainerConfig config = with_techniques();
     config.techniques.dropping = bypass_on({1, 2}, {4, 13, 1, 12, 1}, 1, {0.5, {7, 30}});
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
@@ -156,7 +156,7 @@ TEST_CASE("a checkpoint's files are byte for byte what the format says", "[surro
     CHECK(read_file(folder / "c" / "checkpoint.json") == manifest.dump(2) + "\n");
 }
 
-TEST_CASE("the model is read without the optimizer's file", "[surroundings]") {
+TEST_CASE("the model is read without the optimizer's file", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -180,7 +180,7 @@ TEST_CASE("the model is read without the optimizer's file", "[surroundings]") {
     CHECK_THROWS_AS(verify_checkpoint(folder / "c", CheckpointFiles::model), Error);
 }
 
-TEST_CASE("loading a checkpoint opens each of its files once", "[surroundings]") {
+TEST_CASE("loading a checkpoint opens each of its files once", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -194,7 +194,7 @@ TEST_CASE("loading a checkpoint opens each of its files once", "[surroundings]")
               {"checkpoint.json", 1}, {"config.json", 1}, {"model.safetensors", 1}, {"optimizer.safetensors", 1}});
 }
 
-TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32", "[surroundings]") {
+TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -224,7 +224,7 @@ TEST_CASE("weights are stored in bf16 where that is asked for, and read into f32
     CHECK(expected == all_parameters<float>(other));
 }
 
-TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinished", "[surroundings]") {
+TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinished", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -249,7 +249,7 @@ TEST_CASE("a disk that is full leaves the older checkpoint, and nothing unfinish
     }
 }
 
-TEST_CASE("saving and loading need little memory beside the model", "[surroundings]") {
+TEST_CASE("saving and loading need little memory beside the model", "[bare]") {
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("a sanitiser keeps memory that was given back");
     TrainerConfig config = tiny_config(3);  // linear weights, which the file has turned, are most of it
     config.model = gpt2_config(3, 704, 4, 13, 31, 0.1);
@@ -277,7 +277,7 @@ TEST_CASE("saving and loading need little memory beside the model", "[surroundin
     CHECK(seen.value_or(model) > model * 0.9);  // what is measured is measured
 }
 
-TEST_CASE("a resumed run has the same bits as one that was never stopped", "[surroundings]") {
+TEST_CASE("a resumed run has the same bits as one that was never stopped", "[bare]") {
     const TrainerConfig config = with_techniques();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -302,7 +302,7 @@ TEST_CASE("a resumed run has the same bits as one that was never stopped", "[sur
     CHECK(whole.counts().flops == second.counts().flops);
 }
 
-TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one moment to restore", "[surroundings]") {
+TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one moment to restore", "[bare]") {
     TrainerConfig config = with_techniques();
     config.optimizer.kind = OptimizerKind::sgd;
     config.budget_layer_tokens = 1000;
@@ -348,7 +348,7 @@ TEST_CASE("a resumed run of SGD, warmed up in steps, has the same bits, and one 
     CHECK_THROWS_WITH(load_checkpoint(other, folder / "c"), ContainsSubstring(".v is missing"));
 }
 
-TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt", "[surroundings]") {
+TEST_CASE("a resumed run with token bypass has the same bits, and needs what was learnt", "[bare]") {
     TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -375,7 +375,7 @@ TEST_CASE("a resumed run with token bypass has the same bits, and needs what was
     CHECK(second.counts().steps == 9);
 }
 
-TEST_CASE("weights are stored as Hugging Face's GPT-2 has them", "[surroundings]") {
+TEST_CASE("weights are stored as Hugging Face's GPT-2 has them", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -395,7 +395,7 @@ TEST_CASE("weights are stored as Hugging Face's GPT-2 has them", "[surroundings]
     CHECK(about.at("eos_token_id") == 256);
 }
 
-TEST_CASE("a checkpoint has its tokenizer's files, under its hashes", "[surroundings]") {
+TEST_CASE("a checkpoint has its tokenizer's files, under its hashes", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -418,7 +418,7 @@ TEST_CASE("a checkpoint has its tokenizer's files, under its hashes", "[surround
     CHECK(read_stored_tokenizer(folder / "c", "bytes").sha256() == Tokenizer::bytes().sha256());
 }
 
-TEST_CASE("a damaged checkpoint is refused and changes nothing", "[surroundings]") {
+TEST_CASE("a damaged checkpoint is refused and changes nothing", "[bare]") {
     const TrainerConfig config = tiny_config();
     const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
     const TemporaryFolder folder;
@@ -440,7 +440,7 @@ TEST_CASE("a damaged checkpoint is refused and changes nothing", "[surroundings]
     CHECK(other.counts().steps == 0);
 }
 
-TEST_CASE("a damaged checkpoint.json is reported in our own words", "[surroundings]") {
+TEST_CASE("a damaged checkpoint.json is reported in our own words", "[bare]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer trainer(tiny_config(), corpus, 1);
@@ -455,7 +455,7 @@ TEST_CASE("a damaged checkpoint.json is reported in our own words", "[surroundin
     }
 }
 
-TEST_CASE("a checkpoint of another version is refused by its name", "[surroundings]") {
+TEST_CASE("a checkpoint of another version is refused by its name", "[bare]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer trainer(tiny_config(), corpus, 1);
@@ -467,7 +467,7 @@ TEST_CASE("a checkpoint of another version is refused by its name", "[surroundin
                                                                   ContainsSubstring("deft-checkpoint/1"));
 }
 
-TEST_CASE("a checkpoint of another model is refused", "[surroundings]") {
+TEST_CASE("a checkpoint of another model is refused", "[bare]") {
     const TokenCorpus corpus = tiny_corpus(900, 31);
     const TemporaryFolder folder;
     Trainer four(tiny_config(4), corpus, 1), three(tiny_config(3), corpus, 1), five(tiny_config(5), corpus, 1);

@@ -103,7 +103,7 @@ GateResult gate_of(GateCase& gate) {
 
 TEST_CASE(
     "rows, weights and balance loss of gates with one and two experts a row are DeepSpeed's, where it is installed",
-    "[surroundings]") {
+    "[bare][python]") {
     std::mt19937_64 random(20);
     std::vector<GateCase> cases;
     for (int i = 0; i < 60; ++i) cases.push_back(random_case(random, 1 + i % 2));

@@ -12,7 +12,7 @@ using namespace deft::test;
 using namespace deft::engine;
 namespace fs = std::filesystem;
 
-TEST_CASE("checkpoints of deft open as models, and carry the names of their family", "[surroundings]") {
+TEST_CASE("checkpoints of deft open as models, and carry the names of their family", "[bare][python]") {
     const TemporaryFolder folder;
     for (const Json& json : {tiny_gpt2_json(), tiny_bert_json(), tiny_llama_json(), tiny_vit_json()}) {
         const std::string kind = json.at("model_type");
@@ -53,7 +53,7 @@ TEST_CASE("checkpoints of deft open as models, and carry the names of their fami
     CHECK(other.weights() == model.weights());
 }
 
-TEST_CASE("a checkpoint of before the families' names is loaded", "[surroundings]") {
+TEST_CASE("a checkpoint of before the families' names is loaded", "[bare][python]") {
     const TemporaryFolder folder;
     OpenedModel model(parsed(tiny_bert_json()));
     save_weights(model.exec, *model.transformer, folder / "c", Json::object(), Tokenizer::bytes());

@@ -32,7 +32,7 @@ std::string llmc_bytes(std::int32_t version = 3) {
 
 }  // namespace
 
-TEST_CASE("half precision is read exactly and rounded to nearest, ties to even", "[surroundings]") {
+TEST_CASE("half precision is read exactly and rounded to nearest, ties to even", "[bare][python]") {
     for (std::uint32_t bits = 0; bits < 65536; ++bits) {
         const kernels::f16 half{static_cast<std::uint16_t>(bits)};
         const float value = kernels::to_float(half);
@@ -55,7 +55,7 @@ TEST_CASE("half precision is read exactly and rounded to nearest, ties to even",
 }
 
 TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, and hold masks and the tied head",
-          "[surroundings]") {
+          "[bare][python]") {
     for (const Json& json : {tiny_gpt2_json(), tiny_bert_json(), tiny_llama_json(), tiny_vit_json()}) {
         INFO(json.at("model_type"));
         const ExportedFolder exported(json);
@@ -99,7 +99,7 @@ TEST_CASE("a file may lack the model's prefix, spell its norms in the old way, a
     CHECK(gpt2.imported() != gpt2.model.weights());  // the one that is there
 }
 
-TEST_CASE("queries, keys and values of grouped heads are in the right places", "[surroundings]") {
+TEST_CASE("queries, keys and values of grouped heads are in the right places", "[bare][python]") {
     const ExportedFolder llama(tiny_llama_json());
     const SafetensorsFile file = read_safetensors(llama.folder / "model.safetensors");
     const std::vector<float> fused = llama.model.weight("h.1.attn.c_attn.weight");  // ((4 + 2 2) 4, 16)
@@ -114,7 +114,7 @@ TEST_CASE("queries, keys and values of grouped heads are in the right places", "
     CHECK(file.tensors.at(layer + "v_proj.weight").shape_text() == "(8, 16) f32");
 }
 
-TEST_CASE("shards that are absent, damaged, or not as the index has them are refused", "[surroundings]") {
+TEST_CASE("shards that are absent, damaged, or not as the index has them are refused", "[bare][python]") {
     const ExportedFolder gpt2(tiny_gpt2_json(), 4000);
     std::set<fs::path> shards;
     for (const auto& entry : fs::directory_iterator(gpt2.folder.path()))
@@ -152,7 +152,7 @@ TEST_CASE("shards that are absent, damaged, or not as the index has them are ref
     CHECK_THAT(gpt2.refused(ErrorKind::io), ContainsSubstring("neither model.safetensors nor"));
 }
 
-TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused", "[surroundings]") {
+TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused", "[bare][python]") {
     const ExportedFolder gpt2(tiny_gpt2_json());
     const std::string whole = read_file(gpt2.folder / "model.safetensors");
     std::uint64_t length = 0;
@@ -168,7 +168,7 @@ TEST_CASE("tensors need not be aligned, and offsets beyond a file are refused", 
     CHECK_THAT(gpt2.refused(ErrorKind::io), ContainsSubstring("header length beyond the file"));
 }
 
-TEST_CASE("a model of llm.c that is cut, of another version, or of impossible extents is refused", "[surroundings]") {
+TEST_CASE("a model of llm.c that is cut, of another version, or of impossible extents is refused", "[bare][python]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "model.bin";
     const auto refused = [&](const std::string& bytes) {
@@ -196,7 +196,7 @@ TEST_CASE("a model of llm.c that is cut, of another version, or of impossible ex
     CHECK_THAT(changed(7, 10), ContainsSubstring("padded vocabulary of 10"));
 }
 
-TEST_CASE("GPT-2's 124 million weights are as many bytes as llm.c's file of them has", "[surroundings]") {
+TEST_CASE("GPT-2's 124 million weights are as many bytes as llm.c's file of them has", "[bare][python]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "gpt2_124M.bin";
     std::vector<std::int32_t> header(256);

@@ -134,7 +134,7 @@ void write_outputs(OpenedModel& model, const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("models that Hugging Face saved have its outputs here, and go back as the same bytes", "[surroundings]") {
+TEST_CASE("models that Hugging Face saved have its outputs here, and go back as the same bytes", "[bare][python]") {
     const TemporaryFolder folder;
     const std::vector<std::string> cases = {"gpt2",
                                             "gpt2_other",
@@ -181,7 +181,7 @@ TEST_CASE("models that Hugging Face saved have its outputs here, and go back as 
 }
 
 TEST_CASE("Hugging Face loads what is exported, without a key too many or too few, and has its outputs",
-          "[surroundings]") {
+          "[bare][python]") {
     const TemporaryFolder folder;
     std::vector<std::string> words = {"load"};
     std::uint64_t seed = std::random_device{}();
@@ -205,7 +205,7 @@ TEST_CASE("Hugging Face loads what is exported, without a key too many or too fe
     CHECK(exchange({"load", words[1], words[4]}).exit_code != 0);
 }
 
-TEST_CASE("models that llm.c saved have their outputs here", "[surroundings]") {
+TEST_CASE("models that llm.c saved have their outputs here", "[bare][python]") {
     const TemporaryFolder folder;
     for (const char* version : {"3", "5"}) {
         const fs::path file = folder.path() / (std::string("model_") + version + ".bin");

@@ -9,7 +9,7 @@ using namespace deft::test;
 using namespace deft::engine;
 namespace fs = std::filesystem;
 
-TEST_CASE("settings that no model of deft has are refused by name", "[surroundings]") {
+TEST_CASE("settings that no model of deft has are refused by name", "[bare][python]") {
     const auto refused = [](Json json, const char* key, const Json& value, ErrorKind kind = ErrorKind::config) {
         json[key] = value;
         const std::string said = refusal(kind, [&] { parsed(json); });
@@ -58,7 +58,7 @@ TEST_CASE("settings that no model of deft has are refused by name", "[surroundin
     CHECK_FALSE(parsed(tiny_llama_json()).head->tied);
 }
 
-TEST_CASE("what Hugging Face has not is not exported, and the reason names its parts", "[surroundings]") {
+TEST_CASE("what Hugging Face has not is not exported, and the reason names its parts", "[bare][python]") {
     TransformerConfig rotary = parsed(tiny_bert_json());
     rotary.input.positions = Positions::none;
     for (BlockConfig& block : rotary.blocks) block.attention.rope_theta = 10000;

@@ -75,7 +75,7 @@ deft::ProcessOutput compare_encoding(const Tokenizer& tokenizer, const fs::path&
 
 }  // namespace
 
-TEST_CASE("GPT-2's vocabulary encodes as Hugging Face does", "[surroundings]") {
+TEST_CASE("GPT-2's vocabulary encodes as Hugging Face does", "[bare][python]") {
     const fs::path folder = deft::golden::mirror() / "tokenizers" / "gpt2";
     if (!fs::exists(folder)) DEFT_SKIP("no GPT-2 vocabulary");
     const std::uint64_t seed = std::random_device()();
@@ -87,7 +87,7 @@ TEST_CASE("GPT-2's vocabulary encodes as Hugging Face does", "[surroundings]") {
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("a trained vocabulary is Hugging Face's, and its files encode there as here", "[surroundings]") {
+TEST_CASE("a trained vocabulary is Hugging Face's, and its files encode there as here", "[bare][python]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -107,7 +107,7 @@ TEST_CASE("a trained vocabulary is Hugging Face's, and its files encode there as
     CHECK(encoding.exit_code == 0);
 }
 
-TEST_CASE("the comparison with Hugging Face refuses a wrong token", "[surroundings]") {
+TEST_CASE("the comparison with Hugging Face refuses a wrong token", "[bare][python]") {
     const std::vector<std::string_view> documents = {"the cat sat on the mat"};
     const Tokenizer trained(std::make_shared<const Bpe>(train_bpe(documents, 262)), "trained");
     const TemporaryFolder folder;

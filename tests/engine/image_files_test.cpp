@@ -82,7 +82,7 @@ ImageSet with_labels(const std::vector<std::int32_t>& labels, std::int64_t class
 
 }  // namespace
 
-TEST_CASE("idx: images and labels are read as they are laid out", "[surroundings]") {
+TEST_CASE("idx: images and labels are read as they are laid out", "[bare]") {
     const ImageSet images = read_small_idx(small_images(), small_labels());
     CHECK(images.channels == 1);
     CHECK(images.height == 2);
@@ -95,7 +95,7 @@ TEST_CASE("idx: images and labels are read as they are laid out", "[surroundings
     CHECK(images.image(1).size() == 6);
 }
 
-TEST_CASE("idx: sizes are big-endian, and read from all four bytes", "[surroundings]") {
+TEST_CASE("idx: sizes are big-endian, and read from all four bytes", "[bare]") {
     const ImageSet images =
         read_small_idx(idx_header(8, {1, 1, 258}) + std::string(258, '\x7'), idx_header(8, {1}) + '\3');
     CHECK(images.width == 258);
@@ -103,7 +103,7 @@ TEST_CASE("idx: sizes are big-endian, and read from all four bytes", "[surroundi
     CHECK_THAT(wrong_images(idx_header(8, {2, 2, 3 + (1 << 24)}) + counting(12)), ContainsSubstring("16777219"));
 }
 
-TEST_CASE("idx: plain and packed files hold the same images", "[surroundings]") {
+TEST_CASE("idx: plain and packed files hold the same images", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "i", small_images());
     write_text(folder / "l", small_labels());
@@ -126,7 +126,7 @@ TEST_CASE("idx: plain and packed files hold the same images", "[surroundings]") 
     CHECK_THAT(wrong_file("misnamed"), ContainsSubstring("ends in .gz"));
 }
 
-TEST_CASE("idx: hostile images are refused", "[surroundings]") {
+TEST_CASE("idx: hostile images are refused", "[bare]") {
     CHECK_THAT(wrong_images(""), ContainsSubstring("no IDX file"));
     CHECK_THAT(wrong_images(std::string(3, '\0')), ContainsSubstring("no IDX file"));
     CHECK_THAT(wrong_images("\1" + small_images().substr(1)), ContainsSubstring("no IDX file"));
@@ -152,7 +152,7 @@ TEST_CASE("idx: hostile images are refused", "[surroundings]") {
     CHECK_THAT(wrong_images(small_images() + small_images()), ContainsSubstring("too long: 40 values"));
 }
 
-TEST_CASE("idx: hostile labels are refused", "[surroundings]") {
+TEST_CASE("idx: hostile labels are refused", "[bare]") {
     CHECK_THAT(wrong_labels(small_images()), ContainsSubstring("it has 3 dimensions, and labels have 1") &&
                                                  ContainsSubstring("images (three dimensions) first"));
     CHECK_THAT(wrong_labels(idx_header(8, {3}) + counting(3)), ContainsSubstring("3 labels, and pixels has 2 images"));
@@ -168,7 +168,7 @@ TEST_CASE("idx: hostile labels are refused", "[surroundings]") {
                    ContainsSubstring("classes"));
 }
 
-TEST_CASE("idx: the real test images of MNIST", "[surroundings]") {
+TEST_CASE("idx: the real test images of MNIST", "[bare]") {
     const std::string pixels = "images/mnist/t10k-images-idx3-ubyte.gz",
                       labels = "images/mnist/t10k-labels-idx1-ubyte.gz";
     if (!golden::has_data(pixels) || !golden::has_data(labels)) DEFT_SKIP("no MNIST: set DEFT_DATA_MIRROR");
@@ -190,7 +190,7 @@ TEST_CASE("idx: the real test images of MNIST", "[surroundings]") {
     CHECK(select(images, 5, ImagePart::testing).count() == 2000);
 }
 
-TEST_CASE("cifar: records are a label and three planes", "[surroundings]") {
+TEST_CASE("cifar: records are a label and three planes", "[bare]") {
     const std::string bytes = cifar_record({3}, 10, 20, 30) + cifar_record({9}, 40, 50, '\xff');
     const ImageSet images = read_cifar(image_file("batch.bin", bytes), CifarFormat::cifar10);
     CHECK(images.channels == 3);
@@ -204,7 +204,7 @@ TEST_CASE("cifar: records are a label and three planes", "[surroundings]") {
         for (int i = 0; i < kPlane; ++i) REQUIRE(images.pixels[p++] == value);
 }
 
-TEST_CASE("cifar: of two labels the fine one is read", "[surroundings]") {
+TEST_CASE("cifar: of two labels the fine one is read", "[bare]") {
     const std::string bytes = cifar_record({19, 99}, 1, 2, 3) + cifar_record({0, 7}, 4, 5, 6);
     const ImageSet images = read_cifar(image_file("train.bin", bytes), CifarFormat::cifar100);
     CHECK(images.classes == 100);
@@ -213,7 +213,7 @@ TEST_CASE("cifar: of two labels the fine one is read", "[surroundings]") {
     CHECK(images.image(1)[3 * kPlane - 1] == 6);
 }
 
-TEST_CASE("cifar: hostile files are refused", "[surroundings]") {
+TEST_CASE("cifar: hostile files are refused", "[bare]") {
     const std::string ten = cifar_record({3}, 1, 2, 3), hundred = cifar_record({3, 4}, 1, 2, 3);
     for (const CifarFormat format : {CifarFormat::cifar10, CifarFormat::cifar100}) {
         CHECK_THAT(wrong_cifar("", format), ContainsSubstring("empty"));
@@ -234,7 +234,7 @@ TEST_CASE("cifar: hostile files are refused", "[surroundings]") {
                ContainsSubstring("the fine label of record 0 is 100, and CIFAR-100 has 100"));
 }
 
-TEST_CASE("cifar: the mirror's images of CIFAR-10, packed", "[surroundings]") {
+TEST_CASE("cifar: the mirror's images of CIFAR-10, packed", "[bare]") {
     const std::string name = "images/cifar10/cifar10_test_first100perclass.bin.gz";
     if (!golden::has_data(name)) DEFT_SKIP("no CIFAR-10: set DEFT_DATA_MIRROR");
     const ImageSet images = read_cifar_file(golden::mirror() / name, CifarFormat::cifar10);
@@ -247,7 +247,7 @@ TEST_CASE("cifar: the mirror's images of CIFAR-10, packed", "[surroundings]") {
     CHECK(select(images, 7, ImagePart::testing).count() == 142);
 }
 
-TEST_CASE("images of several files are joined where they are alike", "[surroundings]") {
+TEST_CASE("images of several files are joined where they are alike", "[bare]") {
     ImageSet images;
     append(images, with_labels({1, 0}, 2), "first");
     append(images, with_labels({1}, 2), "second");
@@ -264,7 +264,7 @@ TEST_CASE("images of several files are joined where they are alike", "[surroundi
     CHECK(images.count() == 3);
 }
 
-TEST_CASE("every k-th image is for testing, the rest for training", "[surroundings]") {
+TEST_CASE("every k-th image is for testing, the rest for training", "[bare]") {
     const ImageSet images = with_labels({0, 1, 0, 1, 1, 1, 0, 1}, 3);  // no image of class 2 at all
     const ImageSet testing = select(images, 3, ImagePart::testing), training = select(images, 3, ImagePart::training);
     CHECK(testing.pixels == std::vector<std::uint8_t>{2, 5});
@@ -275,7 +275,7 @@ TEST_CASE("every k-th image is for testing, the rest for training", "[surroundin
     CHECK(testing.image_pixels() == 1);
 }
 
-TEST_CASE("a part without one of the classes is refused", "[surroundings]") {
+TEST_CASE("a part without one of the classes is refused", "[bare]") {
     const auto wrong_part = [](const std::vector<std::int32_t>& labels, std::int64_t every) {
         return test::refusal([&] { select(with_labels(labels, 3), every, ImagePart::training); });
     };
@@ -288,7 +288,7 @@ TEST_CASE("a part without one of the classes is refused", "[surroundings]") {
     CHECK_THAT(wrong_part({0, 1, 1, 0}, 5), ContainsSubstring("0 for testing"));
 }
 
-TEST_CASE("mean and deviation of each channel are those of its pixels", "[surroundings]") {
+TEST_CASE("mean and deviation of each channel are those of its pixels", "[bare]") {
     // Two images of two channels and two pixels.
     const ImageSet images{2, 1, 2, 1, {0, 255, 51, 51, 255, 0, 51, 51}, {0, 0}};
     const ChannelStatistics statistics = channel_statistics(images);

@@ -13,7 +13,7 @@ using namespace deft::test;
 using namespace deft::engine;
 namespace fs = std::filesystem;
 
-TEST_CASE("all tensors that are missing, extra or misshapen are all listed, and nothing is loaded", "[surroundings]") {
+TEST_CASE("all tensors that are missing, extra or misshapen are all listed, and nothing is loaded", "[bare][python]") {
     const ExportedFolder bert(tiny_bert_json());
     std::vector<float> zeros(1000);
     bert.rewrite([&](Tensors& tensors) {
@@ -33,7 +33,7 @@ TEST_CASE("all tensors that are missing, extra or misshapen are all listed, and 
         CHECK_THAT(said, ContainsSubstring(part));
 }
 
-TEST_CASE("infinite weights and NaN are refused by their tensors' names", "[surroundings]") {
+TEST_CASE("infinite weights and NaN are refused by their tensors' names", "[bare][python]") {
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
         const ExportedFolder gpt2(tiny_gpt2_json());
         std::vector<float> values(9 * 16, 0.25f);
@@ -49,7 +49,7 @@ TEST_CASE("infinite weights and NaN are refused by their tensors' names", "[surr
     }
 }
 
-TEST_CASE("heads that a file lacks are new and reported, those that the model lacks are left", "[surroundings]") {
+TEST_CASE("heads that a file lacks are new and reported, those that the model lacks are left", "[bare][python]") {
     const ExportedFolder bert(tiny_bert_json());
     bert.rewrite([](Tensors& tensors) {
         std::erase_if(tensors, [](const auto& entry) { return entry.first.starts_with("cls.seq_relationship"); });
@@ -100,7 +100,7 @@ TEST_CASE("heads that a file lacks are new and reported, those that the model la
     CHECK(other.weight("h.1.mlp.c_fc.weight") == vit.model.weight("h.1.mlp.c_fc.weight"));
 }
 
-TEST_CASE("a longer table of positions is cut, a shorter one and other parts are refused", "[surroundings]") {
+TEST_CASE("a longer table of positions is cut, a shorter one and other parts are refused", "[bare][python]") {
     const ExportedFolder gpt2(tiny_gpt2_json());
     const auto import = [&](const TransformerConfig& config, ImportOptions options = {}) {
         OpenedModel model(config);
@@ -128,7 +128,7 @@ TEST_CASE("a longer table of positions is cut, a shorter one and other parts are
     CHECK(import(dropout).fresh.empty());
 }
 
-TEST_CASE("the tokenizer beside the weights is that of the model's data", "[surroundings]") {
+TEST_CASE("the tokenizer beside the weights is that of the model's data", "[bare][python]") {
     const ExportedFolder gpt2(tiny_gpt2_json());
     const std::vector<std::string_view> text = {"the cat sat on the mat, the cat"};
     const Tokenizer one(std::make_shared<const Bpe>(train_bpe(text, 260)), "one");
@@ -159,7 +159,7 @@ TEST_CASE("the tokenizer beside the weights is that of the model's data", "[surr
     CHECK_THAT(refusal(ErrorKind::config, [&] { import_bert(words + "c\n", false); }), ContainsSubstring("vocab.txt"));
 }
 
-TEST_CASE("a configuration that its weights could not fill is refused before memory is asked for", "[surroundings]") {
+TEST_CASE("a configuration that its weights could not fill is refused before memory is asked for", "[bare][python]") {
     const ExportedFolder gpt2(tiny_gpt2_json());
     Json json = Json::parse(read_file(gpt2.folder / "config.json"));
     json["n_layer"] = 10'000;

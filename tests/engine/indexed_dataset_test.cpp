@@ -82,7 +82,7 @@ std::vector<std::int32_t> tokens_of(TokenSpan span) {
 
 }  // namespace
 
-TEST_CASE("indexed dataset: two-byte tokens, several sequences a document, an empty document", "[surroundings]") {
+TEST_CASE("indexed dataset: two-byte tokens, several sequences a document, an empty document", "[bare]") {
     const TemporaryFolder folder;
     write_dataset(folder, small_index().bytes(), small_bin(2));
     const auto dataset = std::make_shared<const IndexedDataset>(folder / "d");
@@ -95,7 +95,7 @@ TEST_CASE("indexed dataset: two-byte tokens, several sequences a document, an em
     CHECK(sum_of_tokens(dataset->tokens()) == 21);
 }
 
-TEST_CASE("indexed dataset: four-byte tokens up to 2^31 - 1", "[surroundings]") {
+TEST_CASE("indexed dataset: four-byte tokens up to 2^31 - 1", "[bare]") {
     const TemporaryFolder folder;
     Index index;
     index.dtype = 4;
@@ -109,7 +109,7 @@ TEST_CASE("indexed dataset: four-byte tokens up to 2^31 - 1", "[surroundings]") 
     CHECK(sum_of_tokens(dataset.tokens()) == 2'147'553'647);
 }
 
-TEST_CASE("indexed dataset: a dataset of no documents", "[surroundings]") {
+TEST_CASE("indexed dataset: a dataset of no documents", "[bare]") {
     const TemporaryFolder folder;
     Index index;
     index.borders = {0};
@@ -119,11 +119,11 @@ TEST_CASE("indexed dataset: a dataset of no documents", "[surroundings]") {
     CHECK(dataset.tokens().size == 0);
 }
 
-TEST_CASE("indexed dataset: multimodal modes after the borders are ignored", "[surroundings]") {
+TEST_CASE("indexed dataset: multimodal modes after the borders are ignored", "[bare]") {
     CHECK(wrong_files(small_index().bytes() + std::string(4, '\0')) == "accepted");
 }
 
-TEST_CASE("indexed dataset: the writer's bytes are those of the layout", "[surroundings]") {
+TEST_CASE("indexed dataset: the writer's bytes are those of the layout", "[bare]") {
     const TemporaryFolder folder;
     const std::vector<std::vector<std::int32_t>> documents = {{1, 2, 3}, {4}, {}, {5, 6}};
     for (const std::int32_t vocab : {65'499, 65'500}) {
@@ -142,7 +142,7 @@ TEST_CASE("indexed dataset: the writer's bytes are those of the layout", "[surro
     }
 }
 
-TEST_CASE("indexed dataset: foreign, other versions, other types", "[surroundings]") {
+TEST_CASE("indexed dataset: foreign, other versions, other types", "[bare]") {
     Index index = small_index();
     index.magic = std::string("TNTIDX\0\0\0", 9);
     CHECK_THAT(wrong_files(index.bytes()), ContainsSubstring("does not begin with MMIDIDX"));
@@ -157,7 +157,7 @@ TEST_CASE("indexed dataset: foreign, other versions, other types", "[surrounding
     }
 }
 
-TEST_CASE("indexed dataset: every truncation of the index is refused", "[surroundings]") {
+TEST_CASE("indexed dataset: every truncation of the index is refused", "[bare]") {
     const std::string whole = small_index().bytes();
     REQUIRE(wrong_files(whole) == "accepted");
     for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -168,14 +168,14 @@ TEST_CASE("indexed dataset: every truncation of the index is refused", "[surroun
     }
 }
 
-TEST_CASE("indexed dataset: tokens that are truncated or of another dataset", "[surroundings]") {
+TEST_CASE("indexed dataset: tokens that are truncated or of another dataset", "[bare]") {
     for (const std::size_t bytes : {0, 2, 11})
         CHECK_THAT(wrong_files(small_index().bytes(), small_bin(2).substr(0, bytes)), ContainsSubstring("d.bin"));
     CHECK_THAT(wrong_files(small_index().bytes(), small_bin(4)),
                ContainsSubstring("24 bytes where its index declares 12") && ContainsSubstring("another dataset"));
 }
 
-TEST_CASE("indexed dataset: hostile counts, lengths, offsets and borders", "[surroundings]") {
+TEST_CASE("indexed dataset: hostile counts, lengths, offsets and borders", "[bare]") {
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     for (const std::int64_t claimed : {std::int64_t{5}, std::int64_t{1} << 60, (std::int64_t{1} << 62) + 4, kMost}) {
         Index index = small_index();
@@ -211,14 +211,14 @@ TEST_CASE("indexed dataset: hostile counts, lengths, offsets and borders", "[sur
     }
 }
 
-TEST_CASE("indexed dataset: a missing file is named", "[surroundings]") {
+TEST_CASE("indexed dataset: a missing file is named", "[bare]") {
     const TemporaryFolder folder;
     CHECK_THROWS_WITH(IndexedDataset(folder / "d"), ContainsSubstring("d.bin"));
     write_text(folder / "d.bin", small_bin(2));
     CHECK_THROWS_WITH(IndexedDataset(folder / "d"), ContainsSubstring("d.idx"));
 }
 
-TEST_CASE("indexed dataset: no random bytes crash the reader", "[surroundings]") {
+TEST_CASE("indexed dataset: no random bytes crash the reader", "[bare]") {
     const unsigned seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -232,7 +232,7 @@ TEST_CASE("indexed dataset: no random bytes crash the reader", "[surroundings]")
     }
 }
 
-TEST_CASE("indexed dataset: more than 2^31 tokens, in a sparse file", "[surroundings]") {
+TEST_CASE("indexed dataset: more than 2^31 tokens, in a sparse file", "[bare]") {
     constexpr std::int64_t kLong = 2'147'483'000, kTokens = kLong + 5'000;
     const TemporaryFolder folder;
     Index index;
@@ -267,15 +267,14 @@ TEST_CASE("indexed dataset: more than 2^31 tokens, in a sparse file", "[surround
     CHECK(token[seqlen - 2] == 40'000);
 }
 
-TEST_CASE("token sums do not overflow at the largest values", "[surroundings]") {
+TEST_CASE("token sums do not overflow at the largest values", "[bare]") {
     std::vector<std::uint16_t> narrow(100'001, 65'535);
     CHECK(sum_of_tokens({narrow.data(), 100'001, 2}) == 100'001ULL * 65'535);
     std::vector<std::int32_t> wide(100, 2'147'483'647);
     CHECK(sum_of_tokens({wide.data(), 100, 4}) == 100ULL * 2'147'483'647);
 }
 
-TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the latest, and leaves no index",
-          "[surroundings]") {
+TEST_CASE("a dataset that a full disk cuts short is refused by finish() at the latest, and leaves no index", "[bare]") {
     const TemporaryFolder folder;
     const test::SmallDisk disk(folder / "disk", 64);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");

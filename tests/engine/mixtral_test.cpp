@@ -20,7 +20,7 @@ constexpr const char* kExpert = "model.layers.1.block_sparse_moe.experts.";
 
 }  // namespace
 
-TEST_CASE("a Mixtral's config.json says what its experts are, and goes both ways", "[surroundings]") {
+TEST_CASE("a Mixtral's config.json says what its experts are, and goes both ways", "[bare][python]") {
     Json json = tiny_mixtral_json();
     json.update({{"router_aux_loss_coef", 0.02}, {"rope_theta", 500.0}, {"rms_norm_eps", 0.25}});
     const TransformerConfig config = parsed(json);
@@ -59,7 +59,7 @@ TEST_CASE("a Mixtral's config.json says what its experts are, and goes both ways
     CHECK_THAT(refused("sliding_window", 4), ContainsSubstring("sliding_window"));
 }
 
-TEST_CASE("what Mixtral has not is not exported, and the reason says what", "[surroundings]") {
+TEST_CASE("what Mixtral has not is not exported, and the reason says what", "[bare][python]") {
     const TransformerConfig config = parsed(tiny_mixtral_json());
     const auto why = [&](const auto& change) {
         TransformerConfig other = config;
@@ -83,7 +83,7 @@ TEST_CASE("what Mixtral has not is not exported, and the reason says what", "[su
     CHECK_THAT(huggingface_counterpart(other).why_not, ContainsSubstring("not all alike"));
 }
 
-TEST_CASE("a Mixtral's tensors are slices of ours, and go back as the same bytes", "[surroundings]") {
+TEST_CASE("a Mixtral's tensors are slices of ours, and go back as the same bytes", "[bare][python]") {
     const ExportedFolder exported(tiny_mixtral_json());
     const SafetensorsFile file = read_safetensors(exported.folder / "model.safetensors");
     const std::int64_t C = 16, F = 24, E = 3;
@@ -117,7 +117,7 @@ TEST_CASE("a Mixtral's tensors are slices of ours, and go back as the same bytes
     CHECK(loaded.weights() == other.weights());
 }
 
-TEST_CASE("a Mixtral whose tensors have other experts than its config.json claims is refused", "[surroundings]") {
+TEST_CASE("a Mixtral whose tensors have other experts than its config.json claims is refused", "[bare][python]") {
     const std::string expert = kExpert;
     {
         const ExportedFolder exported(tiny_mixtral_json());

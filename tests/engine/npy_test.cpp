@@ -40,7 +40,7 @@ std::string wrong_npy(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("npy: reads and writes numpy's bytes", "[surroundings]") {
+TEST_CASE("npy: reads and writes numpy's bytes", "[bare][python]") {
     const TemporaryFolder folder;
     const std::string file = numpy_file(kThree, kThreeValues);
     REQUIRE(file.size() == 128 + 24);
@@ -58,7 +58,7 @@ TEST_CASE("npy: reads and writes numpy's bytes", "[surroundings]") {
     CHECK(read_npy(folder / "empty.npy").count == 0);
 }
 
-TEST_CASE("npy: version 2.0 has a longer header length", "[surroundings]") {
+TEST_CASE("npy: version 2.0 has a longer header length", "[bare][python]") {
     std::string header = kThree;
     while ((12 + header.size() + 1) % 64 != 0) header += ' ';
     header += '\n';
@@ -68,7 +68,7 @@ TEST_CASE("npy: version 2.0 has a longer header length", "[surroundings]") {
     CHECK_THAT(wrong_npy(file.substr(0, 11)), ContainsSubstring("truncated"));
 }
 
-TEST_CASE("npy: every truncation is refused", "[surroundings]") {
+TEST_CASE("npy: every truncation is refused", "[bare][python]") {
     const std::string whole = numpy_file(kThree, kThreeValues);
     for (std::size_t size = 0; size < whole.size(); ++size) {
         INFO(size << " bytes");
@@ -77,7 +77,7 @@ TEST_CASE("npy: every truncation is refused", "[surroundings]") {
     CHECK(wrong_npy(whole + "x") != "accepted");
 }
 
-TEST_CASE("npy: other types, orders, ranks and hostile shapes", "[surroundings]") {
+TEST_CASE("npy: other types, orders, ranks and hostile shapes", "[bare][python]") {
     const auto with = [](const std::string& descr, const std::string& order, const std::string& shape) {
         return wrong_npy(numpy_file(
             "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }", kThreeValues));
@@ -101,7 +101,7 @@ TEST_CASE("npy: other types, orders, ranks and hostile shapes", "[surroundings]"
     CHECK_THAT(wrong_npy("PK\x03\x04 an .npz file"), ContainsSubstring("no .npy file"));
 }
 
-TEST_CASE("npy: numpy itself writes and reads the same bytes", "[surroundings]") {
+TEST_CASE("npy: numpy itself writes and reads the same bytes", "[bare][python]") {
     const TemporaryFolder folder;
     const std::string script =
         "import sys, numpy\n"

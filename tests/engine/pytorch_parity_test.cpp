@@ -106,7 +106,7 @@ void write_third_step_of(const fs::path& file, const TransformerConfig& model, c
 }  // namespace
 
 TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model is PyTorch's, with dropped tokens too",
-          "[surroundings]") {
+          "[bare][python]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto samples = small_samples(20);
@@ -132,7 +132,7 @@ TEST_CASE("a training step of BERT, packed and padded, and of a Llama-like model
 }
 
 TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a dense part, dropped choices and tokens",
-          "[surroundings]") {
+          "[bare][python]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const ExpertsConfig one{.count = 4,
@@ -183,7 +183,7 @@ TEST_CASE("a training step of experts is PyTorch's: top 1 and 2 and 3, with a de
     CHECK_THROWS_WITH(require_checkable(with(llama_of(), drawn)), ContainsSubstring("random_token_selection to false"));
 }
 
-TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too", "[surroundings]") {
+TEST_CASE("a training step of a model of images is PyTorch's, with dropped tokens too", "[bare][python]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const auto images = small_image_samples(20);
@@ -204,7 +204,7 @@ TEST_CASE("a training step of a model of images is PyTorch's, with dropped token
 }
 
 TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hugging Face's models of their weights",
-          "[surroundings]") {
+          "[bare][python]") {
     const Folder folder;
     const std::string script = DEFT_SOURCE_DIR "/tests/engine/huggingface_models.py";
     const std::string bert = (folder.path / "bert.safetensors").string(),
@@ -225,7 +225,7 @@ TEST_CASE("BERT, ViT and a Llama-like model have the losses and gradients of Hug
     CHECK(run_python({script, "llama", bert}).exit_code == 1);
 }
 
-TEST_CASE("a training step with dropped tokens is PyTorch's", "[surroundings]") {
+TEST_CASE("a training step with dropped tokens is PyTorch's", "[bare][python]") {
     const Folder folder;
     if (!fs::exists(kPython)) DEFT_SKIP("no /usr/bin/python3");
     const Pacing seven{7, 7, 1, 0, 1};
@@ -244,7 +244,7 @@ TEST_CASE("a training step with dropped tokens is PyTorch's", "[surroundings]") 
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("the PyTorch check refuses a wrong gradient", "[surroundings]") {
+TEST_CASE("the PyTorch check refuses a wrong gradient", "[bare][python]") {
     const Folder folder;
     const fs::path file = folder.path / "step.safetensors";
     write_third_step(file);

@@ -42,7 +42,7 @@ std::string bytes_of(const void* data, std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("safetensors: a tensor that the header names twice is refused", "[surroundings]") {
+TEST_CASE("safetensors: a tensor that the header names twice is refused", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     const std::string one = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
@@ -52,7 +52,7 @@ TEST_CASE("safetensors: a tensor that the header names twice is refused", "[surr
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("its header names a twice"));
 }
 
-TEST_CASE("safetensors: written, read, and refused when damaged", "[surroundings]") {
+TEST_CASE("safetensors: written, read, and refused when damaged", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     float floats[6] = {1, 2, 3, 4, 5, 6};
@@ -92,7 +92,7 @@ TEST_CASE("safetensors: written, read, and refused when damaged", "[surroundings
     CHECK_THAT(refusal(ErrorKind::io, [&] { read_safetensors(file); }), ContainsSubstring("F32, BF16"));
 }
 
-TEST_CASE("safetensors: the bytes of a file are those of the format's definition", "[surroundings]") {
+TEST_CASE("safetensors: the bytes of a file are those of the format's definition", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::int32_t ids[3] = {1, 2, 3};
@@ -117,8 +117,7 @@ TEST_CASE("safetensors: the bytes of a file are those of the format's definition
     CHECK(read_file(file) == expected);
 }
 
-TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file",
-          "[surroundings]") {
+TEST_CASE("safetensors: what does not fit its header is a mistake in the program, and leaves the old file", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     write_file_atomically(file, "old");
@@ -135,7 +134,7 @@ TEST_CASE("safetensors: what does not fit its header is a mistake in the program
     CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[surroundings]") {
+TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[bare]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 256);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -156,7 +155,7 @@ TEST_CASE("safetensors: a full disk is an error, and leaves the old file", "[sur
 }
 
 // Odd sizes, smaller than a piece and larger, with pieces that end inside a row and blocks that end inside a tile.
-TEST_CASE("tensors go to a file and come back in pieces, transposed and rounded on request", "[surroundings]") {
+TEST_CASE("tensors go to a file and come back in pieces, transposed and rounded on request", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     struct Extents {
@@ -206,7 +205,7 @@ TEST_CASE("tensors go to a file and come back in pieces, transposed and rounded 
     }
 }
 
-TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened exactly", "[surroundings]") {
+TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened exactly", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     // bf16 has eight bits of significand: between 1 and 2 its step is 1/128. By hand:
@@ -228,8 +227,7 @@ TEST_CASE("a weight is rounded to the nearest bf16, ties to even, and widened ex
     }
 }
 
-TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read",
-          "[surroundings]") {
+TEST_CASE("a header that another program did not fill up leaves tensors unaligned, and they are read", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     std::string header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})";
@@ -245,7 +243,7 @@ TEST_CASE("a header that another program did not fill up leaves tensors unaligne
     CHECK(turned == std::vector<float>{values[0], values[3], values[1], values[4], values[2], values[5]});
 }
 
-TEST_CASE("a file that is cut short once it is mapped is an error, and no signal", "[surroundings]") {
+TEST_CASE("a file that is cut short once it is mapped is an error, and no signal", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "t.safetensors";
     const std::vector<float> values = random_floats(300'000);

@@ -82,7 +82,7 @@ TEST_CASE("top-p draws from the fewest largest probabilities that reach p") {
     check_shares(shares({0.5, 0, 0.55, 7}, logits), {{2, 9 / 25.}, {3, 16 / 25.}});
 }
 
-TEST_CASE("of many tokens top-p draws from as many as are needed", "[long]") {
+TEST_CASE("of many tokens top-p draws from as many as are needed", "[slow]") {
     // 1000 equal ones of 2000, the others so small that they do not count; their ids in between.
     std::vector<double> probabilities;
     for (int i = 0; i < 1000; ++i) probabilities.insert(probabilities.end(), {1e-9, 0.001});

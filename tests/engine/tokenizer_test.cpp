@@ -70,7 +70,7 @@ std::string random_parts(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("GPT-2's tokens are the golden ones", "[surroundings]") {
+TEST_CASE("GPT-2's tokens are the golden ones", "[bare]") {
     const std::vector<deft::Json> records = deft::golden::read_lines("gpt2_bpe.jsonl");
     if (records.empty() || !fs::exists(gpt2_folder())) DEFT_SKIP("no golden vectors or no GPT-2 vocabulary");
     const Tokenizer tokenizer = load_tokenizer(gpt2_folder());
@@ -95,7 +95,7 @@ TEST_CASE("GPT-2's tokens are the golden ones", "[surroundings]") {
     CHECK(records.size() == 102);
 }
 
-TEST_CASE("text splits as GPT-2 splits it", "[surroundings]") {
+TEST_CASE("text splits as GPT-2 splits it", "[bare]") {
     using Pieces = std::vector<std::string>;
     CHECK(pieces("").empty());
     CHECK(pieces("it's 12 dogs, he'd say") == Pieces{"it", "'s", " 12", " dogs", ",", " he", "'d", " say"});
@@ -116,7 +116,7 @@ TEST_CASE("text splits as GPT-2 splits it", "[surroundings]") {
                  "b") == Pieces{"a", "\xE0\x80\xA0", "b"});  // overlong
 }
 
-TEST_CASE("characters have Unicode's classes", "[surroundings]") {
+TEST_CASE("characters have Unicode's classes", "[bare]") {
     CHECK(character_class('a') == CharacterClass::letter);
     CHECK(character_class('0') == CharacterClass::number);
     CHECK(character_class('_') == CharacterClass::other);
@@ -137,7 +137,7 @@ TEST_CASE("characters have Unicode's classes", "[surroundings]") {
     CHECK(spaces == 25);
 }
 
-TEST_CASE("decoding gives back the bytes, and the cache changes nothing", "[surroundings]") {
+TEST_CASE("decoding gives back the bytes, and the cache changes nothing", "[bare]") {
     if (!fs::exists(gpt2_folder())) DEFT_SKIP("no GPT-2 vocabulary");
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
@@ -160,7 +160,7 @@ TEST_CASE("decoding gives back the bytes, and the cache changes nothing", "[surr
     }
 }
 
-TEST_CASE("the byte tokenizer is bytes and an end", "[surroundings]") {
+TEST_CASE("the byte tokenizer is bytes and an end", "[bare]") {
     const Tokenizer bytes = Tokenizer::bytes();
     CHECK(bytes.name() == "bytes");
     CHECK(bytes.vocab() == 257);
@@ -175,7 +175,7 @@ TEST_CASE("the byte tokenizer is bytes and an end", "[surroundings]") {
     CHECK(bytes.sha256().size() == 64);
 }
 
-TEST_CASE("one piece of a million letters does not hang", "[surroundings]") {
+TEST_CASE("one piece of a million letters does not hang", "[bare]") {
     if (!fs::exists(gpt2_folder())) DEFT_SKIP("no GPT-2 vocabulary");
     const Tokenizer tokenizer = load_tokenizer(gpt2_folder());
     const std::uint64_t seed = std::random_device()();

@@ -69,7 +69,7 @@ std::string random_bert_text(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("BERT's vocabulary encodes the golden texts exactly, by each of the rules", "[surroundings]") {
+TEST_CASE("BERT's vocabulary encodes the golden texts exactly, by each of the rules", "[bare][python]") {
     const std::vector<Json> cases = golden::read_lines("bert_wordpiece.jsonl");
     if (cases.empty() || !golden::has_data(kBert)) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
     const std::filesystem::path folder = golden::mirror() / kBert;
@@ -95,7 +95,7 @@ TEST_CASE("BERT's vocabulary encodes the golden texts exactly, by each of the ru
     }
 }
 
-TEST_CASE("BERT's words are those of Python's own Unicode", "[surroundings]") {
+TEST_CASE("BERT's words are those of Python's own Unicode", "[bare][python]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -114,7 +114,7 @@ TEST_CASE("BERT's words are those of Python's own Unicode", "[surroundings]") {
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("WordPiece encodes and decodes as Hugging Face does", "[surroundings]") {
+TEST_CASE("WordPiece encodes and decodes as Hugging Face does", "[bare][python]") {
     if (!golden::has_data(kBert)) DEFT_SKIP("no BERT vocabulary: set DEFT_DATA_MIRROR");
     const std::filesystem::path folder = golden::mirror() / kBert;
     const std::uint64_t seed = std::random_device()();
@@ -139,7 +139,7 @@ TEST_CASE("WordPiece encodes and decodes as Hugging Face does", "[surroundings]"
     CHECK(output.exit_code == 0);
 }
 
-TEST_CASE("the longest piece is taken, and a word that does not fit is unknown as a whole", "[surroundings]") {
+TEST_CASE("the longest piece is taken, and a word that does not fit is unknown as a whole", "[bare][python]") {
     const WordPiece wordpiece = tiny("un\nunaff\n##aff\n##able\n##a\n##b\n,\n");  // ids 5 ..
     using Ids = std::vector<std::int32_t>;
     CHECK(wordpiece.encode("unaffable") == Ids{6, 8});
@@ -156,7 +156,7 @@ TEST_CASE("the longest piece is taken, and a word that does not fit is unknown a
     CHECK(cased.sha256() != tiny("Un\nun\n\xC3\x89\n").sha256());
 }
 
-TEST_CASE("a word of more than a hundred characters is unknown", "[surroundings]") {
+TEST_CASE("a word of more than a hundred characters is unknown", "[bare][python]") {
     const WordPiece wordpiece = tiny("a\n##a\n\xC3\xB8\n##\xC3\xB8\n");
     CHECK(wordpiece.encode(std::string(100, 'a')).size() == 100);
     CHECK(wordpiece.encode(std::string(101, 'a')) == std::vector<std::int32_t>{1});
@@ -166,7 +166,7 @@ TEST_CASE("a word of more than a hundred characters is unknown", "[surroundings]
     CHECK(wordpiece.encode(wide + "\xC3\xB8") == std::vector<std::int32_t>{1});
 }
 
-TEST_CASE("an encoder that remembers words gives what a fresh one gives", "[surroundings]") {
+TEST_CASE("an encoder that remembers words gives what a fresh one gives", "[bare][python]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -181,7 +181,7 @@ TEST_CASE("an encoder that remembers words gives what a fresh one gives", "[surr
     }
 }
 
-TEST_CASE("a vocab.txt that is none is refused with its line", "[surroundings]") {
+TEST_CASE("a vocab.txt that is none is refused with its line", "[bare][python]") {
     const auto refused = [](const std::string& text, const std::string& message) {
         CHECK_THROWS_WITH(parse_vocab_txt(text, "vocab.txt"), ContainsSubstring(message));
     };
@@ -200,7 +200,7 @@ TEST_CASE("a vocab.txt that is none is refused with its line", "[surroundings]")
     CHECK_THROWS_AS(read_vocab_txt("/nowhere/vocab.txt"), Error);
 }
 
-TEST_CASE("a vocab.txt that is written reads back", "[surroundings]") {
+TEST_CASE("a vocab.txt that is written reads back", "[bare][python]") {
     const TemporaryFolder folder;
     const WordPieceVocabulary vocabulary = parse_vocab_txt("a\n" + kSpecials + "##\xC3\xA9\n", "");
     write_vocab_txt(vocabulary, folder / kVocabTxt);
@@ -209,7 +209,7 @@ TEST_CASE("a vocab.txt that is written reads back", "[surroundings]") {
     CHECK(read->vocabulary().cls == 3);
 }
 
-TEST_CASE("random bytes neither crash the reader of vocab.txt nor the tokenizer", "[surroundings]") {
+TEST_CASE("random bytes neither crash the reader of vocab.txt nor the tokenizer", "[bare][python]") {
     const std::uint64_t seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);

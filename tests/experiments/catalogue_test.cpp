@@ -36,7 +36,7 @@ std::string wrong_entry(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("catalogue: the shipped one is whole, and names no file twice with different hashes", "[surroundings]") {
+TEST_CASE("catalogue: the shipped one is whole, and names no file twice with different hashes", "[bare]") {
     const auto entries = load_catalogue();
     std::map<std::string, std::string> hashes;
     std::set<std::string> names;
@@ -63,7 +63,7 @@ TEST_CASE("catalogue: the shipped one is whole, and names no file twice with dif
         CHECK(names.count(name) == 1);
 }
 
-TEST_CASE("catalogue: the small files of the mirror are what it says", "[surroundings]") {
+TEST_CASE("catalogue: the small files of the mirror are what it says", "[bare]") {
     const std::filesystem::path mirror = mirror_folder();
     if (mirror.empty()) DEFT_SKIP("no data files: set DEFT_DATA_MIRROR");
     int checked = 0;
@@ -81,7 +81,7 @@ TEST_CASE("catalogue: the small files of the mirror are what it says", "[surroun
     CHECK(checked > 50);
 }
 
-TEST_CASE("catalogue: errors carry their place", "[surroundings]") {
+TEST_CASE("catalogue: errors carry their place", "[bare]") {
     const std::string good = "path = \"a.txt\", sha256 = \"" + kHash + "\"";
     REQUIRE(wrong_entry(entry_with(good)) == "accepted");
     CHECK_THAT(wrong_entry(entry_with("path = \"a.txt\"")),
@@ -101,7 +101,7 @@ TEST_CASE("catalogue: errors carry their place", "[surroundings]") {
                ContainsSubstring("forms is missing"));
 }
 
-TEST_CASE("catalogue: images have classes and readers of their own", "[surroundings]") {
+TEST_CASE("catalogue: images have classes and readers of their own", "[bare]") {
     const auto entry = [](const std::string& kind, const std::string& classes, const std::string& reader,
                           const std::string& files) {
         return "[set]\nkind = \"" + kind + "\"\ntitle = \"T\"\nlicence = \"L\"\nsource = \"S\"\n" + classes +
@@ -132,13 +132,12 @@ TEST_CASE("catalogue: images have classes and readers of their own", "[surroundi
                ContainsSubstring("and of test"));
 }
 
-TEST_CASE("catalogue: an unknown name is met with the nearest", "[surroundings]") {
+TEST_CASE("catalogue: an unknown name is met with the nearest", "[bare]") {
     CHECK_THROWS_WITH(catalogue_entry("tinyshakespear"), ContainsSubstring("tinyshakespeare"));
     CHECK_THROWS_WITH(catalogue_entry("zzzzzzzz"), ContainsSubstring("deft data list"));
 }
 
-TEST_CASE("data files are looked for in the mirror, then among the downloads, then beside the sweep",
-          "[surroundings]") {
+TEST_CASE("data files are looked for in the mirror, then among the downloads, then beside the sweep", "[bare]") {
     const TemporaryFolder folder;
     for (const char* place : {"mirror", "downloads", "home/.local/share/deft/data", "beside"})
         std::filesystem::create_directories(folder.path() / place);

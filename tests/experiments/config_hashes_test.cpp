@@ -10,7 +10,7 @@
 using namespace deft;
 using namespace deft::experiments;
 
-TEST_CASE("configurations of every kind keep their JSON and their hashes, and survive JSON", "[surroundings]") {
+TEST_CASE("configurations of every kind keep their JSON and their hashes, and survive JSON", "[bare]") {
     const std::vector<Json> cases = golden::read_lines("config_hashes.jsonl");
     CHECK(cases.size() > 80);
     for (const Json& known : cases) {
@@ -32,7 +32,7 @@ TEST_CASE("configurations of every kind keep their JSON and their hashes, and su
     }
 }
 
-TEST_CASE("what is asked of a model is in no hash of it, and each way of asking has a key", "[surroundings]") {
+TEST_CASE("what is asked of a model is in no hash of it, and each way of asking has a key", "[bare]") {
     const auto asking = [](const std::string& more) {
         TrialConfig config = test::with_known_data("[train]\nbudget_tokens = 100_000\n" + more);
         resolve_tasks(config);

@@ -21,7 +21,7 @@ const std::string kPlain = "[train]\nbudget_tokens = 100_000\n";
 
 }  // namespace
 
-TEST_CASE("what makes no sense is refused with its place", "[surroundings]") {
+TEST_CASE("what makes no sense is refused with its place", "[bare]") {
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 100_000\nlearning_rat = 1\n"), ContainsSubstring("t.toml:3:"));
     CHECK_THAT(wrong_trial("[train]\nbudget_tokens = 100_000\nlearning_rat = 1\n"), ContainsSubstring("learning_rate"));
     CHECK_THAT(wrong_trial("[model]\nwidth = 65\nheads = 2\n" + kPlain), ContainsSubstring("t.toml:2:"));
@@ -47,12 +47,12 @@ TEST_CASE("what makes no sense is refused with its place", "[surroundings]") {
                ContainsSubstring("embedded_questions"));
 }
 
-TEST_CASE("a technique that is switched off is absent", "[surroundings]") {
+TEST_CASE("a technique that is switched off is absent", "[bare]") {
     CHECK_FALSE(trial_of(kPlain + "[random_ltd]\nenabled = false\nmin = 16\n").token_dropping.has_value());
     CHECK(trial_of(kPlain + "[random_ltd]\nmin = 16\nduration = 0.5\n").token_dropping.has_value());
 }
 
-TEST_CASE("a configuration survives JSON, hash and all", "[surroundings]") {
+TEST_CASE("a configuration survives JSON, hash and all", "[bare]") {
     const TrialConfig config = resolved_trial(kPlain +
                                               "[curriculum.seqtru]\nmin = 16\npacing = \"root\"\nduration = 0.384\n"
                                               "[curriculum.voc]\nmin = 2\nsteps = 20\n[random_ltd]\n"
@@ -63,7 +63,7 @@ TEST_CASE("a configuration survives JSON, hash and all", "[surroundings]") {
     CHECK(variant_hash(again) == variant_hash(config));
 }
 
-TEST_CASE("hashes see what decides the result and nothing else", "[surroundings]") {
+TEST_CASE("hashes see what decides the result and nothing else", "[bare]") {
     const TrialConfig config = resolved_trial(kPlain);
     TrialConfig other = config;
     other.log_every = 99;
@@ -81,7 +81,7 @@ TEST_CASE("hashes see what decides the result and nothing else", "[surroundings]
     CHECK(variant_hash(other) != variant_hash(config));
 }
 
-TEST_CASE("durations are fractions of the baseline's steps at the budget", "[surroundings]") {
+TEST_CASE("durations are fractions of the baseline's steps at the budget", "[bare]") {
     // ceil(100000 / (8 * 64)) = 196 steps; 0.384 of them is 75.26.
     const auto trainer = trainer_config(trial_of(kPlain + "[curriculum.seqtru]\nmin = 16\nduration = 0.384\n"));
     CHECK(trainer.techniques.seqtru->duration == 75);
@@ -91,7 +91,7 @@ TEST_CASE("durations are fractions of the baseline's steps at the budget", "[sur
     CHECK(half.techniques.dropping->kept.duration == 69);  // 0.7 * 98 = 68.6
 }
 
-TEST_CASE("a projection is the schedule run without training", "[surroundings]") {
+TEST_CASE("a projection is the schedule run without training", "[bare]") {
     const Projection projection = project(trial_of(kPlain));
     CHECK(projection.steps == 196);
     CHECK(projection.input_tokens == 196 * 512);
@@ -99,12 +99,12 @@ TEST_CASE("a projection is the schedule run without training", "[surroundings]")
     CHECK(projection.memory_bytes > 4 * projection.parameters * 4);  // weights, gradients, two moments
 }
 
-TEST_CASE("a budget that is a whole number of steps has no step more", "[reference-defect][surroundings]") {
+TEST_CASE("a budget that is a whole number of steps has no step more", "[reference-defect][bare]") {
     CHECK(project(trial_of("[train]\nbudget_tokens = 102_400\n")).steps == 200);
     CHECK(project(trial_of("[train]\nbudget_tokens = 102_401\n")).steps == 201);
 }
 
-TEST_CASE("a missing and an empty corpus are named", "[surroundings]") {
+TEST_CASE("a missing and an empty corpus are named", "[bare]") {
     TrialConfig config =
         trial_of("[data]\ncorpus = \"text\"\ntrain_files = [\"no.txt\"]\nvalid_files = [\"no.txt\"]\n" + kPlain);
     CHECK_THROWS_WITH(resolve_data(config), ContainsSubstring("no.txt") && ContainsSubstring("DEFT_DATA_MIRROR"));
@@ -114,7 +114,7 @@ TEST_CASE("a missing and an empty corpus are named", "[surroundings]") {
     std::filesystem::remove(config.data.train_files[0]);
 }
 
-TEST_CASE("sizes beyond all reason are refused by name, and at once", "[surroundings]") {
+TEST_CASE("sizes beyond all reason are refused by name, and at once", "[bare]") {
     const auto refused = [](const std::string& toml) { return wrong_trial(toml); };
     const std::string data = "[data]\nembedded_bytes = 5000\n", train = "[train]\nbudget_tokens = 51200\n";
     for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
@@ -144,7 +144,7 @@ TEST_CASE("sizes beyond all reason are refused by name, and at once", "[surround
     }
 }
 
-TEST_CASE("numbers that are not finite are refused by key and line", "[surroundings]") {
+TEST_CASE("numbers that are not finite are refused by key and line", "[bare]") {
     for (const char* value : {"nan", "inf", "-inf"}) {
         INFO(value);
         CHECK_THAT(

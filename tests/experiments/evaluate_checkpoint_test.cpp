@@ -92,14 +92,14 @@ void change_manifest(const fs::path& checkpoint, const char* pointer, const Json
 
 }  // namespace
 
-TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads", "[surroundings]") {
+TEST_CASE("A checkpoint has exactly its trial's scores, on any number of threads", "[bare][python]") {
     const TinyTrial bytes;
     check_equal_scores(bytes, 1);
     check_equal_scores(bytes, 2);
     check_equal_scores(TinyTrial("tokenizer = \"bpe\"\nvocab = 300\n"), 1);
 }
 
-TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused", "[surroundings]") {
+TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are refused", "[bare][python]") {
     const TinyTrial trial;
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
     const CheckpointEvaluation one = evaluate_checkpoint(trained, {"embedded_questions"}, {}, 5);
@@ -112,7 +112,7 @@ TEST_CASE("Other tasks and numbers of documents are scored; unknown ones are ref
                       ContainsSubstring("did you mean embedded_questions?"));
 }
 
-TEST_CASE("Damaged checkpoints and those of no one model are refused", "[surroundings]") {
+TEST_CASE("Damaged checkpoints and those of no one model are refused", "[bare][python]") {
     const TinyTrial trial("tokenizer = \"bpe\"\nvocab = 300\n");
     const fs::path& checkpoint = trial.checkpoint;
     const std::string manifest = read_file(checkpoint / "checkpoint.json");
@@ -150,7 +150,7 @@ TEST_CASE("Damaged checkpoints and those of no one model are refused", "[surroun
     CHECK_THAT(wrong_checkpoint(ErrorKind::io, checkpoint), ContainsSubstring("merges.txt"));
 }
 
-TEST_CASE("Weights have Hugging Face's names, linear ones as (in, out)", "[surroundings]") {
+TEST_CASE("Weights have Hugging Face's names, linear ones as (in, out)", "[bare][python]") {
     const TinyTrial trial;
     const engine::SafetensorsFile file = engine::read_safetensors(trial.checkpoint / "model.safetensors");
     const auto shape = [&](const char* name) { return file.tensors.at(name).shape_text(); };
@@ -165,7 +165,7 @@ TEST_CASE("Weights have Hugging Face's names, linear ones as (in, out)", "[surro
     CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
 }
 
-TEST_CASE("Hugging Face loads a checkpoint and has its losses", "[surroundings]") {
+TEST_CASE("Hugging Face loads a checkpoint and has its losses", "[bare][python]") {
     const TinyTrial trial;
     TrainedModel trained = load_trained_model(trial.checkpoint, {});
     constexpr std::int64_t kT = 24;

@@ -86,7 +86,7 @@ const char* kTask =
 
 }  // namespace
 
-TEST_CASE("a task's scores are those of a naive computation, whatever the batch", "[surroundings]") {
+TEST_CASE("a task's scores are those of a naive computation, whatever the batch", "[bare]") {
     Fixture fixture;
     std::string records;
     for (int i = 0; i < 23; ++i) {
@@ -148,8 +148,7 @@ TEST_CASE("a task's scores are those of a naive computation, whatever the batch"
     CHECK(std::isnan(gold.chance));
 }
 
-TEST_CASE("last words: greedy accuracy and perplexity; a word longer than the model goes into windows",
-          "[surroundings]") {
+TEST_CASE("last words: greedy accuracy and perplexity; a word longer than the model goes into windows", "[bare]") {
     Fixture fixture;
     write_file_atomically(fixture.folder.path() / "words.toml",
                           "name = \"words\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"test\"\n"
@@ -185,7 +184,7 @@ TEST_CASE("last words: greedy accuracy and perplexity; a word longer than the mo
     CHECK_THAT(find(windows, "perplexity").task_version, ContainsSubstring("long continuations in windows"));
 }
 
-TEST_CASE("perplexity of a text in rolling windows", "[surroundings]") {
+TEST_CASE("perplexity of a text in rolling windows", "[bare]") {
     Fixture fixture;
     write_file_atomically(
         fixture.folder.path() / "text.toml",
@@ -212,7 +211,7 @@ TEST_CASE("perplexity of a text in rolling windows", "[surroundings]") {
     CHECK(std::isnan(find(results, "bits_per_byte").standard_error));
 }
 
-TEST_CASE("another number of shots than the task's; prompts that lose their beginning are counted", "[surroundings]") {
+TEST_CASE("another number of shots than the task's; prompts that lose their beginning are counted", "[bare]") {
     Fixture fixture;
     // Bytes are tokens: a shot is five of them ("qq" + " y" + newlines is six), a prompt two.
     std::string records;
@@ -256,7 +255,7 @@ TEST_CASE("another number of shots than the task's; prompts that lose their begi
     CHECK_THAT(test::refusal([&] { evaluate_task(task, run); }), ContainsSubstring("-1 shots are asked of task mine"));
 }
 
-TEST_CASE("a prompt's truncation is reported to the token, by the choice that leaves least room", "[surroundings]") {
+TEST_CASE("a prompt's truncation is reported to the token, by the choice that leaves least room", "[bare]") {
     const engine::Tokenizer bytes = engine::Tokenizer::bytes();
     Document document;
     document.requests = {{"aaaa\n\nbbbb\n\ncc", " y"}, {"aaaa\n\nbbbb\n\ncc", " yes"}};
@@ -279,7 +278,7 @@ TEST_CASE("a prompt's truncation is reported to the token, by the choice that le
     CHECK(cut(2, 3).shots == 0);  // a continuation longer than the model
 }
 
-TEST_CASE("short answers: right where the model would print any accepted one", "[surroundings]") {
+TEST_CASE("short answers: right where the model would print any accepted one", "[bare]") {
     Fixture fixture;
     write_file_atomically(fixture.folder.path() / "short.toml",
                           "name = \"short\"\nversion = \"1\"\nkind = \"short_answer\"\nsplit = \"test\"\n"
@@ -308,7 +307,7 @@ TEST_CASE("short answers: right where the model would print any accepted one", "
     CHECK(find(result.scores, "gold_bits_per_byte").value == Approx(bits).epsilon(1e-4));
 }
 
-TEST_CASE("the embedded corpus's questions are tasks like any other", "[surroundings]") {
+TEST_CASE("the embedded corpus's questions are tasks like any other", "[bare]") {
     Fixture fixture;
     const auto questions = fixture.evaluate("embedded_questions", 30);
     CHECK(find(questions, "acc").n == 30);
@@ -317,7 +316,7 @@ TEST_CASE("the embedded corpus's questions are tasks like any other", "[surround
     CHECK(find(fixture.evaluate("embedded_last_words", 30), "acc").n == 30);
 }
 
-TEST_CASE("a missing records file is named", "[surroundings]") {
+TEST_CASE("a missing records file is named", "[bare]") {
     Fixture fixture;
     write_file_atomically(fixture.folder.path() / "mine.toml", kTask);
     CHECK_THROWS_WITH(fixture.evaluate("mine", 1), ContainsSubstring("mine.jsonl is missing"));

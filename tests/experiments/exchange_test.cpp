@@ -74,7 +74,7 @@ std::size_t entries(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same bytes", "[surroundings]") {
+TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same bytes", "[bare][python]") {
     for (const char* config : {kGpt2, kLlama}) {
         const TemporaryFolder folder;
         const std::vector<float> weights = write_foreign(folder / "foreign", config, small_bpe());
@@ -96,7 +96,7 @@ TEST_CASE("an imported GPT-2 or Llama is scored, and exported again to the same 
     }
 }
 
-TEST_CASE("Hugging Face has the tokenizers of what is exported", "[surroundings]") {
+TEST_CASE("Hugging Face has the tokenizers of what is exported", "[bare][python]") {
     const TemporaryFolder folder;
     const auto check = [&](const char* name, const std::string& text, const std::vector<std::int32_t>& ids) {
         const ProcessOutput said =
@@ -117,7 +117,7 @@ TEST_CASE("Hugging Face has the tokenizers of what is exported", "[surroundings]
     }
 }
 
-TEST_CASE("weights keep their type on the way, and become what is asked for", "[surroundings]") {
+TEST_CASE("weights keep their type on the way, and become what is asked for", "[bare][python]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe(), engine::DType::bf16);
     CHECK(import_model(folder / "foreign", folder / "imported", "", false).dtype == engine::DType::bf16);
@@ -133,7 +133,7 @@ TEST_CASE("weights keep their type on the way, and become what is asked for", "[
 }
 
 TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exported as cased as it was",
-          "[surroundings]") {
+          "[bare][python]") {
     const TemporaryFolder folder;
     for (const bool lower_case : {false, true}) {
         write_foreign(folder / "foreign", kBert, small_wordpiece(lower_case));
@@ -153,7 +153,7 @@ TEST_CASE("a BERT is imported with its vocabulary, is not scored, and is exporte
 }
 
 TEST_CASE("a model whose tokenizer.json is of another kind is imported without a tokenizer, with the reason",
-          "[surroundings]") {
+          "[bare][python]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     for (const char* name : {"vocab.json", "merges.txt"}) fs::remove(folder / "foreign" / name);
@@ -162,7 +162,7 @@ TEST_CASE("a model whose tokenizer.json is of another kind is imported without a
                ContainsSubstring("no tokenizer that deft reads") && ContainsSubstring("normalizer"));
 }
 
-TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not is refused", "[surroundings]") {
+TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not is refused", "[bare][python]") {
     const TemporaryFolder folder;
     const std::string of_model = "[model]\nlayers = 2\nwidth = 16\nheads = 2\nseqlen = 24\n";
     const auto train = [&](const std::string& more, const char* name) {
@@ -187,7 +187,7 @@ TEST_CASE("a trial's checkpoint is exported, and one that Hugging Face has not i
 }
 
 TEST_CASE("what is there is replaced only where that is said, and only a model; what fails leaves nothing",
-          "[surroundings]") {
+          "[bare][python]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kGpt2, small_bpe());
     const auto import = [&](const std::string& tokenizer, bool replace) {
@@ -230,7 +230,7 @@ TEST_CASE("what is there is replaced only where that is said, and only a model; 
     CHECK(entries(folder.path()) == 3);
 }
 
-TEST_CASE("a model without the weights of its head is not stored as a whole one", "[surroundings]") {
+TEST_CASE("a model without the weights of its head is not stored as a whole one", "[bare][python]") {
     const TemporaryFolder folder;
     write_foreign(folder / "foreign", kBert, engine::NoTokenizer{});
     const engine::SafetensorsFile file = engine::read_safetensors(folder / "foreign" / "model.safetensors");

@@ -44,7 +44,7 @@ struct Writer {
 
 }  // namespace
 
-TEST_CASE("generated text is the decoding of its tokens, streamed as it is made", "[surroundings]") {
+TEST_CASE("generated text is the decoding of its tokens, streamed as it is made", "[bare][python]") {
     for (const Writer& writer :
          {Writer(), Writer("tokenizer = \"bpe\"\nvocab = 300\n"), Writer("", "kind = \"llama\"\nkv_heads = 2\n")}) {
         TrainedModel trained = writer.load(3);
@@ -74,7 +74,7 @@ TEST_CASE("generated text is the decoding of its tokens, streamed as it is made"
     }
 }
 
-TEST_CASE("a text ends with the model's positions, and a prompt must leave room", "[surroundings]") {
+TEST_CASE("a text ends with the model's positions, and a prompt must leave room", "[bare][python]") {
     const Writer writer;
     TrainedModel trained = writer.load();
     const Generation made = generate(trained, {"abc", 100, 1, {}});
@@ -96,7 +96,7 @@ TEST_CASE("a text ends with the model's positions, and a prompt must leave room"
     CHECK_FALSE(empty.texts[0].tokens.empty());
 }
 
-TEST_CASE("a model that cannot continue a text says why", "[surroundings]") {
+TEST_CASE("a model that cannot continue a text says why", "[bare][python]") {
     const test::TemporaryFolder folder;
     write_file_atomically(folder / "words.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n");
     std::string lines;
@@ -121,7 +121,7 @@ TEST_CASE("a model that cannot continue a text says why", "[surroundings]") {
         "look to later ones");
 }
 
-TEST_CASE("greedy text is Hugging Face's of the same checkpoint", "[surroundings]") {
+TEST_CASE("greedy text is Hugging Face's of the same checkpoint", "[bare][python]") {
     const Writer writer;
     TrainedModel trained = writer.load();
     for (const std::string& prompt : {std::string("The "), std::string("a"), std::string("be ba bo ze ma fu")}) {

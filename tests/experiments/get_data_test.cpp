@@ -126,7 +126,7 @@ std::string numbered_text() {
 
 }  // namespace
 
-TEST_CASE("get data: files are copied from a folder and verified", "[surroundings]") {
+TEST_CASE("get data: files are copied from a folder and verified", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from/a");
     write_text(folder / "from/a/one.txt", "one");
@@ -149,8 +149,7 @@ TEST_CASE("get data: files are copied from a folder and verified", "[surrounding
     CHECK(files_below(folder / "to") == std::vector<std::string>{"a/two.txt"});
 }
 
-TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given",
-          "[surroundings]") {
+TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone counts where it is given", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "mirror");
     fs::create_directories(folder / "from");
@@ -164,7 +163,7 @@ TEST_CASE("get data: DEFT_DATA_MIRROR is a folder to copy from, --from alone cou
     CHECK(get_data(entry, {})[0].path == folder / "to/one.txt");
 }
 
-TEST_CASE("get data: what cannot be downloaded says how to supply it", "[surroundings]") {
+TEST_CASE("get data: what cannot be downloaded says how to supply it", "[bare]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", "");
     GetOptions options;
@@ -175,7 +174,7 @@ TEST_CASE("get data: what cannot be downloaded says how to supply it", "[surroun
                ContainsSubstring("https://example.org"));
 }
 
-TEST_CASE("get data: the first form that can be had whole is taken", "[surroundings]") {
+TEST_CASE("get data: the first form that can be had whole is taken", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from");
     write_text(folder / "from/b", "b");
@@ -186,7 +185,7 @@ TEST_CASE("get data: the first form that can be had whole is taken", "[surroundi
     CHECK(got[0].sha256 == sha256("b"));
 }
 
-TEST_CASE("get data: an unknown hash is recorded once, and compared later", "[surroundings]") {
+TEST_CASE("get data: an unknown hash is recorded once, and compared later", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "from");
     write_text(folder / "from/a.txt", "as it was");
@@ -209,7 +208,7 @@ TEST_CASE("get data: an unknown hash is recorded once, and compared later", "[su
     }
 }
 
-TEST_CASE("download: only https is spoken", "[surroundings]") {
+TEST_CASE("download: only https is spoken", "[bare]") {
     const TemporaryFolder folder;
     for (const char* url :
          {"http://localhost:1/a", "file:///etc/passwd", "ftp://localhost/a", "HTTPS://x", "/etc/passwd", ""})
@@ -219,7 +218,7 @@ TEST_CASE("download: only https is spoken", "[surroundings]") {
     CHECK(files_below(folder.path()).empty());
 }
 
-TEST_CASE("download: from a local https server, whole, redirected, refused", "[surroundings]") {
+TEST_CASE("download: from a local https server, whole, redirected, refused", "[bare]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);
@@ -253,7 +252,7 @@ TEST_CASE("download: from a local https server, whole, redirected, refused", "[s
     CHECK_THAT(fails("ranges/a.txt"), ContainsSubstring("stopped"));
 }
 
-TEST_CASE("download: goes on where it broke off", "[surroundings]") {
+TEST_CASE("download: goes on where it broke off", "[bare]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);
@@ -294,7 +293,7 @@ TEST_CASE("download: goes on where it broke off", "[surroundings]") {
     CHECK(files_below(folder / "to") == std::vector<std::string>{"a.txt"});
 }
 
-TEST_CASE("download: a file of unknown hash is never gone on with", "[surroundings]") {
+TEST_CASE("download: a file of unknown hash is never gone on with", "[bare]") {
     const TemporaryFolder folder;
     const HttpsServer server(folder.path());
     if (!server.runs()) DEFT_SKIP(kNoServer);

@@ -97,19 +97,19 @@ bool check_tasks(const std::vector<std::string>& names, bool published_by_the_ha
 
 }  // namespace
 
-TEST_CASE("13 tasks ask what the harness asks, and score it as the harness does", "[surroundings]") {
+TEST_CASE("13 tasks ask what the harness asks, and score it as the harness does", "[bare]") {
     if (!check_tasks({"lambada", "webqs", "winogrande", "piqa", "arc_challenge", "arc_easy", "openbookqa", "race",
                       "boolq", "copa", "rte", "wsc", "multirc"},
                      true))
         DEFT_SKIP("no golden vectors or records: set DEFT_DATA_MIRROR");
 }
 
-TEST_CASE("tasks whose records are others than the published ones keep asking what they asked", "[surroundings]") {
+TEST_CASE("tasks whose records are others than the published ones keep asking what they asked", "[bare]") {
     if (!check_tasks({"hellaswag", "triviaqa", "anli_r1", "anli_r2", "anli_r3", "record"}, false))
         DEFT_SKIP("no golden vectors or records: set DEFT_DATA_MIRROR");
 }
 
-TEST_CASE("every task of a suite is the project's, and has the measure that counts there", "[surroundings]") {
+TEST_CASE("every task of a suite is the project's, and has the measure that counts there", "[bare]") {
     for (const Suite& suite : project_suites())
         for (const SuiteTask& of : suite.tasks) {
             INFO(suite.name << ": " << of.name);
@@ -119,8 +119,7 @@ TEST_CASE("every task of a suite is the project's, and has the measure that coun
         }
 }
 
-TEST_CASE("contexts end in no space, and continuations begin with one unless the context ends its line",
-          "[surroundings]") {
+TEST_CASE("contexts end in no space, and continuations begin with one unless the context ends its line", "[bare]") {
     if (golden::mirror().empty()) DEFT_SKIP("no records: set DEFT_DATA_MIRROR");
     for (const SuiteTask& of : project_suite("data_efficiency").tasks) {
         const Task task = load_task(of.name, ".");
@@ -133,7 +132,7 @@ TEST_CASE("contexts end in no space, and continuations begin with one unless the
     }
 }
 
-TEST_CASE("ten shots are drawn for every task, and reported where they are not the published ones", "[surroundings]") {
+TEST_CASE("ten shots are drawn for every task, and reported where they are not the published ones", "[bare]") {
     if (golden::mirror().empty()) DEFT_SKIP("no records: set DEFT_DATA_MIRROR");
     for (const SuiteTask& of : project_suite("data_efficiency").tasks) {
         INFO(of.name);
@@ -206,7 +205,7 @@ void check_draw(const Json& line) {
 
 }  // namespace
 
-TEST_CASE("stated requests have the harness's text, gold and GPT-2 tokens", "[surroundings]") {
+TEST_CASE("stated requests have the harness's text, gold and GPT-2 tokens", "[bare]") {
     const auto lines = golden::read_lines("requests.jsonl");
     if (lines.empty() || !golden::has_data("tokenizers/gpt2/vocab.json"))
         DEFT_SKIP("no golden vectors or tokenizer: set DEFT_DATA_MIRROR");
@@ -221,7 +220,7 @@ TEST_CASE("stated requests have the harness's text, gold and GPT-2 tokens", "[su
     CHECK(checked >= 140);
 }
 
-TEST_CASE("the first documents draw the harness's shots", "[surroundings]") {
+TEST_CASE("the first documents draw the harness's shots", "[bare]") {
     const auto lines = golden::read_lines("requests.jsonl");
     if (lines.empty()) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
     int checked = 0;
@@ -233,7 +232,7 @@ TEST_CASE("the first documents draw the harness's shots", "[surroundings]") {
     CHECK(checked >= 7);
 }
 
-TEST_CASE("context and continuation are encoded apart", "[surroundings]") {
+TEST_CASE("context and continuation are encoded apart", "[bare]") {
     const auto metrics = golden::read("metrics.json");
     if (!metrics || !golden::has_data("tokenizers/gpt2/vocab.json"))
         DEFT_SKIP("no golden vectors or tokenizer: set DEFT_DATA_MIRROR");
@@ -247,7 +246,7 @@ TEST_CASE("context and continuation are encoded apart", "[surroundings]") {
     }
 }
 
-TEST_CASE("Penn Treebank's words, lines and GPT-2 tokens are those of its published split", "[surroundings]") {
+TEST_CASE("Penn Treebank's words, lines and GPT-2 tokens are those of its published split", "[bare]") {
     const auto golden_docs = golden::read("perplexity_docs.json");
     if (!golden_docs || !golden::has_data("ptb/ptb.test.txt.gz"))
         DEFT_SKIP("no golden vectors or text: set DEFT_DATA_MIRROR");
@@ -275,7 +274,7 @@ TEST_CASE("Penn Treebank's words, lines and GPT-2 tokens are those of its publis
     CHECK(tokens == test.at("gpt2_tokens").get<std::int64_t>());
 }
 
-TEST_CASE("WikiText's articles and their restored text are the harness's", "[surroundings]") {
+TEST_CASE("WikiText's articles and their restored text are the harness's", "[bare]") {
     const auto golden_docs = golden::read("perplexity_docs.json");
     if (!golden_docs) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
     for (const Json& c : golden_docs->at("detokenize")) {

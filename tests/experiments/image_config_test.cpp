@@ -28,7 +28,7 @@ struct NoData {
 
 }  // namespace
 
-TEST_CASE("a model of images follows from its data and its patches", "[surroundings]") {
+TEST_CASE("a model of images follows from its data and its patches", "[bare]") {
     const NoData nothing;
     const TrialConfig plain = trial_of(kData + kTrain + kModel);
     CHECK(plain.model.kind == "vit");
@@ -52,7 +52,7 @@ TEST_CASE("a model of images follows from its data and its patches", "[surroundi
     CHECK(trainer_config(other).model.class_head->pooling == engine::Pooling::mean);
 }
 
-TEST_CASE("images are resized to what the model takes", "[surroundings]") {
+TEST_CASE("images are resized to what the model takes", "[bare]") {
     const NoData nothing;
     const auto resized = [](const std::string& side) {
         return kData + "images = { resize = " + side + " }\n" + kTrain + kModel;
@@ -69,7 +69,7 @@ TEST_CASE("images are resized to what the model takes", "[surroundings]") {
     CHECK_THAT(wrong_trial(resized("48") + "image_height = 32\n"), ContainsSubstring("image_height"));
 }
 
-TEST_CASE("the configuration of images goes through JSON, and names what decides the result", "[surroundings]") {
+TEST_CASE("the configuration of images goes through JSON, and names what decides the result", "[bare]") {
     const NoData nothing;
     const auto of = [](const std::string& images, const std::string& model = "") {
         return test::with_known_data(kData + images + kTrain + kModel + model);
@@ -89,7 +89,7 @@ TEST_CASE("the configuration of images goes through JSON, and names what decides
     for (const char* key : {"patch", "image_height", "classes", "pooling"}) CHECK_FALSE(text.at("model").contains(key));
 }
 
-TEST_CASE("epochs are another way to say the budget", "[surroundings]") {
+TEST_CASE("epochs are another way to say the budget", "[bare]") {
     const NoData nothing;
     const auto of = [](const std::string& budget, const std::string& data = kData) {
         return test::with_known_data(data + "[train]\nbatch_size = 10\n" + budget + "\n" + kModel);
@@ -111,7 +111,7 @@ TEST_CASE("epochs are another way to say the budget", "[surroundings]") {
                ContainsSubstring("t.toml:2:") && ContainsSubstring("requires images"));
 }
 
-TEST_CASE("training images are counted without reading them", "[surroundings]") {
+TEST_CASE("training images are counted without reading them", "[bare]") {
     const NoData nothing;
     DataConfig data;
     data.samples = "images";
@@ -121,7 +121,7 @@ TEST_CASE("training images are counted without reading them", "[surroundings]") 
     CHECK(training_images(data, "/nowhere") == 50'000);
 }
 
-TEST_CASE("what of images makes no sense is refused with its place", "[surroundings]") {
+TEST_CASE("what of images makes no sense is refused with its place", "[bare]") {
     const NoData nothing;
     const auto refused = [](const std::string& model) { return wrong_trial(kData + kTrain + kModel + model); };
     const std::string place = "t.toml:11:";
@@ -158,7 +158,7 @@ TEST_CASE("what of images makes no sense is refused with its place", "[surroundi
                    ContainsSubstring("t.toml:5:") && ContainsSubstring("applies only to image models"));
 }
 
-TEST_CASE("techniques and questions that do not fit images are refused, saying why", "[surroundings]") {
+TEST_CASE("techniques and questions that do not fit images are refused, saying why", "[bare]") {
     const NoData nothing;
     const auto refused = [](const std::string& more) { return wrong_trial(kData + kTrain + kModel + more); };
     const std::string place = "t.toml:11:";

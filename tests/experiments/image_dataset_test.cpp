@@ -55,7 +55,7 @@ using Labels = std::vector<std::int32_t>;
 
 }  // namespace
 
-TEST_CASE("image data set: files of the splits are joined, packed or plain", "[surroundings]") {
+TEST_CASE("image data set: files of the splits are joined, packed or plain", "[bare]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "one.gz", test::gzip(cifar_images("\1\2")));
@@ -72,7 +72,7 @@ TEST_CASE("image data set: files of the splits are joined, packed or plain", "[s
           sha256(sha256(cifar_images("\1\2")) + sha256(cifar_images("\3")) + sha256(cifar_images("\4\5"))));
 }
 
-TEST_CASE("image data set: images without splits are divided", "[surroundings]") {
+TEST_CASE("image data set: images without splits are divided", "[bare]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     const std::string labels{1, 1, 2, 2, 2, 1};
@@ -86,7 +86,7 @@ TEST_CASE("image data set: images without splits are divided", "[surroundings]")
     CHECK_THAT(test::refusal([&] { read_image_dataset(entry, 1, "."); }), ContainsSubstring("at least 2"));
 }
 
-TEST_CASE("image data set: pairs of files go together", "[surroundings]") {
+TEST_CASE("image data set: pairs of files go together", "[bare]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "i", idx_pixels("\1\2"));
@@ -102,7 +102,7 @@ TEST_CASE("image data set: pairs of files go together", "[surroundings]") {
     CHECK(dataset.testing.labels == Labels{3});
 }
 
-TEST_CASE("image data set: what is missing, another or none is refused", "[surroundings]") {
+TEST_CASE("image data set: what is missing, another or none is refused", "[bare]") {
     const TemporaryFolder folder;
     const WithVariable mirror("DEFT_DATA_MIRROR", folder.path().string());
     write_text(folder / "one", cifar_images("\1"));
@@ -119,7 +119,7 @@ TEST_CASE("image data set: what is missing, another or none is refused", "[surro
     CHECK_THAT(wrong(ErrorKind::config), ContainsSubstring("is a task, and holds no images"));
 }
 
-TEST_CASE("image data set: MNIST and CIFAR-10 as they are at hand", "[surroundings]") {
+TEST_CASE("image data set: MNIST and CIFAR-10 as they are at hand", "[bare]") {
     if (mirror_folder().empty()) DEFT_SKIP("no data files: set DEFT_DATA_MIRROR");
     const auto at_hand = [](const CatalogueEntry& entry) {
         for (const CatalogueFile& file : form_at_hand(entry, ".").files)

@@ -81,8 +81,7 @@ struct Greys {
 
 }  // namespace
 
-TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing",
-          "[surroundings]") {
+TEST_CASE("a trial on images trains, keeps its best weights and is scored on all images for testing", "[bare]") {
     const Greys trial;
     const fs::path& folder = trial.folder.path();
     CHECK(trial.config.train.budget_tokens == 10 * (kImages - kTest) * 7);
@@ -121,7 +120,7 @@ TEST_CASE("a trial on images trains, keeps its best weights and is scored on all
                ContainsSubstring("trained on images"));
 }
 
-TEST_CASE("a trial on images goes on to the same bits after it was stopped, on any threads", "[surroundings]") {
+TEST_CASE("a trial on images goes on to the same bits after it was stopped, on any threads", "[bare]") {
     const Greys trial;
     std::vector<std::string> weights;
     for (const bool stopped : {false, true}) {
@@ -139,7 +138,7 @@ TEST_CASE("a trial on images goes on to the same bits after it was stopped, on a
 }
 
 TEST_CASE("the images of a trial are divided and normalised as its configuration says, and named by their files",
-          "[surroundings]") {
+          "[bare]") {
     const Greys trial;
     const Dataset dataset = load_dataset(trial.config.data, 7, trial.config.base_folder, trial.folder / "data");
     const auto train = std::get<std::shared_ptr<const engine::ImageSamples>>(dataset.train);
@@ -167,7 +166,7 @@ TEST_CASE("the images of a trial are divided and normalised as its configuration
     CHECK_THROWS(load_dataset(trial.config.data, 7, trial.config.base_folder, trial.folder / "data"));
 }
 
-TEST_CASE("a column orders images: the easy ones come first", "[surroundings]") {
+TEST_CASE("a column orders images: the easy ones come first", "[bare]") {
     Greys trial;
     std::string column;
     for (int i = 0; i < kImages - kTest; ++i) column += std::to_string(i % 10 == 0 ? 0 : 1) + "\n";
@@ -184,7 +183,7 @@ TEST_CASE("a column orders images: the easy ones come first", "[surroundings]") 
     CHECK(points.back().at("unique_tokens").get<std::int64_t>() > 10 * 7);
 }
 
-TEST_CASE("a step on images is laid open", "[surroundings]") {
+TEST_CASE("a step on images is laid open", "[bare]") {
     Greys trial;
     const fs::path file = trial.folder / "step.safetensors";
     write_debug_state(trial.config, trial.folder / "data", 2, 1, file);

@@ -11,7 +11,7 @@ using namespace deft;
 using namespace deft::experiments;
 using test::ToyTask;
 
-TEST_CASE("a model of labelled texts follows from its task", "[surroundings]") {
+TEST_CASE("a model of labelled texts follows from its task", "[bare]") {
     const ToyTask classes, values(true);
     const TrialConfig config = classes.resolved();
     CHECK(config.model.kind == "bert");
@@ -48,7 +48,7 @@ TEST_CASE("a model of labelled texts follows from its task", "[surroundings]") {
     CHECK_FALSE(trainer_config(mini).model.head);
 }
 
-TEST_CASE("fewer records are the first ones, and make shorter epochs", "[surroundings]") {
+TEST_CASE("fewer records are the first ones, and make shorter epochs", "[bare]") {
     const ToyTask toy;
     const TrialConfig few = toy.resolved("labelled = { records = 9 }\n");
     CHECK(few.data.epoch_samples == 9);
@@ -66,7 +66,7 @@ TEST_CASE("fewer records are the first ones, and make shorter epochs", "[surroun
 
 TEST_CASE(
     "whole batches leave out what is left of an epoch and of each split, and fewer records are scored: neither unasked",
-    "[surroundings]") {
+    "[bare]") {
     const ToyTask toy;
     const std::string folder = toy.folder.path().string();
     const TrialConfig whole = toy.resolved("labelled = { whole_batches = 4 }\n");
@@ -104,8 +104,7 @@ TEST_CASE(
                ContainsSubstring("near.tsv has 13 records to score by: none would be left"));
 }
 
-TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result",
-          "[surroundings]") {
+TEST_CASE("the configuration of labelled texts goes through JSON, and names what decides the result", "[bare]") {
     const ToyTask toy;
     const TrialConfig plain = toy.resolved();
     CHECK(to_json(from_json(to_json(plain))) == to_json(plain));
@@ -145,7 +144,7 @@ TEST_CASE("the configuration of labelled texts goes through JSON, and names what
     for (const char* key : {"value_head", "head_dropout"}) CHECK_FALSE(text.at("model").contains(key));
 }
 
-TEST_CASE("what of labelled texts makes no sense is refused with its place", "[surroundings]") {
+TEST_CASE("what of labelled texts makes no sense is refused with its place", "[bare]") {
     const ToyTask toy;
     const auto of_data = [&](const std::string& data) { return toy.wrong(toy.toml(data)); };
     CHECK(toy.wrong(toy.toml()) == "accepted");

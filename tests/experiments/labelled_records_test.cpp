@@ -46,7 +46,7 @@ std::string task_name(const std::string& golden) {
 
 }  // namespace
 
-TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "[surroundings]") {
+TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "[bare]") {
     const std::vector<Json> rows = golden::read_lines("glue_rows.jsonl");
     if (rows.empty() || !golden::has_data("tokenizers/bert-base-uncased/vocab.txt"))
         DEFT_SKIP("no golden rows or no vocabulary: set DEFT_DATA_MIRROR");
@@ -85,7 +85,7 @@ TEST_CASE("every GLUE task has the golden rows: texts, labels, ids and types", "
     CHECK(tasks.size() == 8);
 }
 
-TEST_CASE("every record of the GLUE tasks that is here can be read, as many as there should be", "[surroundings]") {
+TEST_CASE("every record of the GLUE tasks that is here can be read, as many as there should be", "[bare]") {
     if (!golden::has_data("glue/RTE/train.tsv.gz") && !golden::has_data("glue/RTE/train.tsv"))
         DEFT_SKIP("no GLUE: set DEFT_DATA_MIRROR");
     const std::map<std::string, std::pair<std::size_t, std::size_t>> counts = {
@@ -106,7 +106,7 @@ TEST_CASE("every record of the GLUE tasks that is here can be read, as many as t
     CHECK_FALSE(records_are_here(load_task("glue_mnli", ".").further_splits.at(0).records, {".", "."}));
 }
 
-TEST_CASE("where all predictions or all labels are equal, Matthews has no value", "[surroundings]") {
+TEST_CASE("where all predictions or all labels are equal, Matthews has no value", "[bare]") {
     const auto of = [](std::int64_t tp, std::int64_t tn, std::int64_t fp, std::int64_t fn) {
         return has_matthews(BinaryCounts{tp, tn, fp, fn});
     };
@@ -131,7 +131,7 @@ TEST_CASE("where all predictions or all labels are equal, Matthews has no value"
     CHECK(label_metrics(task, sums).at(0).value == 1);
 }
 
-TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values", "[surroundings]") {
+TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values", "[bare]") {
     golden::for_group("metrics.json", "binary", [](const Json& c) {
         BinaryCounts counts;
         std::int64_t right = 0;
@@ -185,7 +185,7 @@ TEST_CASE("Matthews correlation, F1 and the correlations equal the golden values
     CHECK_THROWS(pearson_correlation(std::vector<double>{1, 2}, std::vector<double>{1}));
 }
 
-TEST_CASE("truncated labels equal the golden ones", "[surroundings]") {
+TEST_CASE("truncated labels equal the golden ones", "[bare]") {
     const Task task = toy_task(test::kToyHead + kRegression + test::kToyRecords);
     golden::for_group("metrics.json", "stsb_label_truncation", [&](const Json& c) {
         const std::string line = "x\ty\t" + c.at("score").dump() + "\n";
@@ -195,7 +195,7 @@ TEST_CASE("truncated labels equal the golden ones", "[surroundings]") {
     CHECK(only_record(task, "x\ty\t-1.7", true).value == -1);
 }
 
-TEST_CASE("texts lose white space, as the published code cleans them", "[surroundings]") {
+TEST_CASE("texts lose white space, as the published code cleans them", "[bare]") {
     CHECK(cleaned_text("  a \t b\n\nc ") == "a b c");
     CHECK(cleaned_text("") == "");
     CHECK(cleaned_text(" \n ") == "");
@@ -206,7 +206,7 @@ TEST_CASE("texts lose white space, as the published code cleans them", "[surroun
 }
 
 TEST_CASE("a labelled record: its label by the task's order, its texts by their templates, errors with their places",
-          "[surroundings]") {
+          "[bare]") {
     const Task two = toy_task(test::kToyHead + kClassification + test::kToyRecords + "labels = [\"no\", true, 3]\n");
     const LabelledRecord record = only_record(two, " a  b\tc . d\t3 ");
     CHECK(record.first == "a b");
@@ -230,7 +230,7 @@ TEST_CASE("a labelled record: its label by the task's order, its texts by their 
                ContainsSubstring("x.tsv:1") && ContainsSubstring("'z'"));
 }
 
-TEST_CASE("a labelled task's file is read strictly", "[surroundings]") {
+TEST_CASE("a labelled task's file is read strictly", "[bare]") {
     const std::string head = test::kToyHead + kClassification, records = test::kToyRecords, labels = test::kToyClasses;
     const Task task = toy_task(head + records + labels + test::kToyFar);
     CHECK(is_labelled(task.kind));

@@ -43,7 +43,7 @@ double score_of(const std::vector<journal::Evaluation>& scores, const std::strin
 
 }  // namespace
 
-TEST_CASE("a trial on labelled texts learns them by heart and is scored on every split of its task", "[surroundings]") {
+TEST_CASE("a trial on labelled texts learns them by heart and is scored on every split of its task", "[bare]") {
     for (const bool of_values : {false, true}) {
         const ToyTask toy(of_values);
         const TrialConfig config = toy.resolved("", kLong);
@@ -89,7 +89,7 @@ TEST_CASE("a trial on labelled texts learns them by heart and is scored on every
     }
 }
 
-TEST_CASE("the pooled scores of labelled texts are those of all records, in whatever batches", "[surroundings]") {
+TEST_CASE("the pooled scores of labelled texts are those of all records, in whatever batches", "[bare]") {
     const ToyTask toy;
     const TrialConfig config = toy.resolved();
     const fs::path& folder = toy.folder.path();
@@ -110,7 +110,7 @@ TEST_CASE("the pooled scores of labelled texts are those of all records, in what
     }
 }
 
-TEST_CASE("the best weights of a trial on labelled texts are the best by the pooled metric", "[surroundings]") {
+TEST_CASE("the best weights of a trial on labelled texts are the best by the pooled metric", "[bare]") {
     const ToyTask toy;
     TrialConfig config =
         toy.resolved("", "budget_fraction = 8\n[eval]\nevery = \"8 times\"\nselect = \"best\"\nmetric = \"acc\"\n");
@@ -123,7 +123,7 @@ TEST_CASE("the best weights of a trial on labelled texts are the best by the poo
     CHECK(pooled.back() == *std::max_element(pooled.begin(), pooled.end()));
 }
 
-TEST_CASE("a trial on labelled texts goes on to the same bits after it was stopped, on any threads", "[surroundings]") {
+TEST_CASE("a trial on labelled texts goes on to the same bits after it was stopped, on any threads", "[bare]") {
     for (const bool of_values : {false, true}) {
         const ToyTask toy(of_values);
         TrialConfig config = toy.resolved("", "[random_ltd]\nmin = 4\nstep = 1\nduration = 0.5\nlayers = [0, 1]\n");
@@ -145,7 +145,7 @@ TEST_CASE("a trial on labelled texts goes on to the same bits after it was stopp
 }
 
 TEST_CASE("labelled records that are not those of the plan, or not what they should be, end a trial with their place",
-          "[surroundings]") {
+          "[bare]") {
     const ToyTask toy;
     const TrialConfig config = toy.resolved();
     const auto load = [&] { load_dataset(config.data, 16, config.base_folder, toy.folder / "data"); };
@@ -170,7 +170,7 @@ TEST_CASE("labelled records that are not those of the plan, or not what they sho
     CHECK_THAT(refusal([&] { toy.resolved(); }), ContainsSubstring("the file holds no record"));
 }
 
-TEST_CASE("a further split that is not here is named, and the others are scored", "[surroundings]") {
+TEST_CASE("a further split that is not here is named, and the others are scored", "[bare]") {
     const ToyTask toy;
     fs::remove(toy.folder / "far.tsv");
     const TrialConfig config = toy.resolved();
@@ -181,7 +181,7 @@ TEST_CASE("a further split that is not here is named, and the others are scored"
     CHECK_THAT(refusal(ErrorKind::data, [&] { toy.resolved(); }), ContainsSubstring("near.tsv"));
 }
 
-TEST_CASE("steps on labelled texts are laid open, and their tokens counted beforehand", "[surroundings]") {
+TEST_CASE("steps on labelled texts are laid open, and their tokens counted beforehand", "[bare]") {
     for (const bool of_values : {false, true}) {
         const ToyTask toy(of_values);
         const TrialConfig config = toy.resolved();

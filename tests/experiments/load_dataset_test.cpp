@@ -55,7 +55,7 @@ std::string decoded(const engine::TokenCorpus& corpus, const engine::Tokenizer& 
 
 }  // namespace
 
-TEST_CASE("corpus files: empty files are refused, empty documents are left out", "[surroundings]") {
+TEST_CASE("corpus files: empty files are refused, empty documents are left out", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "empty.txt", "");
     write_text(folder / "a.txt", "some text");
@@ -68,7 +68,7 @@ TEST_CASE("corpus files: empty files are refused, empty documents are left out",
     CHECK(decoded(dataset.train, dataset.tokenizer) + decoded(dataset.valid, dataset.tokenizer) == "onetwothree");
 }
 
-TEST_CASE("the tokens to train on are known once the corpus is tokenised", "[surroundings]") {
+TEST_CASE("the tokens to train on are known once the corpus is tokenised", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two", "three", "four"}));
     const DataConfig data = text_data({"a.jsonl"});
@@ -83,7 +83,7 @@ TEST_CASE("the tokens to train on are known once the corpus is tokenised", "[sur
     CHECK(!prepared_train_tokens(folder / "data", dataset.sha256));
 }
 
-TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names", "[surroundings]") {
+TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of their names", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "books" / "old [1]" / ".git");
     write_text(folder / "books" / "b.txt", "second");
@@ -119,7 +119,7 @@ TEST_CASE("corpus files: a folder or a pattern names its texts, in the order of 
     CHECK_THAT(test::refusal([&] { train_text("books/*"); }), ContainsSubstring("books/LICENSE has no extension"));
 }
 
-TEST_CASE("corpus files: what is neither text nor known is refused, not trained on", "[surroundings]") {
+TEST_CASE("corpus files: what is neither text nor known is refused, not trained on", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "v.txt", "valid");
     const auto refused = [&](const std::string& name, const std::string& content) {
@@ -142,7 +142,7 @@ TEST_CASE("corpus files: what is neither text nor known is refused, not trained 
     CHECK_THAT(refused("unmarked.jsonl", std::string("{\0\"\0", 4)), ContainsSubstring("is not text"));
 }
 
-TEST_CASE("a limit of text is of the training text where files say what to validate on", "[surroundings]") {
+TEST_CASE("a limit of text is of the training text where files say what to validate on", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.txt", "one\ntwo\nthree\n");
     write_text(folder / "b.txt", "four\n");
@@ -168,7 +168,7 @@ TEST_CASE("a limit of text is of the training text where files say what to valid
     CHECK(parts_within(5) == "\xE2\x82\xAC");
 }
 
-TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines", "[surroundings]") {
+TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at the ends of lines", "[bare]") {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 100; ++i) text += "line " + std::to_string(i) + "\n";
@@ -208,7 +208,7 @@ TEST_CASE("corpus files: a text by itself is cut by the shares of the split, at 
     CHECK(write_tokens(source, data, engine::Tokenizer::bytes(), folder / "out", {}).documents == 1);
 }
 
-TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly", "[surroundings]") {
+TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly", "[bare]") {
     const unsigned seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);
@@ -228,7 +228,7 @@ TEST_CASE("corpus files: invalid UTF-8 is tokenised losslessly", "[surroundings]
     }
 }
 
-TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each", "[surroundings]") {
+TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each", "[bare]") {
     const TemporaryFolder folder;
     struct Expected {
         int documents;
@@ -257,7 +257,7 @@ TEST_CASE("data sets: 949, 50, 1 over few documents leaves at least one for each
                ContainsSubstring("a split needs two"));
 }
 
-TEST_CASE("data sets: a corpus shorter than a sample has none", "[surroundings]") {
+TEST_CASE("data sets: a corpus shorter than a sample has none", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"abc", "def"}));
     const PackedDataset dataset = load_packed_dataset(text_data({"a.jsonl"}), folder.path(), folder / "data");
@@ -269,7 +269,7 @@ TEST_CASE("data sets: a corpus shorter than a sample has none", "[surroundings]"
 }
 
 TEST_CASE("data sets: a text that has changed since it was planned is refused, unless it was prepared in time",
-          "[surroundings]") {
+          "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "two"}));
     DataConfig data = text_data({"a.jsonl"});
@@ -289,7 +289,7 @@ TEST_CASE("data sets: a text that has changed since it was planned is refused, u
                ContainsSubstring("a.jsonl"));
 }
 
-TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set", "[surroundings]") {
+TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no data set", "[bare]") {
     const TemporaryFolder folder;
     fs::create_directories(folder / "corpora/imdb");
     write_text(folder / "corpora/imdb/imdb_train_10k.jsonl", json_lines({"not the film reviews", "at all"}));
@@ -305,7 +305,7 @@ TEST_CASE("data sets: a mirror's file of another hash is refused, and leaves no 
                ContainsSubstring("not a corpus"));
 }
 
-TEST_CASE("data sets: two processes prepare one folder", "[surroundings]") {
+TEST_CASE("data sets: two processes prepare one folder", "[bare]") {
     const TemporaryFolder folder;
     std::vector<std::string> texts = numbered_texts(3000);
     write_text(folder / "a.jsonl", json_lines(texts));
@@ -339,7 +339,7 @@ TEST_CASE("data sets: two processes prepare one folder", "[surroundings]") {
     CHECK(prepared == 1);
 }
 
-TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its note says so", "[surroundings]") {
+TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its note says so", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     DataConfig data = text_data({"a.jsonl"});
@@ -384,7 +384,7 @@ TEST_CASE("data sets: a prepared folder that is damaged is recreated, and its no
     check_regenerated();
 }
 
-TEST_CASE("data sets: tokens that were altered are never trained on", "[surroundings]") {
+TEST_CASE("data sets: tokens that were altered are never trained on", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(500)));
     DataConfig data = text_data({"a.jsonl"});
@@ -409,7 +409,7 @@ TEST_CASE("data sets: tokens that were altered are never trained on", "[surround
     CHECK(read_text(first.folder / "tokens.bin") == altered);
 }
 
-TEST_CASE("data sets: what an older deft prepared is held to what it is when it is first opened", "[surroundings]") {
+TEST_CASE("data sets: what an older deft prepared is held to what it is when it is first opened", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     const DataConfig data = text_data({"a.jsonl"});
@@ -425,7 +425,7 @@ TEST_CASE("data sets: what an older deft prepared is held to what it is when it 
     CHECK_FALSE(load_packed_dataset(data, folder.path(), folder / "data").note.empty());
 }
 
-TEST_CASE("block hashes name the first block that differs", "[surroundings]") {
+TEST_CASE("block hashes name the first block that differs", "[bare]") {
     const TemporaryFolder folder;
     const fs::path file = folder / "f";
     write_text(file, "aaaabbbbcc");
@@ -440,7 +440,7 @@ TEST_CASE("block hashes name the first block that differs", "[surroundings]") {
     CHECK(block_hashes(file, 4).empty());
 }
 
-TEST_CASE("data sets: a named tokenizer's files may be packed", "[surroundings]") {
+TEST_CASE("data sets: a named tokenizer's files may be packed", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines(numbered_texts(50)));
     DataConfig data = text_data({"a.jsonl"});
@@ -458,7 +458,7 @@ TEST_CASE("data sets: a named tokenizer's files may be packed", "[surroundings]"
     CHECK(dataset.tokenizer.name() == "packed");
 }
 
-TEST_CASE("tokenising: what is written is what was read", "[surroundings]") {
+TEST_CASE("tokenising: what is written is what was read", "[bare]") {
     const TemporaryFolder folder;
     write_text(folder / "a.jsonl", json_lines({"one", "", "three"}));
     const DataConfig data = text_data({"a.jsonl"});
@@ -479,7 +479,7 @@ TEST_CASE("tokenising: what is written is what was read", "[surroundings]") {
                ContainsSubstring("has changed"));
 }
 
-TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside one to validate on", "[surroundings]") {
+TEST_CASE("a token shard of llm.c is an indexed dataset, by documents or beside one to validate on", "[bare]") {
     const TemporaryFolder folder;
     const auto write_shard = [&](const char* name, const std::string& text) {
         std::vector<std::int32_t> header(256);

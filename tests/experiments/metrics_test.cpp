@@ -39,7 +39,7 @@ double value_of(const std::vector<MetricValue>& metrics, const std::string& name
 
 }  // namespace
 
-TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or bytes", "[surroundings]") {
+TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or bytes", "[bare]") {
     golden::for_group("metrics.json", "multiple_choice", [](const Json& c) {
         const auto lls = golden::numbers(c.at("lls"));
         const auto choices = c.at("choices").get<std::vector<std::string>>();
@@ -62,7 +62,7 @@ TEST_CASE("accuracy: ties, NaN, empty choices and lengths in code points or byte
     });
 }
 
-TEST_CASE("two-way tasks compare the two choices directly", "[surroundings]") {
+TEST_CASE("two-way tasks compare the two choices directly", "[bare]") {
     golden::for_group("metrics.json", "two_way", [](const Json& c) {
         std::size_t predicted = 0, wanted = 0;
         if (c.contains("ll_yes")) {  // yes, no
@@ -79,7 +79,7 @@ TEST_CASE("two-way tasks compare the two choices directly", "[surroundings]") {
     });
 }
 
-TEST_CASE("mean and standard error", "[surroundings]") {
+TEST_CASE("mean and standard error", "[bare]") {
     golden::for_group("metrics.json", "mean_stderr", [](const Json& c) {
         const auto items = golden::numbers(c.at("items"));
         CHECK(mean(items) == exactly(c.at("mean").get<double>()));
@@ -90,14 +90,14 @@ TEST_CASE("mean and standard error", "[surroundings]") {
     });
 }
 
-TEST_CASE("accepted answers: those that begin with one kept before are not asked for", "[surroundings]") {
+TEST_CASE("accepted answers: those that begin with one kept before are not asked for", "[bare]") {
     golden::for_group("metrics.json", "remove_prefixes", [](const Json& c) {
         CHECK(without_prefixed(c.at("aliases").get<std::vector<std::string>>()) ==
               c.at("kept").get<std::vector<std::string>>());
     });
 }
 
-TEST_CASE("a short answer is right where any accepted one would be printed", "[surroundings]") {
+TEST_CASE("a short answer is right where any accepted one would be printed", "[bare]") {
     Task task;
     task.kind = TaskKind::short_answer;
     task.metrics = {"acc"};
@@ -111,7 +111,7 @@ TEST_CASE("a short answer is right where any accepted one would be printed", "[s
     });
 }
 
-TEST_CASE("answers are compared as SQuAD compares them", "[surroundings]") {
+TEST_CASE("answers are compared as SQuAD compares them", "[bare]") {
     golden::for_group("metrics.json", "squad_f1_em", [](const Json& c) {
         const auto predicted = c.at("prediction").get<std::string>();
         const auto answers = c.at("answers").get<std::vector<std::string>>();
@@ -121,7 +121,7 @@ TEST_CASE("answers are compared as SQuAD compares them", "[surroundings]") {
     });
 }
 
-TEST_CASE("f1 and em are of the chosen choice's answer", "[surroundings]") {
+TEST_CASE("f1 and em are of the chosen choice's answer", "[bare]") {
     Task task;
     task.metrics = {"f1", "em", "acc"};
     golden::for_group("metrics.json", "record", [&](const Json& c) {
@@ -141,7 +141,7 @@ TEST_CASE("f1 and em are of the chosen choice's answer", "[surroundings]") {
     });
 }
 
-TEST_CASE("acc_all counts a group where all its documents are right", "[surroundings]") {
+TEST_CASE("acc_all counts a group where all its documents are right", "[bare]") {
     golden::for_group("metrics.json", "acc_all", [](const Json& c) {
         Task task;
         task.metrics = {"acc_all"};
@@ -163,7 +163,7 @@ TEST_CASE("acc_all counts a group where all its documents are right", "[surround
     });
 }
 
-TEST_CASE("items keep the order of the file and say what was chosen", "[surroundings]") {
+TEST_CASE("items keep the order of the file and say what was chosen", "[bare]") {
     Task task;
     task.metrics = {"acc", "acc_norm"};
     task.headline = "acc_norm";
@@ -189,7 +189,7 @@ TEST_CASE("items keep the order of the file and say what was chosen", "[surround
     CHECK(items_of(task, documents, scores, cuts)[1].chosen == 1);
 }
 
-TEST_CASE("perplexity of targets is a mean over documents", "[surroundings]") {
+TEST_CASE("perplexity of targets is a mean over documents", "[bare]") {
     golden::for_group("metrics.json", "perplexity", [](const Json& c) {
         Task task;
         task.kind = TaskKind::last_word;
@@ -205,8 +205,7 @@ TEST_CASE("perplexity of targets is a mean over documents", "[surroundings]") {
     });
 }
 
-TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood, times the perplexity",
-          "[surroundings]") {
+TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood, times the perplexity", "[bare]") {
     Task task;
     task.kind = TaskKind::last_word;
     task.metrics = {"perplexity"};
@@ -219,7 +218,7 @@ TEST_CASE("the standard error of a perplexity is that of the mean log-likelihood
     CHECK(found.n == 3);
 }
 
-TEST_CASE("words, bytes and code points are counted as Python counts them", "[surroundings]") {
+TEST_CASE("words, bytes and code points are counted as Python counts them", "[bare]") {
     golden::for_group("metrics.json", "count", [](const Json& c) {
         const auto text = c.at("text").get<std::string>();
         CHECK(count_whitespace_pieces(text) == c.at("words").get<std::int64_t>());
@@ -228,7 +227,7 @@ TEST_CASE("words, bytes and code points are counted as Python counts them", "[su
     });
 }
 
-TEST_CASE("perplexities of texts divide sums, not the texts' own values", "[surroundings]") {
+TEST_CASE("perplexities of texts divide sums, not the texts' own values", "[bare]") {
     golden::for_group("metrics.json", "rolling_perplexity", [](const Json& c) {
         TextTotals totals;
         for (const Json& doc : c.at("docs")) {
@@ -251,7 +250,7 @@ TEST_CASE("perplexities of texts divide sums, not the texts' own values", "[surr
     });
 }
 
-TEST_CASE("bits per byte of the correct answer exclude the delimiter", "[surroundings]") {
+TEST_CASE("bits per byte of the correct answer exclude the delimiter", "[bare]") {
     golden::for_group("metrics.json", "bits_per_byte_of_gold", [](const Json& c) {
         Task task;
         task.metrics = {"gold_bits_per_byte"};
@@ -263,7 +262,7 @@ TEST_CASE("bits per byte of the correct answer exclude the delimiter", "[surroun
     });
 }
 
-TEST_CASE("rolling windows predict every token once", "[surroundings]") {
+TEST_CASE("rolling windows predict every token once", "[bare]") {
     golden::for_group("metrics.json", "rolling_windows", [](const Json& c) {
         std::vector<std::int32_t> tokens;
         for (std::int32_t t = 0; t < c.at("n_tokens").get<std::int32_t>(); ++t) tokens.push_back(t);
@@ -277,7 +276,7 @@ TEST_CASE("rolling windows predict every token once", "[surroundings]") {
     });
 }
 
-TEST_CASE("the context is truncated on the left, the continuation never", "[surroundings]") {
+TEST_CASE("the context is truncated on the left, the continuation never", "[bare]") {
     golden::for_group("metrics.json", "left_truncation", [](const Json& c) {
         const auto context = c.at("n_context").get<std::int32_t>(), continuation = c.at("n_continuation").get<int>();
         Request request;  // c0, c1, ... are 0, 1, ...; t0, t1, ... are 1000, 1001, ...
@@ -297,7 +296,7 @@ TEST_CASE("the context is truncated on the left, the continuation never", "[surr
     });
 }
 
-TEST_CASE("a continuation longer than the model goes into windows after the context's last token", "[surroundings]") {
+TEST_CASE("a continuation longer than the model goes into windows after the context's last token", "[bare]") {
     const Request request{{7, 8}, {0, 1, 2, 3, 4}};
     CHECK(fitting_requests(request, 5).size() == 1);
     const auto parts = fitting_requests(request, 4);

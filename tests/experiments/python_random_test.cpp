@@ -77,7 +77,7 @@ void check_draws(const std::string& name, const Json& draws) {
 
 }  // namespace
 
-TEST_CASE("Python's random numbers, shuffles and samples come out the same", "[surroundings]") {
+TEST_CASE("Python's random numbers, shuffles and samples come out the same", "[bare]") {
     const auto vectors = golden::read("python_random.json");
     if (!vectors) DEFT_SKIP("no golden vectors: set DEFT_DATA_MIRROR");
     for (const auto& [seed, groups] : vectors->at("generators").items())
@@ -85,7 +85,7 @@ TEST_CASE("Python's random numbers, shuffles and samples come out the same", "[s
     for (const auto& [name, draws] : vectors->at("draws").items()) check_draws(name, draws);
 }
 
-TEST_CASE("a sample holds different indices and never more than there are", "[surroundings]") {
+TEST_CASE("a sample holds different indices and never more than there are", "[bare]") {
     PythonRandom random(99);
     for (const std::size_t n : {5, 20, 21, 22, 85, 86, 300}) {
         Indices drawn = random.sample(n, 5);
@@ -97,7 +97,7 @@ TEST_CASE("a sample holds different indices and never more than there are", "[su
     CHECK_THROWS_WITH(random.sample(3, 4), ContainsSubstring("4 from 3"));
 }
 
-TEST_CASE("a seed above 32 bits is two words of the key", "[surroundings]") {
+TEST_CASE("a seed above 32 bits is two words of the key", "[bare]") {
     // Python: random.Random(2**32 + 5).getrandbits(32)
     CHECK(PythonRandom((std::uint64_t{1} << 32) + 5).getrandbits(32) == 675479763u);
 }

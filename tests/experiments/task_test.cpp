@@ -58,7 +58,7 @@ std::string records_error(const std::string& task_text, const std::string& recor
 
 }  // namespace
 
-TEST_CASE("a task file becomes requests", "[surroundings]") {
+TEST_CASE("a task file becomes requests", "[bare]") {
     const auto documents = documents_of(kWhole,
                                         "{\"q\": \"one?\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n"
                                         "\n"
@@ -72,8 +72,7 @@ TEST_CASE("a task file becomes requests", "[surroundings]") {
     CHECK(documents[1].gold == 0);
 }
 
-TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters",
-          "[surroundings]") {
+TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gold values, other delimiters", "[bare]") {
     const std::string task = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = [\"{{{q|strip}}}\", \"{q}\"]\n"
@@ -97,7 +96,7 @@ TEST_CASE("templates: braces, filters, choice lists, a text for each choice, gol
           std::vector<std::string>{"a of 3", "7 of 3"});
 }
 
-TEST_CASE("templates name items of lists, nested fields, and fields of a choice", "[surroundings]") {
+TEST_CASE("templates name items of lists, nested fields, and fields of a choice", "[bare]") {
     const std::string task = kTaskHead + kRecords +
                              "[prompt]\n"
                              "text = \"{q.parts.1.text}: {options.0} or {options.10}\"\n"
@@ -131,7 +130,7 @@ TEST_CASE("templates name items of lists, nested fields, and fields of a choice"
     CHECK_THAT(records_error(kWhole, "{}"), ContainsSubstring("no fields at all") && !ContainsSubstring("its fields:"));
 }
 
-TEST_CASE("gold values are strings, integers or booleans, as the records have them", "[surroundings]") {
+TEST_CASE("gold values are strings, integers or booleans, as the records have them", "[bare]") {
     const auto gold = [&](const std::string& values, const std::string& right) {
         return documents_of(kWhole + "gold_values = " + values + "\n",
                             "{\"q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": " + right + "}")[0]
@@ -152,7 +151,7 @@ TEST_CASE("gold values are strings, integers or booleans, as the records have th
                ContainsSubstring("is not an index") && ContainsSubstring("prompt.gold_values = [false, true]"));
 }
 
-TEST_CASE("records are unnested from lists, the outer fields at hand", "[surroundings]") {
+TEST_CASE("records are unnested from lists, the outer fields at hand", "[bare]") {
     const std::string task = kTaskHead + kRecords +
                              "unnest = [\"p.qs\", \"p.qs.as\"]\n"
                              "[prompt]\ntext = \"{p.t} {p.qs.q} {id}\"\nchoices = [\"{p.qs.as.t}\", \"no\"]\n"
@@ -178,7 +177,7 @@ TEST_CASE("records are unnested from lists, the outer fields at hand", "[surroun
                ContainsSubstring("records.unnest must"));
 }
 
-TEST_CASE("records are picked by a field and sorted by another, as text", "[surroundings]") {
+TEST_CASE("records are picked by a field and sorted by another, as text", "[bare]") {
     const std::string task = replaced(kWhole, "order = \"file\"\n",
                                       "order = \"file\"\nwhere = \"keep\"\nequals = [true, 2]\nsort_by = \"id\"\n");
     const auto record = [](const char* id, const char* keep) {
@@ -208,7 +207,7 @@ TEST_CASE("records are picked by a field and sorted by another, as text", "[surr
                ContainsSubstring("mine.toml:12") && ContainsSubstring("no field 'number'"));
 }
 
-TEST_CASE("short answers: what is asked for, what a shot shows, and answers that do not fit", "[surroundings]") {
+TEST_CASE("short answers: what is asked for, what a shot shows, and answers that do not fit", "[bare]") {
     const std::string task = replaced(replaced(kTaskHead, "multiple_choice", "short_answer"), ", \"acc_norm\"", "") +
                              kRecords + "[prompt]\ntext = \"{q}?\"\nanswers = \"a\"\n";
     const std::string record = R"({"q": "one", "a": ["Onions", "Leek", "Onion"], "s": "Onions"})";
@@ -236,7 +235,7 @@ TEST_CASE("short answers: what is asked for, what a shot shows, and answers that
     CHECK_THAT(parse_error(replaced(task, "\"acc\"", "\"acc_norm\"")), ContainsSubstring("metrics is 'acc_norm'"));
 }
 
-TEST_CASE("choices with a list of right answers", "[surroundings]") {
+TEST_CASE("choices with a list of right answers", "[bare]") {
     const std::string task = replaced(kTaskHead, "\"acc\", \"acc_norm\"", "\"f1\", \"em\"") + kRecords +
                              "[prompt]\ntext = \"t\"\nchoice_list = \"l\"\nchoice = \"it is {choice.e}\"\n"
                              "answers = \"a\"\nanswer = \"{choice.e}\"\n";
@@ -257,7 +256,7 @@ TEST_CASE("choices with a list of right answers", "[surroundings]") {
                ContainsSubstring("mine.toml:5") && ContainsSubstring("asks for acc_all without prompt.group"));
 }
 
-TEST_CASE("what is prepared for race, record and wsc fits the records or is refused", "[surroundings]") {
+TEST_CASE("what is prepared for race, record and wsc fits the records or is refused", "[bare]") {
     const auto prepared = [](const std::string& name, const std::string& record) {
         RecordSource source;
         source.prepare = name;
@@ -308,7 +307,7 @@ TEST_CASE("what is prepared for race, record and wsc fits the records or is refu
     CHECK(prepared("wsc", replaced(wsc, "3", "99")).at("passage") == "Al said\"he didn't\". *he*");
 }
 
-TEST_CASE("filters of COPA and WinoGrande; a filter that finds nothing says so", "[surroundings]") {
+TEST_CASE("filters of COPA and WinoGrande; a filter that finds nothing says so", "[bare]") {
     const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
     CHECK(apply("lower_first", "The Man") == "the Man");
     CHECK(apply("lower_first", "\u00c9t\u00e9") == "\u00e9t\u00e9");
@@ -326,7 +325,7 @@ TEST_CASE("filters of COPA and WinoGrande; a filter that finds nothing says so",
         ContainsSubstring("mine.toml:11:") && ContainsSubstring("mine.jsonl:1") && ContainsSubstring("has no _"));
 }
 
-TEST_CASE("a task may be asked for with another number of shots", "[surroundings]") {
+TEST_CASE("a task may be asked for with another number of shots", "[bare]") {
     const Task task = task_of("shots = 2\nfew_shot_version = \"own shots\"\n" + kWhole);
     CHECK(scored_version(task) == "1, own shots");
     CHECK(with_shots(task, std::nullopt).shots == 2);
@@ -336,7 +335,7 @@ TEST_CASE("a task may be asked for with another number of shots", "[surroundings
     CHECK(with_shots(load_task("wikitext", "."), 3).shots == 0);
 }
 
-TEST_CASE("hellaswag's filters", "[surroundings]") {
+TEST_CASE("hellaswag's filters", "[bare]") {
     const auto apply = [](const char* name, std::string_view text) { return find_filter(name)->apply(text); };
     CHECK(apply("hellaswag_clean", "a [b] c [d] [e") == "a c [e");
     CHECK(apply("hellaswag_clean", "a    b") == "a  b");
@@ -346,7 +345,7 @@ TEST_CASE("hellaswag's filters", "[surroundings]") {
     CHECK(apply("hellaswag_restore", "") == "");
 }
 
-TEST_CASE("tab-separated records, arrays and lines", "[surroundings]") {
+TEST_CASE("tab-separated records, arrays and lines", "[bare]") {
     const std::string head =
         "name = \"m\"\nversion = \"1\"\nkind = \"last_word\"\nsplit = \"t\"\nmetrics = [\"acc\"]\n";
     const std::string tsv = head +
@@ -376,7 +375,7 @@ TEST_CASE("tab-separated records, arrays and lines", "[surroundings]") {
     CHECK(documents_of(lines, "a b\n\nc").size() == 3);
 }
 
-TEST_CASE("mistakes in a task file are reported with their place", "[surroundings]") {
+TEST_CASE("mistakes in a task file are reported with their place", "[bare]") {
     CHECK_THAT(parse_error(replaced(kWhole, "kind =", "knd =")),
                ContainsSubstring("mine.toml:3") && ContainsSubstring("kind"));
     CHECK_THAT(parse_error(replaced(kWhole, "\"multiple_choice\"", "\"multi_choice\"")),
@@ -430,7 +429,7 @@ TEST_CASE("mistakes in a task file are reported with their place", "[surrounding
         ContainsSubstring("without perplexity.tokenizer"));
 }
 
-TEST_CASE("mistakes in records are reported with the task's place and the record's line", "[surroundings]") {
+TEST_CASE("mistakes in records are reported with the task's place and the record's line", "[bare]") {
     const std::string good = "{\"q\": \"one?\", \"a\": \"x\", \"b\": {\"c\": 2}, \"right\": 1}\n";
     const auto error = [&](const std::string& second) { return records_error(kWhole, good + second); };
     CHECK_THAT(error("{\"Q\": 1, \"a\": 1, \"b\": {\"c\": 1}, \"right\": 0}"), ContainsSubstring("mine.toml:11") &&
@@ -461,8 +460,7 @@ TEST_CASE("mistakes in records are reported with the task's place and the record
                ContainsSubstring("mine.toml:7:") && ContainsSubstring("1 shots need 2 records"));
 }
 
-TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed",
-          "[surroundings]") {
+TEST_CASE("tasks are found beside the sweep file first, then among the project's; names are guessed", "[bare]") {
     const test::TemporaryFolder folder;
     CHECK(load_task("piqa", folder.path()).version == "0.2.0");
     write_file_atomically(folder.path() / "piqa.toml", kWhole);
@@ -475,7 +473,7 @@ TEST_CASE("tasks are found beside the sweep file first, then among the project's
     CHECK(project_tasks().size() >= 23);
 }
 
-TEST_CASE("a task's hash follows its definition and its records, packed or not", "[surroundings]") {
+TEST_CASE("a task's hash follows its definition and its records, packed or not", "[bare]") {
     const test::TemporaryFolder folder;
     const auto hash = [&](const std::string& text) {
         write_file_atomically(folder.path() / "mine.toml", text);

@@ -42,7 +42,7 @@ double accuracy(const ConfigNode& node, std::int64_t seed) {
 
 }  // namespace
 
-TEST_CASE("training: the baseline learns the facts in both seeds", "[training][long][surroundings]") {
+TEST_CASE("training: the baseline learns the facts in both seeds", "[training][slow][bare]") {
     for (const std::int64_t seed : {1, 2}) {
         const double value = accuracy(quickstart(), seed);
         INFO("seed " << seed << ": " << value);
@@ -50,7 +50,7 @@ TEST_CASE("training: the baseline learns the facts in both seeds", "[training][l
     }
 }
 
-TEST_CASE("training: a control on shuffled facts stays at chance", "[training][long][surroundings]") {
+TEST_CASE("training: a control on shuffled facts stays at chance", "[training][slow][bare]") {
     ConfigNode node = quickstart();
     set_at_path(node, "data.shuffled_facts", parse_toml_value("true", {}));
     for (const std::int64_t seed : {1, 2}) {

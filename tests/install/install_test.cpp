@@ -47,7 +47,7 @@ bool has_cmake() {
 
 }  // namespace
 
-TEST_CASE("an installed program trains, reports and explains without its source tree", "[long][surroundings]") {
+TEST_CASE("an installed program trains, reports and explains without its source tree", "[slow][bare]") {
     if (!has_cmake()) DEFT_SKIP("no cmake to install with");
     const Installation installed;
     const std::vector<std::string> before = installed.listing();
@@ -78,7 +78,7 @@ TEST_CASE("an installed program trains, reports and explains without its source 
     CHECK(installed.listing() == before);
 }
 
-TEST_CASE("an installed program reads its own files alone", "[surroundings]") {
+TEST_CASE("an installed program reads its own files alone", "[bare]") {
     if (!has_cmake()) DEFT_SKIP("no cmake to install with");
     const Installation installed;
     fs::remove(installed.prefix / "share" / "deft" / "experiments" / "suites.toml");
@@ -92,7 +92,7 @@ TEST_CASE("an installed program reads its own files alone", "[surroundings]") {
                             ContainsSubstring("moved here/share/deft") && !ContainsSubstring(DEFT_SOURCE_DIR));
 }
 
-TEST_CASE("an installation has the manual page, completions and documentation", "[surroundings]") {
+TEST_CASE("an installation has the manual page, completions and documentation", "[bare]") {
     if (!has_cmake()) DEFT_SKIP("no cmake to install with");
     const Installation installed;
     const fs::path share = installed.prefix / "share";

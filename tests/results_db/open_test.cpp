@@ -54,7 +54,7 @@ extern "C" int fsync(int number) {
     return static_cast<int>(::syscall(SYS_fsync, number));
 }
 
-TEST_CASE("a new database has the schema and the settings", "[surroundings]") {
+TEST_CASE("a new database has the schema and the settings", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const Writer writer(file); }
@@ -81,7 +81,7 @@ TEST_CASE("a new database has the schema and the settings", "[surroundings]") {
     CHECK_THROWS_AS(connection.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema"), Error);
 }
 
-TEST_CASE("write-ahead logging is kept off network file systems", "[surroundings]") {
+TEST_CASE("write-ahead logging is kept off network file systems", "[bare]") {
     CHECK(supports_wal(0xEF53));      // ext4
     CHECK(supports_wal(0x01021994));  // tmpfs
     CHECK(supports_wal(0x794C7630));  // overlayfs
@@ -91,7 +91,7 @@ TEST_CASE("write-ahead logging is kept off network file systems", "[surroundings
     CHECK_FALSE(supports_wal(0x65735546));
 }
 
-TEST_CASE("an empty file becomes a database", "[surroundings]") {
+TEST_CASE("an empty file becomes a database", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     write_text(file, "");
@@ -100,7 +100,7 @@ TEST_CASE("an empty file becomes a database", "[surroundings]") {
     CHECK(Reader(file).sweep_names().empty());
 }
 
-TEST_CASE("a file of another kind is refused and left as it was", "[surroundings]") {
+TEST_CASE("a file of another kind is refused and left as it was", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     SECTION("text") {
@@ -124,14 +124,14 @@ TEST_CASE("a file of another kind is refused and left as it was", "[surroundings
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a folder in the database's place is refused", "[surroundings]") {
+TEST_CASE("a folder in the database's place is refused", "[bare]") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "results.db");
     check_fails([&] { const Writer writer(folder / "results.db"); }, ErrorKind::database, "not a plain file");
     check_fails([&] { const Reader reader(folder / "results.db"); }, ErrorKind::database, "not a plain file");
 }
 
-TEST_CASE("a database of a newer program is refused and left as it was", "[surroundings]") {
+TEST_CASE("a database of a newer program is refused and left as it was", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const Writer writer(file); }
@@ -145,7 +145,7 @@ TEST_CASE("a database of a newer program is refused and left as it was", "[surro
     CHECK(read_text(file) == before);
 }
 
-TEST_CASE("a corrupt database is a database error", "[surroundings]") {
+TEST_CASE("a corrupt database is a database error", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
@@ -172,7 +172,7 @@ TEST_CASE("a corrupt database is a database error", "[surroundings]") {
     CHECK(size > 8192 * 3);
 }
 
-TEST_CASE("a second writer is refused with the first one's pid", "[surroundings]") {
+TEST_CASE("a second writer is refused with the first one's pid", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     auto first = std::make_unique<Writer>(file);
@@ -197,7 +197,7 @@ TEST_CASE("a second writer is refused with the first one's pid", "[surroundings]
     const Writer third(file);
 }
 
-TEST_CASE("the lock of a killed writer is free", "[surroundings]") {
+TEST_CASE("the lock of a killed writer is free", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     CHECK(in_child([&] {
@@ -208,7 +208,7 @@ TEST_CASE("the lock of a killed writer is free", "[surroundings]") {
     CHECK(writer.live_attempts().empty());
 }
 
-TEST_CASE("a folder without the right to write is an io error", "[surroundings]") {
+TEST_CASE("a folder without the right to write is an io error", "[bare]") {
     const TemporaryFolder folder;
     if (geteuid() != 0) DEFT_SKIP("changing the user needs root");
     std::filesystem::create_directory(folder / "root");
@@ -248,7 +248,7 @@ TEST_CASE("a folder without the right to write is an io error", "[surroundings]"
           }) == 0);
 }
 
-TEST_CASE("a reader works on read-only media, a writer fails with help", "[surroundings]") {
+TEST_CASE("a reader works on read-only media, a writer fails with help", "[bare]") {
     const TemporaryFolder folder;
     SmallDisk disk(folder / "a disk? 100%", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -259,7 +259,7 @@ TEST_CASE("a reader works on read-only media, a writer fails with help", "[surro
     check_fails([&] { const Writer writer(file); }, ErrorKind::io, "help: make");
 }
 
-TEST_CASE("a full disk rolls back, and the writer goes on once there is space", "[surroundings]") {
+TEST_CASE("a full disk rolls back, and the writer goes on once there is space", "[bare]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 1536);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -277,7 +277,7 @@ TEST_CASE("a full disk rolls back, and the writer goes on once there is space", 
     CHECK(Reader(disk / "results.db").curve(hash_of("cafe01")).size() == 2);
 }
 
-TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh", "[surroundings]") {
+TEST_CASE("a disk too full for a new database is an io error, and the next run starts afresh", "[bare]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 128);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -288,7 +288,7 @@ TEST_CASE("a disk too full for a new database is an io error, and the next run s
     CHECK(refusal(ErrorKind::io, open).find("foreign") == std::string::npos);
 }
 
-TEST_CASE("A creation or migration that stops between two steps leaves what was there before", "[surroundings]") {
+TEST_CASE("A creation or migration that stops between two steps leaves what was there before", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     std::vector<Migration> steps(migrations().begin(), migrations().end());
@@ -311,8 +311,7 @@ TEST_CASE("A creation or migration that stops between two steps leaves what was 
     CHECK(Reader(file).sweep_names().empty());
 }
 
-TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space",
-          "[surroundings]") {
+TEST_CASE("A database that a full disk stopped at any point of its creation is created once there is space", "[bare]") {
     const TemporaryFolder folder;
     const SmallDisk disk(folder / "disk", 2048);
     if (!disk.mounted()) DEFT_SKIP("mounting a tmpfs needs root");
@@ -336,7 +335,7 @@ TEST_CASE("A database that a full disk stopped at any point of its creation is c
     CHECK(stopped > 2);
 }
 
-TEST_CASE("an older database is copied and migrated", "[surroundings]") {
+TEST_CASE("an older database is copied and migrated", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }
@@ -366,7 +365,7 @@ TEST_CASE("an older database is copied and migrated", "[surroundings]") {
 }
 
 TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused",
-          "[surroundings]") {
+          "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     require_newest_schema(file);
@@ -382,7 +381,7 @@ TEST_CASE("an older database is refused, and left as it was, before something is
     CHECK_FALSE(std::filesystem::exists(backup_of(file, newest_schema())));
 }
 
-TEST_CASE("a migration that fails leaves the older database", "[surroundings]") {
+TEST_CASE("a migration that fails leaves the older database", "[bare]") {
     const TemporaryFolder folder;
     const auto file = folder / "results.db";
     { const OneAttempt one(file); }

@@ -36,16 +36,16 @@ std::string text_of(const char* file) {
 TEST_CASE("GitHub runs the tests for every pull request, and a failure fails the job") {
     const std::string text = text_of(".github/workflows/deft-check.yml"), job = job_of(text, "  tests:");
     CHECK_THAT(text, ContainsSubstring("\non:\n  pull_request:\n"));
-    CHECK_THAT(job, ContainsSubstring("          ./deft test -LE long\n"));
+    CHECK_THAT(job, ContainsSubstring("          ./deft test\n"));
     CHECK_THAT(job, !ContainsSubstring("\n    if:") && !ContainsSubstring("continue-on-error") &&
-                        !ContainsSubstring("./deft test -LE long |"));
+                        !ContainsSubstring("./deft test |"));
     CHECK(text.find("paths-ignore") == std::string::npos);
 }
 
 TEST_CASE("GitLab runs the tests for every merge request, and a failure fails the job") {
     const std::string text = text_of(".gitlab-ci.yml"), job = job_of(text, "tests:");
     CHECK_THAT(job, ContainsSubstring("    - if: $CI_PIPELINE_SOURCE == \"merge_request_event\"\n"));
-    CHECK_THAT(job, ContainsSubstring("    - ./deft test -LE long\n"));
+    CHECK_THAT(job, ContainsSubstring("    - ./deft test\n"));
     CHECK(text.find("allow_failure") == std::string::npos);
     CHECK(job.find("when: manual") == std::string::npos);
 }

@@ -46,7 +46,7 @@ deft::ProcessOutput check_format(const std::string& program, const std::vector<s
 
 }  // namespace
 
-TEST_CASE("every source file has the layout of .clang-format", "[surroundings]") {
+TEST_CASE("every source file has the layout of .clang-format", "[bare]") {
     const std::string program = formatter();
     if (program.empty()) DEFT_SKIP("no clang-format 14 (PyPI: clang-format==14.0.6; DEFT_CLANG_FORMAT names it)");
     const std::vector<std::string> files = source_files();

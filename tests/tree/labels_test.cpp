@@ -26,11 +26,13 @@ std::string with_helpers(const fs::path& file) {
     return all;
 }
 
+const std::string kPython = std::string("run_") + "python(", kRanks = std::string("has_") + "ranks()";
+
 // Whether it has a mark of a test that looks outside the repository's sources, or reads sweeps whose data may be
 // missing.
 bool looks_for_surroundings(const std::string& text) {
-    const std::string marks[] = {std::string("DEFT_") + "SKIP(", std::string("DEFT_DATA_") + "MIRROR",
-                                 std::string("run_") + "python(", std::string("SOURCE_DIR) / \"") + "sweeps\"",
+    const std::string marks[] = {std::string("DEFT_") + "SKIP(", std::string("DEFT_DATA_") + "MIRROR", kPython,
+                                 std::string("SOURCE_DIR) / \"") + "sweeps\"",
                                  std::string("SOURCE_DIR \"/") + "sweeps/"};
     return std::any_of(std::begin(marks), std::end(marks),
                        [&](const std::string& mark) { return text.find(mark) != std::string::npos; });
@@ -56,10 +58,15 @@ TEST_CASE("every test that looks for its surroundings says so") {
         if (!looks_for_surroundings(with_helpers(entry.path()))) continue;
         const std::string text = read_file(entry.path());
         ++files;
-        for (const std::string& name : untagged(text, "[surroundings]")) {
-            INFO(entry.path().string() << ": " << name << " lacks the tag [surroundings]");
-            CHECK(name.empty());
-        }
+        std::vector<std::string> tags = {"[bare]"};
+        if (with_helpers(entry.path()).find(kPython) != std::string::npos) tags.emplace_back("[python]");
+        for (const std::string& tag : tags)
+            for (const std::string& name : untagged(text, tag)) {
+                INFO(entry.path().string() << ": " << name << " lacks the tag " << tag);
+                CHECK(name.empty());
+            }
+        INFO(entry.path().string());
+        CHECK((text.find(kRanks) == std::string::npos || text.find("[bare][mpi]") != std::string::npos));
     }
     CHECK(files > 30);
 }

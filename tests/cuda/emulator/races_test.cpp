@@ -16,7 +16,7 @@ int run_tiny(Command program, const std::string& name, const std::string& barrie
     return run_children({program}).front().exit_code;
 }
 
-TEST_CASE("ThreadSanitizer finds what is wrong in a kernel, and nothing in a right one", "[surroundings]") {
+TEST_CASE("ThreadSanitizer finds what is wrong in a kernel, and nothing in a right one", "[bare]") {
     const Command program = races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     CHECK(run_tiny(program, "block_sum") == 0);
@@ -27,7 +27,7 @@ TEST_CASE("ThreadSanitizer finds what is wrong in a kernel, and nothing in a rig
     CHECK(run_tiny(program, "many_blocks_twice") == 0);
 }
 
-TEST_CASE("ThreadSanitizer finds a missing barrier, though values may be right", "[surroundings]") {
+TEST_CASE("ThreadSanitizer finds a missing barrier, though values may be right", "[bare]") {
     const Command program = races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     const auto line_of = [](const std::string& word) {

@@ -147,7 +147,7 @@ TEST_CASE("A sweep has as many parts as it needs, up to one for each trial") {
         !ContainsSubstring("write it as several"));
 }
 
-TEST_CASE("What is too long for one text names a number of parts that can be written", "[long]") {
+TEST_CASE("What is too long for one text names a number of parts that can be written", "[slow]") {
     const MeasuredSweep measured({.seeds = {1, 2, 3, 4}});
     const Reader reader(measured.file());
     const std::string whole = reader.evidence("quick", 0).text;

@@ -11,7 +11,7 @@ using namespace deft;
 using test::Ran;
 using test::TinySweep;
 
-TEST_CASE("deft bench run checks, times and stores the cases that match", "[long]") {
+TEST_CASE("deft bench run checks, times and stores the cases that match", "[slow]") {
     const TinySweep sweep("");
     const std::filesystem::path root = sweep.folder.path / "runs", json = sweep.folder.path / "bench.json";
     const Ran ran = sweep.deft("bench", {"run", "-k", "gather_rows/16/*", "--threads", "1", "--min-time", "0.001",
@@ -51,7 +51,7 @@ TEST_CASE("deft bench run takes a text and a dataset of the user's own") {
     CHECK_THAT(alone.err, ContainsSubstring("name a file with --text"));
 }
 
-TEST_CASE("deft bench run reads and renders the report of a thousand runs", "[long]") {
+TEST_CASE("deft bench run reads and renders the report of a thousand runs", "[slow]") {
     const TinySweep sweep("");
     const Ran ran = sweep.deft("bench", {"run", "-k", "report/*", "--threads", "1", "--min-time", "0.001",
                                          "--repetitions", "1", "--root", sweep.folder.path / "runs"});
@@ -60,7 +60,7 @@ TEST_CASE("deft bench run reads and renders the report of a thousand runs", "[lo
                             ContainsSubstring("a page of"));
 }
 
-TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs", "[long]") {
+TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs", "[slow]") {
     const TinySweep sweep("");
     const Ran cpu = sweep.deft("bench", {"list", "--backend", "cpu", "-k", "gather_rows/16/*"});
     CHECK(cpu.exit_code == kExitOk);

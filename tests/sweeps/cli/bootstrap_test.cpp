@@ -49,7 +49,7 @@ TEST_CASE("The tests end with one line that says how many were skipped, and why"
                "PyTorch\n") == "deft: 3 skipped: 2: no PyTorch; 1: no vectors: set A\n");
 }
 
-TEST_CASE("A long build says how far it is", "[long]") {
+TEST_CASE("A long build says how far it is", "[slow]") {
     const test::Folder folder;
     // It builds until the line is there: how long that takes depends on what else runs.
     const std::string build = "echo '[3/7] a file'\nfor tenth in $(seq 600); do\n  grep -q 3/7 '" +

@@ -16,7 +16,7 @@ const std::string kTwoBudgets = "[axes.grid]\n\"train.budget_fraction\" = [1.0, 
 
 }  // namespace
 
-TEST_CASE("deft compare of trials, rows, recipes and sweeps that were trained", "[long]") {
+TEST_CASE("deft compare of trials, rows, recipes and sweeps that were trained", "[slow]") {
     const TinySweep sweep(kPlain + test::kBothTechniques + kTwoBudgets, "[1, 2, 3]");
     const auto trained = [&](const char* rate) {
         return sweep

@@ -36,7 +36,7 @@ Ran run_deft(const TinySweep& sweep, const std::string& name, std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("deft data list names every set, and get says what it cannot", "[surroundings]") {
+TEST_CASE("deft data list names every set, and get says what it cannot", "[bare]") {
     const TinySweep sweep("");
     const Ran list = run_deft(sweep, "data", {"list"});
     CHECK(list.exit_code == kExitOk);
@@ -50,7 +50,7 @@ TEST_CASE("deft data list names every set, and get says what it cannot", "[surro
     CHECK(run_deft(sweep, "data", {"get", "nothing-of-the-kind"}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft data tokenizes text and trains tokenizers", "[surroundings]") {
+TEST_CASE("deft data tokenizes text and trains tokenizers", "[bare]") {
     const TinySweep sweep("");
     const std::string text = sweep.folder.write("a.txt", "a rose is a rose is a rose\n").string();
     const std::string out = (sweep.folder.path / "o" / "a").string(), folder = (sweep.folder.path / "tok").string();
@@ -91,7 +91,7 @@ TEST_CASE("deft data tokenizes text and trains tokenizers", "[surroundings]") {
     CHECK(read_file(out + ".bin").size() < 56);
 }
 
-TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it again", "[surroundings]") {
+TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it again", "[bare]") {
     const TinySweep sweep(kVoc);
     const std::vector<std::string> command = {sweep.file.string(), "--root", sweep.root.string()};
     const Ran first = run_deft(sweep, "analyze", command);
@@ -103,7 +103,7 @@ TEST_CASE("deft analyze prints the difficulty of a sweep's samples, and finds it
     CHECK(run_deft(sweep, "analyze", {}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too", "[surroundings]") {
+TEST_CASE("deft analyze measures a sweep's own training documents by other tools, too", "[bare]") {
     constexpr const char* kCases =
         "[[case]]\nname = \"mine\"\n[case.curriculum.mine]\ncolumn = \"mine.csv\"\nduration = 0.5\n";
     TinySweep sweep(kCases);
@@ -160,7 +160,7 @@ TEST_CASE("deft analyze measures a sweep's own training documents by other tools
     CHECK_THAT(several.err, ContainsSubstring("the chosen trials have 2") && ContainsSubstring("--set"));
 }
 
-TEST_CASE("deft analyze takes a text without a sweep", "[surroundings]") {
+TEST_CASE("deft analyze takes a text without a sweep", "[bare]") {
     const TinySweep sweep("");
     // Samples of two tokens and their last target; the tokens a, b and c have different frequencies.
     const std::string text = sweep.folder.write("a.jsonl", "{\"text\": \"aaaaaabbc\"}\n{\"text\": \"zz\"}\n").string();
@@ -195,7 +195,7 @@ struct FourSamples {
 
 }  // namespace
 
-TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them", "[surroundings]") {
+TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them", "[bare]") {
     const FourSamples samples;
     const std::string out = (samples.sweep.folder.path / "ds").string();
     const Ran whole = samples.analyze({"--metric", "voc,seqreo_voc", "--deepspeed-out", out});
@@ -211,7 +211,7 @@ TEST_CASE("deft analyze: several metrics, to DeepSpeed's files and from them", "
     CHECK(samples.analyze({"--column-out", column}).exit_code == kExitUsage);
 }
 
-TEST_CASE("deft analyze: a column of another tool", "[surroundings]") {
+TEST_CASE("deft analyze: a column of another tool", "[bare]") {
     const FourSamples samples;
     CHECK_THAT(samples.analyze({"--column", samples.file("c.csv", "0.5\n0.25\n0.75\n1\n")}).out,
                ContainsSubstring("c.csv") && ContainsSubstring("0.25"));
@@ -220,7 +220,7 @@ TEST_CASE("deft analyze: a column of another tool", "[surroundings]") {
     CHECK_THAT(shorter.err, ContainsSubstring("1 values, and the corpus 4 samples"));
 }
 
-TEST_CASE("deft analyze: shards, then the reduction", "[surroundings]") {
+TEST_CASE("deft analyze: shards, then the reduction", "[bare]") {
     const FourSamples samples;
     CHECK_THAT(samples.analyze({"--reduce"}).err, ContainsSubstring("not measured yet"));
     CHECK(samples.analyze({"--shard", "2/2"}).exit_code == kExitOk);  // the only part is of the first
@@ -228,7 +228,7 @@ TEST_CASE("deft analyze: shards, then the reduction", "[surroundings]") {
     CHECK(samples.analyze({"--reduce"}).exit_code == kExitOk);
 }
 
-TEST_CASE("deft analyze: options that make no sense together", "[surroundings]") {
+TEST_CASE("deft analyze: options that make no sense together", "[bare]") {
     const FourSamples samples;
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
              {"--shard", "3/2"}, {"--metric", "perplexity"}, {"--checkpoint", "x"}, {"--reduce", "--shard", "1/2"}})
@@ -244,7 +244,7 @@ TEST_CASE("deft analyze: options that make no sense together", "[surroundings]")
     }
 }
 
-TEST_CASE("deft data dump-samples writes the samples that a column of difficulties is about", "[surroundings]") {
+TEST_CASE("deft data dump-samples writes the samples that a column of difficulties is about", "[bare]") {
     const TinySweep sweep("\n[[case]]\nname = \"plain\"\n");
     const std::string out = (sweep.folder.path / "samples.jsonl").string();
     const std::vector<std::string> arguments = {sweep.file.string(), "--root", sweep.root.string(), "--out", out};

@@ -20,7 +20,7 @@ const Finding& finding(const std::vector<Finding>& findings, const std::string& 
 
 }  // namespace
 
-TEST_CASE("the doctor names what was found, and says what is missing", "[surroundings]") {
+TEST_CASE("the doctor names what was found, and says what is missing", "[bare]") {
     const test::TemporaryFolder folder;
     const auto findings = examine(folder / "not" / "made" / "yet");
     for (const char* subject : {"processor", "threads", "memory", "huge pages", "CUDA backend", "CUDA toolkit", "GPU",
@@ -34,8 +34,7 @@ TEST_CASE("the doctor names what was found, and says what is missing", "[surroun
     CHECK(to_json(findings).size() == findings.size());
 }
 
-TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal",
-          "[surroundings]") {
+TEST_CASE("the doctor sees a data mirror that is not there, and nothing from outside steers the terminal", "[bare]") {
     const test::WithVariable mirror("DEFT_DATA_MIRROR", "/nonexistent/\x1b[31mred");
     const auto findings = examine(".");
     CHECK(finding(findings, "data").state == Finding::State::missing);

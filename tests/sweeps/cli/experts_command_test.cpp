@@ -15,7 +15,7 @@ const std::vector<std::string> kTinyLayers = {"experts", "--rows",    "37", "--w
 }  // namespace
 
 TEST_CASE("deft bench experts compares a layer of experts with the dense one, and refuses invalid sizes",
-          "[surroundings]") {
+          "[bare][python]") {
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyLayers);
     CHECK(ran.exit_code == kExitOk);
@@ -35,7 +35,7 @@ TEST_CASE("deft bench experts compares a layer of experts with the dense one, an
     CHECK_THAT(no_torch.err, ContainsSubstring("name a Python that has torch, or none"));
 }
 
-TEST_CASE("deft bench experts times PyTorch's layers in the same rounds", "[surroundings]") {
+TEST_CASE("deft bench experts times PyTorch's layers in the same rounds", "[bare][python]") {
     if (run_python({"-c", "import torch"}, "/usr/bin/python3").exit_code != 0)
         DEFT_SKIP("/usr/bin/python3 has no torch");
     const TinySweep sweep(kPlain);

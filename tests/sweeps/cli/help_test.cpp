@@ -54,7 +54,7 @@ std::vector<std::string> words_of(const std::string& example) {
 
 }  // namespace
 
-TEST_CASE("the help of every command fits 80 columns and has examples and exit codes", "[surroundings]") {
+TEST_CASE("the help of every command fits 80 columns and has examples and exit codes", "[bare]") {
     const Commands commands;
     int visited = 0;
     walk(commands.app, [&](const CLI::App& command) {
@@ -76,7 +76,7 @@ TEST_CASE("the help of every command fits 80 columns and has examples and exit c
     CHECK(visited > 50);
 }
 
-TEST_CASE("the help of a command lists the exit codes that it can return, in order", "[surroundings]") {
+TEST_CASE("the help of a command lists the exit codes that it can return, in order", "[bare]") {
     const auto codes_of = [](std::string_view command) {
         std::vector<int> codes;
         for (const cli::ExitCode& one : cli::exit_codes_of(command)) codes.push_back(one.code);
@@ -94,7 +94,7 @@ TEST_CASE("the help of a command lists the exit codes that it can return, in ord
 }
 
 TEST_CASE("a command that reads results lists code 5 for a folder without any, and 6 for another's database",
-          "[surroundings]") {
+          "[bare]") {
     const TinySweep nothing("");
     const std::filesystem::path foreign = nothing.folder.write("foreign/results.db", "these are my notes\n");
     const std::string absent = (nothing.folder.path / "absent").string();
@@ -122,7 +122,7 @@ TEST_CASE("a command that reads results lists code 5 for a folder without any, a
     CHECK(reading >= 15);
 }
 
-TEST_CASE("the examples of every command parse", "[surroundings]") {
+TEST_CASE("the examples of every command parse", "[bare]") {
     for (const cli::CommandHelp& help : cli::all_command_help())
         for (const char* example : help.examples) {
             CAPTURE(help.command, example);
@@ -143,7 +143,7 @@ TEST_CASE("the examples of every command parse", "[surroundings]") {
         }
 }
 
-TEST_CASE("deft without arguments shows every command once, those of a beginner first", "[surroundings]") {
+TEST_CASE("deft without arguments shows every command once, those of a beginner first", "[bare]") {
     const TinySweep nothing("");
     const Ran help = nothing.deft("help");
     CHECK(help.exit_code == kExitOk);
@@ -156,7 +156,7 @@ TEST_CASE("deft without arguments shows every command once, those of a beginner 
     CHECK(help.out.find("First steps:") < help.out.find("Results:"));
 }
 
-TEST_CASE("completion names the commands and options, and the manual every command", "[surroundings]") {
+TEST_CASE("completion names the commands and options, and the manual every command", "[bare]") {
     const TinySweep nothing("");
     const std::string bash = nothing.deft("completion", {"bash"}).out;
     const test::Folder folder;
@@ -212,7 +212,7 @@ TEST_CASE("completion names the commands and options, and the manual every comma
     CHECK(groff.exit_code == 0);
 }
 
-TEST_CASE("an unknown option suggests the nearest option of its command", "[surroundings]") {
+TEST_CASE("an unknown option suggests the nearest option of its command", "[bare]") {
     const TinySweep nothing("");
     const Ran wrong = nothing.deft("keys", {"train", "--shcema", "sweep"});
     CHECK(wrong.exit_code == kExitUsage);

@@ -50,7 +50,7 @@ struct WorkingFolder {
 
 }  // namespace
 
-TEST_CASE("deft init writes a sweep for a text that trains unchanged", "[surroundings]") {
+TEST_CASE("deft init writes a sweep for a text that trains unchanged", "[bare]") {
     const WorkingFolder here;
     write_file_atomically(here.folder() / "notes.txt", lines(150));
     const Ran wrote = here.deft("init", {"notes.txt"});
@@ -61,7 +61,7 @@ TEST_CASE("deft init writes a sweep for a text that trains unchanged", "[surroun
     CHECK_THAT(ran.out, ContainsSubstring("1 of 8 trials done"));
 }
 
-TEST_CASE("deft init validates on half of the documents where a tenth of them is too little text", "[surroundings]") {
+TEST_CASE("deft init validates on half of the documents where a tenth of them is too little text", "[bare]") {
     const WorkingFolder here;
     const auto split_of = [&](std::size_t last_lines) {
         write_file_atomically(here.folder() / "texts/a.txt", lines(100));
@@ -78,7 +78,7 @@ TEST_CASE("deft init validates on half of the documents where a tenth of them is
     CHECK(split_of(1) == "split = [50, 50, 0]");
 }
 
-TEST_CASE("deft init names files so that the sweep finds them from its own folder", "[surroundings]") {
+TEST_CASE("deft init names files so that the sweep finds them from its own folder", "[bare]") {
     const WorkingFolder here;
     fs::create_directories(here.folder() / "books/deep");
     fs::create_directories(here.folder() / "sweeps");
@@ -93,7 +93,7 @@ TEST_CASE("deft init names files so that the sweep finds them from its own folde
     CHECK(here.deft("plan", {"mine.toml"}).exit_code == kExitOk);
 }
 
-TEST_CASE("deft init validates on the file that is named so, and leaves out test files beside it", "[surroundings]") {
+TEST_CASE("deft init validates on the file that is named so, and leaves out test files beside it", "[bare]") {
     const WorkingFolder here;
     fs::create_directories(here.folder() / "corpus");
     for (const char* name : {"train.txt", "valid.txt", "test.txt"})
@@ -112,7 +112,7 @@ TEST_CASE("deft init validates on the file that is named so, and leaves out test
     CHECK(by_file.substr(by_file.find("name =")) == toml.substr(toml.find("name =")));
 }
 
-TEST_CASE("deft init refuses what is not text or too little, and leaves files as they were", "[surroundings]") {
+TEST_CASE("deft init refuses what is not text or too little, and leaves files as they were", "[bare]") {
     const WorkingFolder here;
     std::string binary;
     for (int i = 0; i < 9000; ++i) binary += static_cast<char>(i * 37 % 251 + 1);
@@ -140,7 +140,7 @@ TEST_CASE("deft init refuses what is not text or too little, and leaves files as
     CHECK_THAT(read_file(here.folder() / "notes.toml"), ContainsSubstring("[[case]]"));
 }
 
-TEST_CASE("deft init leaves no draft beside the sweep, an interrupted one too", "[surroundings]") {
+TEST_CASE("deft init leaves no draft beside the sweep, an interrupted one too", "[bare]") {
     const WorkingFolder here;
     write_file_atomically(here.folder() / "notes.txt", lines(400'000));
     write_file_atomically(here.folder() / "notes.toml.draft", "mine\n");

@@ -66,7 +66,7 @@ void require_short_sentences(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("deft keys prints each key's default, values, unit and meaning", "[surroundings]") {
+TEST_CASE("deft keys prints each key's default, values, unit and meaning", "[bare][python]") {
     const TinySweep nothing("");
     const Ran all = nothing.deft("keys");
     CHECK(all.exit_code == kExitOk);
@@ -99,7 +99,7 @@ TEST_CASE("deft keys prints each key's default, values, unit and meaning", "[sur
     CHECK(keys > 100);
 }
 
-TEST_CASE("the meaning of every key and table consists of short sentences", "[surroundings]") {
+TEST_CASE("the meaning of every key and table consists of short sentences", "[bare][python]") {
     const TinySweep nothing("");
     for (const std::string table : {"", "task"}) {
         std::vector<std::string> arguments = {"--json"};
@@ -112,7 +112,7 @@ TEST_CASE("the meaning of every key and table consists of short sentences", "[su
     }
 }
 
-TEST_CASE("deft keys finds keys by their path and by a part of a name", "[surroundings]") {
+TEST_CASE("deft keys finds keys by their path and by a part of a name", "[bare][python]") {
     const TinySweep nothing("");
     const Ran one = nothing.deft("keys", {"train.learning_rate"});
     CHECK(one.exit_code == kExitOk);
@@ -132,7 +132,7 @@ TEST_CASE("deft keys finds keys by their path and by a part of a name", "[surrou
                ContainsSubstring("[curriculum.METRIC]") && ContainsSubstring("root_degree"));
 }
 
-TEST_CASE("the schemas in schema/ are those that this program writes", "[surroundings]") {
+TEST_CASE("the schemas in schema/ are those that this program writes", "[bare][python]") {
     const TinySweep nothing("");
     for (const std::string name : {"sweep", "task"}) {
         INFO("./deft keys --schema " << name << " > schema/" << name << ".json");
@@ -141,7 +141,7 @@ TEST_CASE("the schemas in schema/ are those that this program writes", "[surroun
 }
 
 TEST_CASE("the schemas take the repository's sweep and task files, and refuse what the program refuses",
-          "[surroundings]") {
+          "[bare][python]") {
     const Ran sweeps = validate("sweep.json", toml_files(kSource / "sweeps"));
     if (sweeps.exit_code == 77) DEFT_SKIP("no jsonschema for /usr/bin/python3 (Debian: python3-jsonschema)");
     CHECK(sweeps.out == "[]\n");

@@ -9,7 +9,7 @@ using namespace deft;
 using namespace deft::test;
 
 TEST_CASE("Without a task's records the plan has no steps, and what trains says what to get and leaves nothing",
-          "[surroundings]") {
+          "[bare]") {
     TinySweep sweep("");
     sweep.folder.write("words.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
     sweep.file = sweep.folder.write("glue.toml", R"toml(name = "glue"

@@ -51,7 +51,7 @@ TEST_CASE("deft bench step refuses a preset that the memory does not hold with a
     CHECK(!std::filesystem::exists(sweep.folder.path / "runs"));
 }
 
-TEST_CASE("deft bench list has a step of each preset where it is asked for", "[long]") {
+TEST_CASE("deft bench list has a step of each preset where it is asked for", "[slow]") {
     const TinySweep sweep("");
     const Ran steps = sweep.deft("bench", {"list", "-k", "step/*"});
     REQUIRE(steps.exit_code == kExitOk);

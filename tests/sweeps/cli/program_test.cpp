@@ -17,7 +17,7 @@ std::string with_both() {
 
 }  // namespace
 
-TEST_CASE("A sweep is trained once, and shows where its numbers come from", "[surroundings]") {
+TEST_CASE("A sweep is trained once, and shows where its numbers come from", "[bare]") {
     const TinySweep sweep(with_both(), "[1, 2]");
     const Ran first = sweep.run();
     REQUIRE(first.exit_code == kExitOk);
@@ -40,7 +40,7 @@ TEST_CASE("A sweep is trained once, and shows where its numbers come from", "[su
     CHECK(sweep.attempts() == attempts);
 }
 
-TEST_CASE("A copied results.db alone gives the same report", "[surroundings]") {
+TEST_CASE("A copied results.db alone gives the same report", "[bare]") {
     const TinySweep sweep(with_both() + "[report]\npaper = \"data_efficiency_gpt_combined\"\n");
     REQUIRE(sweep.run({"--scale", "smoke"}).exit_code == kExitOk);
     const std::filesystem::path copy = sweep.folder.path / "copy";
@@ -55,7 +55,7 @@ TEST_CASE("A copied results.db alone gives the same report", "[surroundings]") {
     CHECK(sweep.value("SELECT baseline || ' ' || paper FROM sweep") == "plain data_efficiency_gpt_combined");
 }
 
-TEST_CASE("Runs that differ by --set keep their reports, and are named with their hashes", "[surroundings]") {
+TEST_CASE("Runs that differ by --set keep their reports, and are named with their hashes", "[bare]") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string page = read_file(sweep.root / "reports/tiny.html");
@@ -80,7 +80,7 @@ TEST_CASE("Runs that differ by --set keep their reports, and are named with thei
     CHECK(sweep.deft("report", {"tiny@zz", "--root", sweep.root.string()}).exit_code != kExitOk);
 }
 
-TEST_CASE("Two runs of a sweep are equal bit for bit, whatever the threads", "[surroundings]") {
+TEST_CASE("Two runs of a sweep are equal bit for bit, whatever the threads", "[bare]") {
     const TinySweep one(with_both()), again(with_both()), threaded(with_both());
     REQUIRE(one.run().exit_code == kExitOk);
     REQUIRE(again.run({"--slots", "cpu:2"}).exit_code == kExitOk);
@@ -90,7 +90,7 @@ TEST_CASE("Two runs of a sweep are equal bit for bit, whatever the threads", "[s
     CHECK(one.measured() == threaded.measured());
 }
 
-TEST_CASE("A diverging trial fails alone, and shows as a gap", "[surroundings]") {
+TEST_CASE("A diverging trial fails alone, and shows as a gap", "[bare]") {
     const TinySweep sweep(kPlain + R"toml(
 [[case]]
 name = "wild"
@@ -117,7 +117,7 @@ max_grad_norm = 0
     CHECK(sweep.attempts() == attempts);
 }
 
-TEST_CASE("A sweep leaves a page, and reports again in every format", "[surroundings]") {
+TEST_CASE("A sweep leaves a page, and reports again in every format", "[bare]") {
     const TinySweep sweep(with_both() + "\n[report]\npaper = \"data_efficiency_gpt_combined\"\n");
     const Ran ran = sweep.run();
     REQUIRE(ran.exit_code == kExitOk);
@@ -149,7 +149,7 @@ TEST_CASE("A sweep leaves a page, and reports again in every format", "[surround
     CHECK_THAT(again.err, ContainsSubstring("warning: no report was written"));
 }
 
-TEST_CASE("What is planned is what is consumed", "[surroundings]") {
+TEST_CASE("What is planned is what is consumed", "[bare]") {
     const TinySweep sweep(with_both());
     const Ran plan = sweep.deft("plan");
     REQUIRE(plan.exit_code == kExitOk);
@@ -169,7 +169,7 @@ TEST_CASE("What is planned is what is consumed", "[surroundings]") {
     }
 }
 
-TEST_CASE("A training step laid open is PyTorch's", "[surroundings]") {
+TEST_CASE("A training step laid open is PyTorch's", "[bare]") {
     const TinySweep sweep(test::kBothTechniques);
     const std::string state = (sweep.folder.path / "state.safetensors").string();
     // Late enough for the text to be longer than what random-LTD keeps of it.
@@ -186,7 +186,7 @@ TEST_CASE("A training step laid open is PyTorch's", "[surroundings]") {
     CHECK(code == 0);
 }
 
-TEST_CASE("debug-state lays open a step of reshaped samples or of a variable batch, too", "[surroundings]") {
+TEST_CASE("debug-state lays open a step of reshaped samples or of a variable batch, too", "[bare]") {
     const TinySweep sweep(R"toml(
 [[case]]
 name = "reshaped"
@@ -217,7 +217,7 @@ max_tokens = 200
     }
 }
 
-TEST_CASE("A result that cannot be printed is kept, and is said not to be printed", "[surroundings]") {
+TEST_CASE("A result that cannot be printed is kept, and is said not to be printed", "[bare]") {
     const TinySweep sweep(kPlain);
     const Ran full = sweep.run({}, [] {
         const int device = ::open("/dev/full", O_WRONLY);
@@ -237,7 +237,7 @@ TEST_CASE("A result that cannot be printed is kept, and is said not to be printe
     CHECK(sweep.count("ok") == "1");
 }
 
-TEST_CASE("A sweep goes on when nobody reads what it says any more", "[surroundings]") {
+TEST_CASE("A sweep goes on when nobody reads what it says any more", "[bare]") {
     const TinySweep sweep(with_both());
     const Ran ran = sweep.run({}, [] {
         int ends[2];

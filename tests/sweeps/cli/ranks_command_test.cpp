@@ -29,7 +29,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::vec
 
 }  // namespace
 
-TEST_CASE("deft bench ranks compares ranks with threads, and times sums of gradients", "[surroundings]") {
+TEST_CASE("deft bench ranks compares ranks with threads, and times sums of gradients", "[bare][python][mpi]") {
     if (!missing_mpirun().empty()) DEFT_SKIP("no mpirun, or a build without MPI");
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyRanks);
@@ -47,7 +47,7 @@ TEST_CASE("deft bench ranks compares ranks with threads, and times sums of gradi
         CHECK_THAT(many.err, ContainsSubstring(fmt::format("{} threads each take turns on {} cores", cores, cores)));
 }
 
-TEST_CASE("deft bench ranks refuses what ranks cannot train", "[surroundings]") {
+TEST_CASE("deft bench ranks refuses what ranks cannot train", "[bare][python][mpi]") {
     if (!missing_mpirun().empty()) DEFT_SKIP("no mpirun, or a build without MPI");
     const TinySweep sweep(kPlain);
     const Ran odd = sweep.deft("bench", with(kTinyRanks, {"--batch", "3"}));
@@ -61,7 +61,7 @@ TEST_CASE("deft bench ranks refuses what ranks cannot train", "[surroundings]") 
     CHECK_THAT(no_torch.err, ContainsSubstring("name a Python that has torch with gloo, or none"));
 }
 
-TEST_CASE("deft bench ranks without mpirun says what to install", "[surroundings]") {
+TEST_CASE("deft bench ranks without mpirun says what to install", "[bare][python][mpi]") {
     const TinySweep sweep(kPlain);
     const Ran ran = sweep.deft("bench", kTinyRanks, [] { ::setenv("PATH", "/nowhere", 1); });
     CHECK(ran.exit_code == exit_code(ErrorKind::missing));
@@ -69,7 +69,7 @@ TEST_CASE("deft bench ranks without mpirun says what to install", "[surroundings
     CHECK(ran.out.empty());
 }
 
-TEST_CASE("deft bench ranks times PyTorch's DistributedDataParallel in the same rounds", "[surroundings]") {
+TEST_CASE("deft bench ranks times PyTorch's DistributedDataParallel in the same rounds", "[bare][python][mpi]") {
     if (!missing_mpirun().empty()) DEFT_SKIP("no mpirun, or a build without MPI");
     const std::string has_gloo =
         "import sys, torch.distributed as d; sys.exit(0 if d.is_available() and d.is_gloo_available() else 77)";

@@ -97,7 +97,7 @@ TEST_CASE("a search is trained before its table, whose trials have the best rate
                ContainsSubstring("<h2 id=\"search\">"));
 }
 
-TEST_CASE("a search is exported and merged with its table, and prints the same", "[long]") {
+TEST_CASE("a search is exported and merged with its table, and prints the same", "[slow]") {
     const TinySweep sweep(kSearched, "[1]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string file = (sweep.folder.path / "e.jsonl").string();

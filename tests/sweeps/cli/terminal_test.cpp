@@ -73,7 +73,7 @@ std::set<std::string> listed_commands(const std::string& overview) {
 
 }  // namespace
 
-TEST_CASE("A terminal has messages in colour unless it is dumb or NO_COLOR is set", "[surroundings]") {
+TEST_CASE("A terminal has messages in colour unless it is dumb or NO_COLOR is set", "[bare]") {
     const TinySweep sweep(kPlain);
     const std::vector<std::string> wrong = {DEFT_PROGRAM, "plan", "absent.toml"};
     const auto text = on_terminal(sweep, wrong, 80, {{"TERM", "xterm"}});
@@ -86,7 +86,7 @@ TEST_CASE("A terminal has messages in colour unless it is dumb or NO_COLOR is se
                ContainsSubstring("error:") && !ContainsSubstring("\x1b"));
 }
 
-TEST_CASE("No line of a first screen or of the status is wider than a terminal of 40 columns", "[surroundings]") {
+TEST_CASE("No line of a first screen or of the status is wider than a terminal of 40 columns", "[bare]") {
     const TinySweep sweep(kPlain);
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string root = sweep.root.string();
@@ -103,7 +103,7 @@ TEST_CASE("No line of a first screen or of the status is wider than a terminal o
     }
 }
 
-TEST_CASE("No command prints a line wider than a terminal of 80 columns", "[surroundings]") {
+TEST_CASE("No command prints a line wider than a terminal of 80 columns", "[bare]") {
     const TinySweep sweep(kPlain + test::kBothTechniques, "[1, 2]");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const std::string root = sweep.root.string(), file = sweep.file.string(), text = sweep.folder.write("a.txt", "few");
@@ -159,7 +159,7 @@ TEST_CASE("No command prints a line wider than a terminal of 80 columns", "[surr
 }
 
 TEST_CASE("No line of a run is wider than a terminal of 80 columns, where a trial fails and one is searched for",
-          "[surroundings]") {
+          "[bare]") {
     const TinySweep sweep("[search]\nlearning_rate = [1e-3, 1e9]\nseeds = [7]\n" + kPlain);
     const auto printed = on_terminal(sweep, sweep.command("run"), 80, {{"TERM", "dumb"}});
     if (!printed) DEFT_SKIP("no pseudo-terminals here");
@@ -168,7 +168,7 @@ TEST_CASE("No line of a run is wider than a terminal of 80 columns, where a tria
     CHECK(wide_lines(*printed, 80) == "");
 }
 
-TEST_CASE("A pipe that closes early ends the program quietly", "[surroundings]") {
+TEST_CASE("A pipe that closes early ends the program quietly", "[bare]") {
     const TinySweep sweep(kPlain);
     const std::string error = sweep.err().string();
     for (const char* command : {"keys", "man", "help", "completion bash"}) {

@@ -42,7 +42,7 @@ Json missing(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("a traced cell's command, run in another root, gives the same number to the bit", "[long]") {
+TEST_CASE("a traced cell's command, run in another root, gives the same number to the bit", "[slow]") {
     const TinySweep sweep(
         kPlain + test::kBothTechniques + kTwoBudgets + "[report]\npaper = \"data_efficiency_gpt_combined\"\n",
         "[1, 2]");
@@ -98,7 +98,7 @@ TEST_CASE("a traced cell's command, run in another root, gives the same number t
     CHECK(std::filesystem::exists(sweep.root / log));
 }
 
-TEST_CASE("a cell of a later stage is repeated with what its trials start from", "[long]") {
+TEST_CASE("a cell of a later stage is repeated with what its trials start from", "[slow]") {
     const TinySweep sweep(
         "[stage.pretrain]\n[stage.finetune]\nfrom = \"pretrain\"\nseeds = [1, 2]\n[stage.finetune.axes]\n"
         "\"train.learning_rate\" = [5e-4, 2e-4]\n" +

@@ -27,7 +27,7 @@ std::string toml_of(const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("deft tune finds a start and a duration, and writes a recipe that the sweep takes", "[long]") {
+TEST_CASE("deft tune finds a start and a duration, and writes a recipe that the sweep takes", "[slow]") {
     const TinySweep sweep(kPlain + test::kBothTechniques);
     const Ran ran = tune(sweep, {"both", "--set", kWarmup});
     REQUIRE(ran.exit_code == kExitOk);
@@ -55,7 +55,7 @@ TEST_CASE("deft tune finds a start and a duration, and writes a recipe that the 
     CHECK(tune(sweep, {"both", "--set", kWarmup}).out.find("min = 4") != std::string::npos);
 }
 
-TEST_CASE("deft tune searches as many learning rates for the baseline as for the technique", "[long]") {
+TEST_CASE("deft tune searches as many learning rates for the baseline as for the technique", "[slow]") {
     const TinySweep sweep(kPlain + test::kBothTechniques);
     const std::string file = (sweep.folder.path / "found.toml").string();
     const Ran ran = tune(sweep, {"both", "--set", kWarmup, "--learning-rates", "3", "--out", file});

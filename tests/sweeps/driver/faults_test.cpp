@@ -47,7 +47,7 @@ std::vector<std::string> finished_attempts(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("A killed trial is tried again, and the others keep their results", "[surroundings]") {
+TEST_CASE("A killed trial is tried again, and the others keep their results", "[bare]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
@@ -60,7 +60,7 @@ TEST_CASE("A killed trial is tried again, and the others keep their results", "[
     CHECK(sweep.value("SELECT fail_class || term_signal FROM attempt WHERE state = 'failed'") == "crash9");
 }
 
-TEST_CASE("A trial that is killed twice is a crash, until the next run", "[surroundings]") {
+TEST_CASE("A trial that is killed twice is a crash, until the next run", "[bare]") {
     const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     for (int i = 0; i < 2; ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("A trial that is killed twice is a crash, until the next run", "[surro
     CHECK(results_of_ok(sweep) == "1");
 }
 
-TEST_CASE("A killed driver leaves no process, and the next run goes on", "[surroundings]") {
+TEST_CASE("A killed driver leaves no process, and the next run goes on", "[bare]") {
     const TinySweep sweep(kTwoLong);
     kill_driver_at_work(sweep, 1);
     const auto finished = finished_attempts(sweep);
@@ -88,7 +88,7 @@ TEST_CASE("A killed driver leaves no process, and the next run goes on", "[surro
     for (const std::string& attempt : finished) CHECK(std::find(all.begin(), all.end(), attempt) != all.end());
 }
 
-TEST_CASE("A trial whose driver is gone before it begins does not begin", "[surroundings]") {
+TEST_CASE("A trial whose driver is gone before it begins does not begin", "[bare]") {
     const TinySweep sweep("[[case]]\nname = \"a\"\n");
     REQUIRE(sweep.run().exit_code == kExitOk);
     const auto journal = sweep.journals().at(0);
@@ -99,7 +99,7 @@ TEST_CASE("A trial whose driver is gone before it begins does not begin", "[surr
     CHECK(read_file(journal) == before);
 }
 
-TEST_CASE("The program drains at Ctrl-C, and says how to go on", "[surroundings]") {
+TEST_CASE("The program drains at Ctrl-C, and says how to go on", "[bare]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     const pid_t trial = sweep.freeze_trial();
@@ -115,7 +115,7 @@ TEST_CASE("The program drains at Ctrl-C, and says how to go on", "[surroundings]
     CHECK(sweep.attempts().size() == 2);
 }
 
-TEST_CASE("The program stops at a second Ctrl-C", "[surroundings]") {
+TEST_CASE("The program stops at a second Ctrl-C", "[bare]") {
     const TinySweep sweep(kTwoLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
@@ -129,7 +129,7 @@ TEST_CASE("The program stops at a second Ctrl-C", "[surroundings]") {
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("A terminal that vanishes stops the sweep and its trials", "[surroundings]") {
+TEST_CASE("A terminal that vanishes stops the sweep and its trials", "[bare]") {
     const TinySweep sweep(kTwoLong);
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) DEFT_SKIP("no pseudo-terminals here");
@@ -148,7 +148,7 @@ TEST_CASE("A terminal that vanishes stops the sweep and its trials", "[surroundi
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("Under nohup a vanished terminal stops nothing", "[surroundings]") {
+TEST_CASE("Under nohup a vanished terminal stops nothing", "[bare]") {
     const TinySweep sweep(kTwoLong);
     Process driver(sweep.command("run"), sweep.out(), sweep.err(), [] { ::signal(SIGHUP, SIG_IGN); });
     const pid_t trial = sweep.freeze_trial();
@@ -159,7 +159,7 @@ TEST_CASE("Under nohup a vanished terminal stops nothing", "[surroundings]") {
     CHECK(sweep.count("ok") == "2");
 }
 
-TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored twice", "[surroundings]") {
+TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored twice", "[bare]") {
     const TinySweep sweep(kTwoLong);
     const auto journal = kill_driver_at_work(sweep, 0);
     test::write_text(journal, R"({"type":"train","step":99)", true);
@@ -180,7 +180,7 @@ TEST_CASE("Half a line at a journal's end is recovered from, with nothing stored
     CHECK(sweep.measured() == measured);
 }
 
-TEST_CASE("A journal that lost lines the database has is recovered from", "[surroundings]") {
+TEST_CASE("A journal that lost lines the database has is recovered from", "[bare]") {
     const TinySweep sweep(kOneLong);
     Process driver = sweep.start();
     REQUIRE(sweep.freeze_trial() > 0);
@@ -193,7 +193,7 @@ TEST_CASE("A journal that lost lines the database has is recovered from", "[surr
     CHECK(results_of_ok(sweep) == "1");
 }
 
-TEST_CASE("A root that cannot be written to is named, and left as it is", "[surroundings]") {
+TEST_CASE("A root that cannot be written to is named, and left as it is", "[bare]") {
     const TinySweep sweep("[[case]]\nname = \"a\"\n");
     if (::geteuid() == 0) {
         test::SmallDisk disk(sweep.root, 2000);
@@ -213,7 +213,7 @@ TEST_CASE("A root that cannot be written to is named, and left as it is", "[surr
     std::filesystem::permissions(sweep.root, std::filesystem::perms::owner_all);
 }
 
-TEST_CASE("A full disk keeps what was measured, and the next run completes", "[surroundings]") {
+TEST_CASE("A full disk keeps what was measured, and the next run completes", "[bare]") {
     const TinySweep sweep(kTwoLong);
     test::SmallDisk disk(sweep.root, 8000);
     if (!disk.mounted()) DEFT_SKIP("needs the right to mount a tmpfs");

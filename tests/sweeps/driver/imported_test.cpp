@@ -63,7 +63,7 @@ sweeps::Trial first_trial_of(const std::string& recipes, const sweeps::SpecOptio
 }  // namespace
 
 TEST_CASE("An imported row is printed beside trained ones, scored as the checkpoint that it was exported from",
-          "[surroundings]") {
+          "[bare]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_recipe("", kStated) + kPlain + kBothTechniques, "[1, 2]");
     const Ran planned = sweep.deft("plan");
@@ -99,7 +99,7 @@ TEST_CASE("An imported row is printed beside trained ones, scored as the checkpo
     CHECK_THAT(again.out, ContainsSubstring("$45000.00 ‡"));
 }
 
-TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot", "[surroundings]") {
+TEST_CASE("An imported row is imported by one process and scored by the ranks of its slot", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TrainedElsewhere elsewhere;
     const TinySweep one(elsewhere.imported_recipe()), two(elsewhere.imported_recipe());
@@ -113,8 +113,7 @@ TEST_CASE("An imported row is imported by one process and scored by the ranks of
     CHECK(with_ranks == std::vector<std::string>{"score"});
 }
 
-TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length",
-          "[surroundings]") {
+TEST_CASE("An imported row is the same whatever is trained beside it, and another at another length", "[bare]") {
     const TrainedElsewhere elsewhere;
     const sweeps::Trial plain = first_trial_of(elsewhere.imported_recipe());
     CHECK(plain.config.model.layers == 4);
@@ -141,7 +140,7 @@ TEST_CASE("An imported row is the same whatever is trained beside it, and anothe
     CHECK(experiments::config_hash(again) == plain.config_hash);
 }
 
-TEST_CASE("What makes no sense of an imported row is refused with its place", "[surroundings]") {
+TEST_CASE("What makes no sense of an imported row is refused with its place", "[bare]") {
     const TrainedElsewhere elsewhere;
     const std::string model = elsewhere.model.string();
     const auto refused = [&](const std::string& more, const std::string& stated = "") {
@@ -170,7 +169,7 @@ TEST_CASE("What makes no sense of an imported row is refused with its place", "[
                ContainsSubstring("stage b has no tokens to train on"));
 }
 
-TEST_CASE("Commands that need a step take a recipe that trains", "[surroundings]") {
+TEST_CASE("Commands that need a step take a recipe that trains", "[bare]") {
     const TrainedElsewhere elsewhere;
     const TinySweep only(elsewhere.imported_recipe());
     CHECK(only.deft("debug-state").exit_code == kExitUsage);
@@ -183,7 +182,7 @@ TEST_CASE("Commands that need a step take a recipe that trains", "[surroundings]
                ContainsSubstring("plain/1"));
 }
 
-TEST_CASE("What starts from an imported row trains with each seed of the sweep", "[surroundings]") {
+TEST_CASE("What starts from an imported row trains with each seed of the sweep", "[bare]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(fmt::format("[stage.a]\n[stage.b]\nfrom = \"a\"\n[stage.b.model]\nlayers = 4\nwidth = 24\n"
                                       "seqlen = 24\n[[case]]\nname = \"gpt\"\n[case.a]\nstart = {{ from = \"{}\" }}\n"
@@ -196,7 +195,7 @@ TEST_CASE("What starts from an imported row trains with each seed of the sweep",
     CHECK(sweep.count("ok") == "3");
 }
 
-TEST_CASE("An imported model whose files change, or whose checkpoint is lost, is imported again", "[surroundings]") {
+TEST_CASE("An imported model whose files change, or whose checkpoint is lost, is imported again", "[bare]") {
     const TrainedElsewhere elsewhere;
     const TinySweep sweep(elsewhere.imported_recipe());
     REQUIRE(sweep.run().exit_code == kExitOk);

@@ -56,7 +56,7 @@ bool has_checkpoint(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", "[long]") {
+TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", "[slow]") {
     const TinySweep undisturbed(kKilledRecipes, "[1, 2]");
     REQUIRE(undisturbed.run({"--slots", "cpu:2"}).exit_code == kExitOk);
 
@@ -94,7 +94,7 @@ TEST_CASE("Thirty kills of trials and drivers at random moments change no bit", 
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
-TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so", "[long]") {
+TEST_CASE("A damaged newest checkpoint gives way to the one before, and the run says so", "[slow]") {
     const TinySweep undisturbed(kKilledRecipes);
     REQUIRE(undisturbed.run(kLong).exit_code == kExitOk);
 

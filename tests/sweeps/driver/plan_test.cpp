@@ -45,7 +45,7 @@ std::string wrong_slots(const std::string& resources) {
 
 }  // namespace
 
-TEST_CASE("A plan names the recipes whose micro-batches do not divide their batches", "[surroundings]") {
+TEST_CASE("A plan names the recipes whose micro-batches do not divide their batches", "[bare]") {
     const auto notes = [](const std::string& more) {
         std::string all;
         for (const std::string& note : small_plan(more).notes) all += note + "\n";
@@ -58,7 +58,7 @@ TEST_CASE("A plan names the recipes whose micro-batches do not divide their batc
                !ContainsSubstring("micro-batch"));
 }
 
-TEST_CASE("A plan names the schedules that training ends before", "[surroundings]") {
+TEST_CASE("A plan names the schedules that training ends before", "[bare]") {
     const auto notes = [](const std::string& duration) {
         std::string all;
         for (const std::string& note :
@@ -71,7 +71,7 @@ TEST_CASE("A plan names the schedules that training ends before", "[surroundings
     CHECK_THAT(notes("duration = 1.0"), !ContainsSubstring("reaches its maximum"));
 }
 
-TEST_CASE("A plan prints its baseline's regime beside the published one, and warns far below it", "[surroundings]") {
+TEST_CASE("A plan prints its baseline's regime beside the published one, and warns far below it", "[bare]") {
     const test::Folder folder;
     const auto notes = [&](const std::filesystem::path& file, const std::string& scale) {
         SpecOptions options;
@@ -91,8 +91,7 @@ TEST_CASE("A plan prints its baseline's regime beside the published one, and war
     CHECK_THAT(small[1], ContainsSubstring("Warning: below 20 tokens per parameter"));
 }
 
-TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour",
-          "[surroundings]") {
+TEST_CASE("The published setting of gpt_combined is planned to the step and, within a percent, to the hour", "[bare]") {
     const Plan plan = plan_of(DEFT_SOURCE_DIR "/sweeps/gpt_combined.toml", "paper");
     struct Expected {
         std::string name;
@@ -143,7 +142,7 @@ TEST_CASE("The published setting of gpt_combined is planned to the step and, wit
     CHECK(to_json(plan).at("rows").at(2).at("hours_fitted_on_this") == false);
 }
 
-TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[long][surroundings]") {
+TEST_CASE("A plan whose hours are fitted has none without the row that they are fitted on", "[slow][bare]") {
     const std::string more =
         "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
         "[resources]\ndevice = \"V100\"\nfitted_on = \"baseline\"\n[report]\npaper = \"";
@@ -179,7 +178,7 @@ TEST_CASE("A plan whose hours are fitted has none without the row that they are 
     CHECK_THAT(wrong_slots("fitted_on = \"baseline\"\n"), ContainsSubstring("requires resources.device"));
 }
 
-TEST_CASE("A plan marks published hours that nobody could verify", "[surroundings]") {
+TEST_CASE("A plan marks published hours that nobody could verify", "[bare]") {
     const Plan plan = small_plan(
         "[[case]]\nname = \"random-LTD\"\nrandom_ltd = { min = 16, duration = 0.4 }\n"
         "[resources]\ndevice = \"V100\"\nutilisation = 0.5\n[report]\npaper = \"data_efficiency_bert_combined\"\n");
@@ -197,7 +196,7 @@ TEST_CASE("A plan marks published hours that nobody could verify", "[surrounding
     CHECK_THAT(reporting::render_terminal(cli::comparison_table(plan), 0), ContainsSubstring("302 h §"));
 }
 
-TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none", "[surroundings]") {
+TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there are none", "[bare]") {
     const std::string device = "[resources]\ndevice = \"V100\"\ndevices = 4\nutilisation = 0.5\n";
     const Plan plain = small_plan(device);
     REQUIRE(plain.rows.size() == 1);
@@ -223,14 +222,14 @@ TEST_CASE("Hours and dollars of a plan by hand; without a price or a peak there 
     CHECK(to_json(core).at("rows").at(0).at("hours").is_null());
 }
 
-TEST_CASE("A sweep that names no device is planned as ever", "[surroundings]") {
+TEST_CASE("A sweep that names no device is planned as ever", "[bare]") {
     const Plan plan = small_plan("");
     CHECK(!plan.device);
     CHECK(plan.notes.size() == 1);
     CHECK(to_json(plan).at("device").is_null());
 }
 
-TEST_CASE("Missing data is reported, and plans need none", "[surroundings]") {
+TEST_CASE("Missing data is reported, and plans need none", "[bare]") {
     const test::Folder folder;
     std::string text = kPlannedSpec;
     const std::string data = "embedded_bytes = 5000\n";
@@ -243,7 +242,7 @@ TEST_CASE("Missing data is reported, and plans need none", "[surroundings]") {
     CHECK(to_json(plan).at("rows").at(0).at("data_is_here") == false);
 }
 
-TEST_CASE("Devices that make no sense are refused at their place", "[surroundings]") {
+TEST_CASE("Devices that make no sense are refused at their place", "[bare]") {
     CHECK_THAT(wrong_slots("device = \"V10\"\nutilisation = 0.3\n"),
                ContainsSubstring("s.toml:10:10") && ContainsSubstring("did you mean V100?"));
     CHECK_THAT(wrong_slots("device = \"V100\"\nutilization = 0.3\n"), ContainsSubstring("utilisation"));
@@ -259,7 +258,7 @@ TEST_CASE("Devices that make no sense are refused at their place", "[surrounding
                ContainsSubstring("lists no peak FLOP/s"));
 }
 
-TEST_CASE("The program prints a plan, and the same as JSON", "[surroundings]") {
+TEST_CASE("The program prints a plan, and the same as JSON", "[bare]") {
     const test::TinySweep sweep("[[case]]\nname = \"plain\"\n");
     const test::Ran ran = sweep.deft("plan", {"--json"});
     REQUIRE(ran.exit_code == kExitOk);
@@ -273,7 +272,7 @@ TEST_CASE("The program prints a plan, and the same as JSON", "[surroundings]") {
     CHECK_THAT(gpu.out, ContainsSubstring("Memory of plain/1 on a GPU") && ContainsSubstring("wte.weight.rounded"));
 }
 
-TEST_CASE("The program draws the schedules that change, and no others", "[surroundings]") {
+TEST_CASE("The program draws the schedules that change, and no others", "[bare]") {
     const test::TinySweep sweep(
         "[[case]]\nname = \"plain\"\n[[case]]\nname = \"ramped\"\n"
         "[case.curriculum.seqtru]\nmin = 4\ndifficulty_step = 4\nduration = 0.5\n[case.batch_ramp]\nmin = 1\nduration "
@@ -288,7 +287,7 @@ TEST_CASE("The program draws the schedules that change, and no others", "[surrou
     CHECK_THAT(page, ContainsSubstring("ramped") && !ContainsSubstring("log scale"));
 }
 
-TEST_CASE("A plan that exceeds the machine says by what", "[surroundings]") {
+TEST_CASE("A plan that exceeds the machine says by what", "[bare]") {
     const test::Folder folder;
     const auto trials = expand(load_spec(folder.write("s.toml", kPlannedSpec)), Data::may_be_missing);
     const std::int64_t memory = trials.front().projection.memory_bytes;

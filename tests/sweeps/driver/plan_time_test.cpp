@@ -81,7 +81,7 @@ void check_no_hours(const Spec& spec, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("GPT's published hours are predicted within the rounding of what is printed, or nearly", "[surroundings]") {
+TEST_CASE("GPT's published hours are predicted within the rounding of what is printed, or nearly", "[bare]") {
     const Plan plan = plan_of(paper_spec("gpt_combined"));
     // Half a unit of the 131 printed hours is 0.4%.
     check_errors(errors_of(plan),
@@ -104,7 +104,7 @@ TEST_CASE("GPT's published hours are predicted within the rounding of what is pr
     CHECK(to_json(plan).at("not_fitted") == "");
 }
 
-TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are dropped", "[long][surroundings]") {
+TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are dropped", "[slow][bare]") {
     Spec spec = paper_spec("bert_combined");
     spec.stages.resize(1);  // what is fine-tuned needs its records
     REQUIRE(spec.stages[0].name == "pretrain");
@@ -119,7 +119,7 @@ TEST_CASE("BERT's published hours are above what FLOPs predict, where tokens are
                                    ContainsSubstring("§ Not verified: train time of baseline at 100%"));
 }
 
-TEST_CASE("The published rate of experts is predicted from the dense model's, by hand", "[surroundings]") {
+TEST_CASE("The published rate of experts is predicted from the dense model's, by hand", "[bare]") {
     const Plan plan = plan_of(paper_spec("moe_throughput"));
     REQUIRE(plan.rows.size() == 2);
     const PlanRow &dense = plan.rows[0], &moe = plan.rows[1];
@@ -172,8 +172,7 @@ TEST_CASE("The published rate of experts is predicted from the dense model's, by
     CHECK(to_json(plan).at("device").at("machine").at("name") == "DGX A100");
 }
 
-TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied",
-          "[long][surroundings]") {
+TEST_CASE("Dollars follow from what was published of the fitted row, and are marked as implied", "[slow][bare]") {
     const Spec spec = paper_spec("low_budget");
     const Plan plan = plan_of(spec);
     REQUIRE(plan.price);
@@ -211,7 +210,7 @@ TEST_CASE("Dollars follow from what was published of the fitted row, and are mar
     CHECK_THAT(notes_of(plan_of(stated)), ContainsSubstring("No cost: "));
 }
 
-TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
+TEST_CASE("Times of other hardware fit nothing", "[slow][bare]") {
     const reporting::PublishedTable table = *published_table("moe_throughput");
     const auto why = [&](const reporting::PublishedTable& of, const std::string& device, std::int64_t devices) {
         return other_hardware(of, {experiments::device_named(device, {}), "bf16", devices, 0});
@@ -247,7 +246,7 @@ TEST_CASE("Times of other hardware fit nothing", "[long][surroundings]") {
     }
 }
 
-TEST_CASE("Experts on devices without bandwidth get no number, but a sentence", "[long][surroundings]") {
+TEST_CASE("Experts on devices without bandwidth get no number, but a sentence", "[slow][bare]") {
     const Spec spec = paper_spec("moe_throughput");
     Spec without = spec;
     without.device->device.machine.reset();
@@ -266,7 +265,7 @@ TEST_CASE("Experts on devices without bandwidth get no number, but a sentence", 
     CHECK(plan_of(dense).hours);
 }
 
-TEST_CASE("A share of the peak that cannot be is not fitted", "[surroundings]") {
+TEST_CASE("A share of the peak that cannot be is not fitted", "[bare]") {
     Spec slow = paper_spec("moe_throughput");
     slow.device->device.machine->bytes_per_second = 1e9;
     check_no_hours(slow, "the bytes between devices alone would take");
@@ -278,7 +277,7 @@ TEST_CASE("A share of the peak that cannot be is not fitted", "[surroundings]") 
     check_no_hours(odd, "on 96 A100-80GB recipe dense cannot be trained");
 }
 
-TEST_CASE("What a share is fitted in is a published table, and of a share that is fitted", "[surroundings]") {
+TEST_CASE("What a share is fitted in is a published table, and of a share that is fitted", "[bare]") {
     const std::string head =
         "name = \"small\"\nseeds = [1]\n[[case]]\nname = \"baseline\"\n[resources]\ndevice = \"V100\"\n";
     const auto wrong = [&](const std::string& more) {

@@ -112,7 +112,7 @@ Descriptor stranger_at(std::uint16_t port) {
 }  // namespace
 
 TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpirun's does not keep their trial",
-          "[surroundings]") {
+          "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -135,7 +135,7 @@ TEST_CASE("Ranks of one machine listen at no port, and a silent stranger at mpir
     CHECK(driver.wait() == kExitOk);
 }
 
-TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number", "[surroundings]") {
+TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their number", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep two(kValidatedOften), one(kValidatedOften);
     REQUIRE(two.run(kTwoRanks).exit_code == kExitOk);
@@ -162,7 +162,7 @@ TEST_CASE("A sweep on two ranks trains and scores as on one, and keeps their num
           std::vector<std::string>{"2", "1", "2"});
 }
 
-TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits", "[surroundings]") {
+TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same bits", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const WithVariable no_leaks("ASAN_OPTIONS",
                                 "detect_leaks=0");  // MPI keeps what it allocates, which would be no good end
@@ -201,7 +201,7 @@ TEST_CASE("Ranks that are stopped or killed, and their driver, go on to the same
     CHECK(std::stoll(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0")) > 0);
 }
 
-TEST_CASE("A rank above 0 records its failure in its own journal, and the trial reports it", "[surroundings]") {
+TEST_CASE("A rank above 0 records its failure in its own journal, and the trial reports it", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -219,7 +219,7 @@ TEST_CASE("A rank above 0 records its failure in its own journal, and the trial 
 }
 
 TEST_CASE("A rank that a signal has stopped while another waits for it ends the trial as timed out",
-          "[long][surroundings]") {
+          "[slow][bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     Process driver = sweep.start(kLongOnRanks);
@@ -261,7 +261,7 @@ Hung hang(const TinySweep& sweep, const std::string& how) {
 
 }  // namespace
 
-TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute", "[surroundings]") {
+TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "computing");
@@ -272,7 +272,7 @@ TEST_CASE("A rank that computes for ever ends the trial as timed out within a mi
 
 TEST_CASE(
     "A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing",
-    "[surroundings]") {
+    "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "waiting");
@@ -281,7 +281,7 @@ TEST_CASE(
 }
 #endif
 
-TEST_CASE("A rank that has no memory fails the trial with its own words", "[surroundings]") {
+TEST_CASE("A rank that has no memory fails the trial with its own words", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr)
         DEFT_SKIP("sanitised code needs more address space than a rank is left here");
@@ -295,7 +295,7 @@ TEST_CASE("A rank that has no memory fails the trial with its own words", "[surr
 }
 
 TEST_CASE("Ranks that divide the experts train, validate and score as those that do not, and journal what they send",
-          "[surroundings]") {
+          "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const std::string experts = kValidatedOften + R"toml([case.model.experts]
 count = 4
@@ -326,7 +326,7 @@ aux_weight = 0
     CHECK_THAT(refused.err, ContainsSubstring("train.expert_ranks = 3 does not divide 2 ranks"));
 }
 
-TEST_CASE("Ranks that cannot train a sweep are refused before anything starts", "[surroundings]") {
+TEST_CASE("Ranks that cannot train a sweep are refused before anything starts", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kValidatedOften);
     const Ran uneven = sweep.run({"--ranks", "3"});

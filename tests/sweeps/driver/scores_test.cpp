@@ -82,7 +82,7 @@ TEST_CASE("What is logged and kept is in no hash, and what is asked names two pl
     CHECK(trainings(sweep) == "2");
 }
 
-TEST_CASE("An evaluation that is killed or stopped keeps the tasks that it ended, and none is scored twice", "[long]") {
+TEST_CASE("An evaluation that is killed or stopped keeps the tasks that it ended, and none is scored twice", "[slow]") {
     const TinySweep undisturbed(kPlain);
     const std::vector<std::string> slow = {"--set", "eval.documents=3000", kMoreTasks[0], kMoreTasks[1]};
     REQUIRE(undisturbed.run(slow).exit_code == kExitOk);

@@ -58,7 +58,7 @@ void train_first_stage(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("Nothing starts from a checkpoint that is about to be trained again", "[surroundings]") {
+TEST_CASE("Nothing starts from a checkpoint that is about to be trained again", "[bare]") {
     const TinySweep calm(kTwoStages);
     const std::vector<std::string> more = {"--set", "finetune.train.learning_rate=3e-4", "--set", "eval.documents=30"};
     REQUIRE(calm.run(more).exit_code == kExitOk);
@@ -86,7 +86,7 @@ TEST_CASE("Nothing starts from a checkpoint that is about to be trained again", 
 }
 
 TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what waits for that; the rest is done",
-          "[surroundings]") {
+          "[bare]") {
     // Trained, with no checkpoint: the fake trial leaves none.
     FakeSweep sweep({"ok-a", "ok-b", "ok-c", "ok-x", "ok-same-as-x", "ok-child-of-x"});
     const std::vector<sweeps::Trial> all = sweep.trials;
@@ -111,8 +111,7 @@ TEST_CASE("What starts from a checkpoint that is gone is blocked, and so is what
     CHECK(sweep.row(5).state == "ok");
 }
 
-TEST_CASE("A disk that is full between two stages keeps the first, prints a hint, and the next run goes on",
-          "[surroundings]") {
+TEST_CASE("A disk that is full between two stages keeps the first, prints a hint, and the next run goes on", "[bare]") {
     const std::string long_first =
         kTwoStages + "[case.pretrain.train]\nbudget_tokens = " + std::to_string(long_tokens(40'000)) + "\n";
     std::vector<std::string> calm_results;

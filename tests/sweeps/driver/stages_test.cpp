@@ -103,7 +103,7 @@ TEST_CASE("A crash that another try overcomes blocks nothing") {
     CHECK(summary.exit_code == kExitOk);
 }
 
-TEST_CASE("Three stages of four recipes give the same bits after twenty kills as in a calm run", "[long]") {
+TEST_CASE("Three stages of four recipes give the same bits after twenty kills as in a calm run", "[slow]") {
     const TinySweep calm(kThreeStages, "[1, 2]");
     const Ran first = calm.run({"--slots", "cpu:2"});
     INFO(first.err);

@@ -105,7 +105,7 @@ const std::string kReason = "eval: the task's file has changed";
 
 }  // namespace
 
-TEST_CASE("A task file edited by one byte: exactly its cells become stale, in six formats", "[long]") {
+TEST_CASE("A task file edited by one byte: exactly its cells become stale, in six formats", "[slow]") {
     const StaleSweep sweep;
     CHECK_THAT(sweep.stale(), ContainsSubstring("Nothing is stale."));
     const std::vector<std::string> formats = {"term", "md", "csv", "tex", "json", "html"};

@@ -40,7 +40,7 @@ std::size_t training_journals(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("Forty stops end forty attempts with a checkpoint", "[long]") {
+TEST_CASE("Forty stops end forty attempts with a checkpoint", "[slow]") {
     constexpr int kStops = 40;
     const TinySweep sweep(kProducts);
     for (int i = 0; i < kStops; ++i) {

@@ -70,7 +70,7 @@ TEST_CASE("deft bench import says what is missing, and adds nothing then", "[ben
                               ContainsSubstring("--commit") && ContainsSubstring("clang 17"));
 }
 
-TEST_CASE("what deft bench run wrote continues its series elsewhere", "[bench_import][long]") {
+TEST_CASE("what deft bench run wrote continues its series elsewhere", "[bench_import][slow]") {
     const TinySweep sweep("");
     const std::filesystem::path here = sweep.folder.path / "here", there = sweep.folder.path / "there";
     const std::string json = sweep.folder.path / "bench.json";

@@ -283,7 +283,7 @@ TEST_CASE("a program that speaks otherwise is refused", "[paired_bench]") {
     }
 }
 
-TEST_CASE("this program beside itself", "[paired_bench][long]") {
+TEST_CASE("this program beside itself", "[paired_bench][slow]") {
     const TinySweep sweep("");
     const Ran ran = sweep.deft("bench", {"aa", "-k", "gather_rows/16/*", "--pairs", "10", "--root", root_of(sweep)});
     CHECK(ran.exit_code == kExitOk);
@@ -296,7 +296,7 @@ TEST_CASE("this program beside itself", "[paired_bench][long]") {
     CHECK(bad.exit_code == kExitUsage);
 }
 
-TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench][long]") {
+TEST_CASE("deft check bench builds two commits once and compares them", "[paired_bench][slow]") {
     const Repository repository;
     const Ran worse = repository.check("fast", "slow");
     CHECK(worse.exit_code == 3);
@@ -316,7 +316,7 @@ TEST_CASE("deft check bench builds two commits once and compares them", "[paired
 }
 
 TEST_CASE("deft check bench refuses a pattern before it builds, and registers nothing in the repository",
-          "[paired_bench][long]") {
+          "[paired_bench][slow]") {
     const Repository repository;
     const Ran mistyped = repository.check("fast", "slow", {"-k", "gather_row/*"});
     CHECK(mistyped.exit_code == kExitUsage);
@@ -334,7 +334,7 @@ TEST_CASE("deft check bench refuses a pattern before it builds, and registers no
         CHECK(git_says(commit.path() / "source", {"rev-parse", "HEAD"}) == commit.path().filename().string() + "\n");
 }
 
-TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench][long]") {
+TEST_CASE("a commit that does not build is a finding, written wherever findings are", "[paired_bench][slow]") {
     const Repository repository;
     const std::filesystem::path out = repository.sweep.folder.path / "out-of-check";
     const std::vector<std::string> outputs = {"--github",       "--junit",    out / "junit.xml", "--bmf",
@@ -377,7 +377,7 @@ TEST_CASE("a commit that does not build is a finding, written wherever findings 
     }
 }
 
-TEST_CASE("an interrupted checkout does not mark its commit as broken", "[paired_bench][long]") {
+TEST_CASE("an interrupted checkout does not mark its commit as broken", "[paired_bench][slow]") {
     const Repository repository;
     REQUIRE(repository.check("fast", "slow").exit_code == kExitWorse);
     for (const auto& commit : std::filesystem::directory_iterator(repository.cache() / "deft" / "builds")) {

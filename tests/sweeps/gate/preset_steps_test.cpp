@@ -29,7 +29,7 @@ TEST_CASE("a preset's step has the tokens and the vocabulary of its kind, or tho
     CHECK_THAT(test::refusal([] { preset_step("lama_mini"); }), ContainsSubstring("did you mean \"llama_mini\"?"));
 }
 
-TEST_CASE("steps of presets are cases, and meant only where a pattern begins as their names do", "[long]") {
+TEST_CASE("steps of presets are cases, and meant only where a pattern begins as their names do", "[slow]") {
     std::size_t steps = 0;
     for (const kernels::BenchCase& bench : bench_cases()) steps += is_preset_step(bench.name) ? 1 : 0;
     CHECK(steps == experiments::model_presets().size());
@@ -64,7 +64,7 @@ TEST_CASE("a preset's case trains that model, with the FLOPs of its step") {
     CHECK(!prepared.cold);
 }
 
-TEST_CASE("steps that the memory does not hold are refused with what they need and what is there", "[long]") {
+TEST_CASE("steps that the memory does not hold are refused with what they need and what is there", "[slow]") {
     const std::vector<std::string> names = {"linear_forward/1", "step/of_another_program", "step/llama_mini"};
     CHECK(test::refusal(ErrorKind::memory, [&] { require_memory_of_cases(names, 1); }) == "accepted");
     const std::string said = test::refusal(ErrorKind::memory, [&] { require_memory_of_cases(names, 100'000); });

@@ -43,7 +43,7 @@ void check_steps(const Trial& trial, double steps) {
 
 }  // namespace
 
-TEST_CASE("BERT's pretraining at the scale paper is the published one", "[long][surroundings]") {
+TEST_CASE("BERT's pretraining at the scale paper is the published one", "[slow][bare]") {
     if (!has_glue()) return;
     const std::vector<Trial> trials = trials_of("bert_combined", "paper");
     const experiments::TrialConfig& config = find(trials, "baseline", 1.0).config;
@@ -80,7 +80,7 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one", "[long][
     CHECK(find(trials, "random-LTD", 0.67).config.token_dropping->layers.size() == 22);
 }
 
-TEST_CASE("every row of the published BERT tables has its trials, and no other has", "[long][surroundings]") {
+TEST_CASE("every row of the published BERT tables has its trials, and no other has", "[slow][bare]") {
     if (!has_glue()) return;
     for (const char* table : {"curriculum", "random_ltd", "combined"}) {
         INFO(table);
@@ -99,8 +99,7 @@ TEST_CASE("every row of the published BERT tables has its trials, and no other h
     }
 }
 
-TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining",
-          "[surroundings]") {
+TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and starts from every pretraining", "[bare]") {
     if (!has_glue()) return;
     const std::vector<Trial> trials = trials_of("bert_random_ltd", "paper");
     std::set<double> rates;
@@ -131,7 +130,7 @@ TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and star
     CHECK(seeds == std::set<std::int64_t>{1234, 1235, 1236, 1237, 1238});
 }
 
-TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight tasks, once each", "[surroundings]") {
+TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight tasks, once each", "[bare]") {
     if (!has_glue()) return;
     for (const char* name : {"bert_pretraining", "bert_curriculum", "bert_random_ltd", "bert_combined"}) {
         const std::vector<Trial> trials = trials_of(name, "smoke");
@@ -149,7 +148,7 @@ TEST_CASE("the smoke of BERT's sweeps trains on a thousand records of all eight 
     }
 }
 
-TEST_CASE("the defects of the published code are one --set away, of the stages that have labels", "[surroundings]") {
+TEST_CASE("the defects of the published code are one --set away, of the stages that have labels", "[bare]") {
     if (!has_glue()) return;
     const std::vector<Trial> trials =
         trials_of("bert_random_ltd", "paper", {"data.labelled.truncate_labels=true", "data.labelled.whole_batches=32"});

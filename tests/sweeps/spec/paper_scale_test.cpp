@@ -47,7 +47,7 @@ std::vector<reporting::ClaimedRow> rows_of(const reporting::Claim& claim) {
 
 // A claim on 77.7% of the data is none on a row that was trained on all of it.
 TEST_CASE("the rows of a published table, and those of its claims, are trained at the budgets that are printed",
-          "[long][surroundings]") {
+          "[slow][bare]") {
     std::size_t judged = 0;
     for (const char* name :
          {"bert_combined", "bert_curriculum", "bert_random_ltd", "gpt2_ptb", "gpt_combined", "gpt_curriculum",
@@ -76,7 +76,7 @@ TEST_CASE("the rows of a published table, and those of its claims, are trained a
     CHECK(judged > 40);
 }
 
-TEST_CASE("at the paper's scale a sweep asks for every task that measures a column of its table", "[surroundings]") {
+TEST_CASE("at the paper's scale a sweep asks for every task that measures a column of its table", "[bare]") {
     std::size_t asked = 0;
     for (const char* name : {"moe_inference", "moe_quality"}) {
         const Spec spec = spec_at(name, "paper");

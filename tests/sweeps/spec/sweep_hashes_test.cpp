@@ -44,7 +44,7 @@ Json hashes_of(const std::filesystem::path& file, const std::string& scale) {
 
 }  // namespace
 
-TEST_CASE("the repository's sweeps keep their hashes", "[long][surroundings]") {
+TEST_CASE("the repository's sweeps keep their hashes", "[slow][bare]") {
     const test::Folder nothing;  // as on a machine without any data
     const test::WithVariable mirror("DEFT_DATA_MIRROR", nothing.path.string());
     const test::WithVariable downloads("DEFT_DATA", nothing.path.string());
