@@ -1,280 +1,56 @@
-// deft bench: its commands, of which list and run are here: every benchmark case, beside the roofline of this machine.
+// deft bench: the table of its commands.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "base/error.h"
-#include "base/median.h"
-#include "engine/bench/corpus.h"
-#include "engine/bench/tokenizer.h"
-#include "kernels/bench/run_benchmarks.h"
-#include "reporting/numbers.h"
-#include "reporting/table.h"
+#include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
-#include "sweeps/cli/output.h"
-#include "sweeps/driver/progress.h"
-#include "sweeps/driver/provenance.h"
-#include "sweeps/driver/slots.h"
-#include "sweeps/gate/bench_cases.h"
-#include "sweeps/gate/bench_records.h"
-#include "sweeps/gate/preset_steps.h"
 
 namespace deft::cli {
 
 namespace {
 
-using kernels::BenchCase;
-using kernels::BenchResult;
-
-struct Chosen {
-    std::vector<std::string> patterns;
-    std::string backend = "all";
-    std::string text, tokenizer, corpus;  // files of the user's own, in place of the program's cases
-
-    std::vector<BenchCase> cases() const {
-        if (!tokenizer.empty() && text.empty())
-            throw Error(ErrorKind::usage, "--tokenizer encodes a text", "name a file with --text");
-        if (text.empty() && corpus.empty()) return sweeps::chosen_benches(patterns, sweeps::chosen_backends(backend));
-        std::vector<BenchCase> own;
-        if (!text.empty()) own.push_back(engine::tokenizer_bench(text, tokenizer));
-        if (!corpus.empty()) std::ranges::move(engine::corpus_benches(corpus), std::back_inserter(own));
-        return own;
-    }
+struct BenchCommand {
+    const char *name, *help;
+    Run (*declare)(CLI::App& command);
+    bool is_internal = false;
 };
 
-struct BenchRunArguments {
-    Chosen chosen;
-    kernels::BenchSettings settings{sweeps::usable_cores(), 0.05, 5};
-    std::string json;
-    std::string root = sweeps::kDefaultRoot;
+constexpr BenchCommand kBenchCommands[] = {
+    {"step", "Whole training steps, beside random-LTD, seqtru, the FMA peak and PyTorch, in interleaved rounds",
+     bench_step},
+    {"startup", "A trial's process: time to its first step, and what it costs beside its steps", bench_startup},
+    {"slots", "Trials side by side on a thread each, against one on all threads", bench_slots},
+    {"list",
+     "The benchmark cases that there are: kernels, tokenizers, corpora, analyzer, sampler, scoring, reports, steps of "
+     "presets",
+     bench_list},
+    {"run", "Time benchmark cases, hot and cold, beside this machine's roofline", bench_run},
+    {"ab", "Compare two builds of this program, measured side by side", bench_ab},
+    {"aa", "Compare this program with itself: the margin that this machine supports", bench_aa},
+    {"import", "Take the JSON of any Google Benchmark program into the history", bench_import},
+    {"history", "Each benchmark's times over the sessions, what changed first", bench_history},
+    {"gpu", "Training steps of GPT-2 124M on a GPU", bench_gpu},
+    {"analyzer", "Difficulty of samples, beside reading memory and NumPy", bench_analyzer},
+    {"generate", "Generation of text, beside the memory's speed and transformers, in interleaved rounds",
+     bench_generate},
+    {"moe-inference",
+     "A token's time and the weights it reads, with experts, without, and of the dense model of four times the weights",
+     bench_moe_inference},
+    {"experts", "A layer of experts beside the dense layer of equally many FLOPs, and both in PyTorch", bench_experts},
+    {"ranks", "Data-parallel training on several ranks, beside threads and PyTorch's DistributedDataParallel",
+     bench_ranks},
+    {"serve", "Internal: one arm of a comparison", bench_serve, true},
+    {"step-worker", "Internal: steps on request, in a process of slots or of ranks", bench_step_worker, true},
 };
-
-int list(const Chosen& chosen) {
-    reporting::Table table;
-    table.columns = {{"case", reporting::Align::left}, {"backend", reporting::Align::left}, {"FLOPs"}, {"bytes"}};
-    for (const BenchCase& bench : chosen.cases())
-        table.rows.push_back({bench.name, bench.backend, reporting::si(bench.flops), reporting::si(bench.bytes, "B")});
-    table.notes.push_back(
-        "Of one run. Each is timed with hot caches and with cold ones, and on a GPU with arguments that "
-        "rotate: deft bench run -k PATTERN. Training steps of presets are listed, run and compared where a pattern "
-        "asks for "
-        "them: -k 'step/*'.");
-    print(table);
-    return kExitOk;
-}
-
-struct MedianTime {
-    double median = 0, deviation = 0;  // median absolute deviation
-};
-
-MedianTime median_time(std::vector<double> values) {
-    MedianTime time{median(values), 0};
-    for (double& value : values) value = std::abs(value - time.median);
-    time.deviation = median(values);
-    return time;
-}
-
-double rate_of(const BenchResult& row) {
-    return row.items / median(row.seconds);
-}
-
-// Items a second over those of the case beside it, in the same state of the caches, or with hot ones where it has no
-// such row; empty where there is none.
-std::string ratio_text(const BenchResult& row, const std::string& beside, const std::vector<BenchResult>& results) {
-    const BenchResult* other = nullptr;
-    for (const BenchResult& result : results)
-        if (result.name == beside && !result.seconds.empty() &&
-            (result.state == row.state || (other == nullptr && result.state == kernels::CacheState::hot)))
-            other = &result;
-    return other == nullptr ? "" : fmt::format("{:.3f}", rate_of(row) / rate_of(*other));
-}
-
-void add_row(reporting::Table& table, const BenchResult& row, const std::string& ratio) {
-    if (!row.wrong.empty()) {
-        table.rows.push_back(
-            {row.name, row.backend, to_string(row.state), "wrong output", "-", "-", "-", "-", "-", "-"});
-        return;
-    }
-    const MedianTime time = median_time(row.seconds);
-    const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
-    table.rows.push_back({row.name, row.backend, to_string(row.state), reporting::small_seconds(time.median),
-                          fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
-                          row.items > 0 ? rate(row.items) + " " + row.item + "s" : "-",
-                          row.least_seconds > 0 ? fmt::format("{:.0f}%", 100 * row.least_seconds / time.median) : "-",
-                          ratio.empty() ? "-" : ratio});
-}
-
-std::string note_of(const kernels::CudaPeaks& peaks) {
-    return fmt::format(
-        "Peaks measured in this run on {}: a product of large random matrices by cuBLASLt {} in f32, {} in bf16; "
-        "memory {} "
-        "read, {} copied; L2 ({}) {} read; {} exponentials a second. Between two events with nothing between them {}, "
-        "with "
-        "an empty kernel {}; from one empty kernel to the next {}.",
-        peaks.device, reporting::si(peaks.f32_flops, "FLOP/s"), reporting::si(peaks.bf16_flops, "FLOP/s"),
-        reporting::si(peaks.read, "B/s"), reporting::si(peaks.copy, "B/s"),
-        reporting::si(static_cast<double>(peaks.cache_bytes), "B"), reporting::si(peaks.cached_read, "B/s"),
-        reporting::si(peaks.exponentials), reporting::small_seconds(peaks.nothing_seconds),
-        reporting::small_seconds(peaks.empty_kernel_seconds), reporting::small_seconds(peaks.launch_seconds));
-}
-
-std::string note_of(const kernels::Peaks& peaks, const BenchRunArguments& arguments) {
-    return fmt::format(
-        "Peaks measured in this run on {} thread(s): {} FMA {}; memory {} read, {} copied, {} changed in place; L2 {} "
-        "read.",
-        arguments.settings.threads, peaks.fma.widest_name(), reporting::si(peaks.fma.widest(), "FLOP/s"),
-        reporting::si(peaks.memory.read, "B/s"), reporting::si(peaks.memory.copy, "B/s"),
-        reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
-}
-
-int run_bench(const BenchRunArguments& arguments) {
-    const std::vector<BenchCase> cases = arguments.chosen.cases();
-    std::vector<std::string> names;
-    for (const BenchCase& one : cases) names.push_back(one.name);
-    sweeps::require_memory_of_cases(names, 1);
-    const bool on_device = std::ranges::any_of(cases, &BenchCase::on_device);
-    const bool on_host = !std::ranges::all_of(cases, &BenchCase::on_device);
-    std::ofstream json;
-    if (!arguments.json.empty()) {
-        json.open(arguments.json);
-        if (!json) throw Error(ErrorKind::io, "cannot write " + arguments.json, "choose another file");
-    }
-    sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
-    const results_db::Code code = sweeps::describe_code();
-    sweeps::ProgressLine line;
-    line.show("measuring the machine's peaks", 0);
-    kernels::Peaks peaks = kernels::measure_peaks(arguments.settings.threads);
-    if (on_device) peaks.device = kernels::measure_cuda_peaks();
-    std::size_t rows = 0;
-    const std::vector<BenchResult> results = kernels::run_benchmarks(
-        cases, arguments.settings, peaks, sweeps::bench_context(code, peaks, arguments.settings.threads),
-        arguments.json.empty() ? nullptr : &json, [&](const BenchResult& row) {
-            line.show(row.name, static_cast<double>(++rows) / static_cast<double>(kernels::count_rows(cases)));
-        });
-    line.clear();
-    recorder.record(results, arguments.settings, peaks, code);
-
-    reporting::Table table;
-    table.caption =
-        fmt::format("{} case(s), {} thread(s), median of {} repetitions of {} s at least", cases.size(),
-                    arguments.settings.threads, arguments.settings.repetitions, arguments.settings.min_seconds);
-    table.columns = {{"case", reporting::Align::left},
-                     {"backend", reporting::Align::left},
-                     {"caches", reporting::Align::left},
-                     {"time"},
-                     {"MAD"},
-                     {"FLOP/s"},
-                     {"B/s"},
-                     {"items/s"},
-                     {"of roofline"},
-                     {"ratio"}};
-    std::map<std::string, std::string> beside;
-    for (const BenchCase& one : cases)
-        if (!one.beside.empty()) beside[one.name] = one.beside;
-    bool all_right = true;
-    for (const BenchResult& row : results) {
-        const auto found = beside.find(row.name);
-        const bool has_ratio = row.wrong.empty() && found != beside.end();
-        add_row(table, row, has_ratio ? ratio_text(row, found->second, results) : "");
-        all_right = all_right && row.wrong.empty();
-        if (!row.wrong.empty()) table.notes.push_back("Wrong output, not timed: " + row.wrong + ".");
-        if (!row.note.empty() && row.state == kernels::CacheState::hot)
-            table.notes.push_back(fmt::format("{}: {}.", row.name, row.note));
-    }
-    for (const auto& [one, other] : beside)
-        table.notes.push_back(
-            fmt::format("ratio: items a second of {} over those of {}, which was timed next.", one, other));
-    if (beside.empty()) {
-        table.columns.pop_back();
-        for (auto& row : table.rows) row.pop_back();
-    }
-    if (on_host) table.notes.push_back(note_of(peaks, arguments));
-    if (on_device) table.notes.push_back(note_of(*peaks.device));
-    table.notes.push_back(
-        "MAD: median absolute deviation of the repetitions. Roofline: the longer of FLOPs at the FMA "
-        "peak, on a GPU at the product's, and least bytes at memory's rate; of hot arguments that fit "
-        "the last-level cache, at the L2's.");
-    if (on_host) table.notes.push_back("cpu, cold: arguments in turn, three times the last-level cache together.");
-    if (on_device)
-        table.notes.push_back(
-            "cuda, by events: cold: after a flush that writes and reads twice the L2. hot: one run "
-            "after the other. rotating: the same, arguments in turn, three times the L2 together. "
-            "f32 is without TF32, as in training.");
-    table.notes.push_back(
-        "Every kernel's outputs were compared with the double-precision reference in this run, the "
-        "other cases' with another way to compute them.");
-    print(table);
-    print(fmt::format("raw repetitions: {}", recorder.file().string()));
-    if (!arguments.json.empty()) {
-        json.flush();
-        if (!json) throw Error(ErrorKind::io, "cannot write all of " + arguments.json, "free some space");
-        print("Google Benchmark's JSON: " + arguments.json);
-    }
-    return all_right ? kExitOk : kExitFailed;
-}
-
-void add_chosen(CLI::App& command, Chosen& chosen) {
-    command
-        .add_option("--backend", chosen.backend,
-                    "cpu, cuda (f32 and bf16), or all that this build and this machine have")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"cpu", "cuda", "all"}));
-    add_patterns(command, chosen.patterns);
-    command.add_option("--text", chosen.text, "Encode a text file of yours instead, plain, .gz or .zst");
-    command.add_option("--tokenizer", chosen.tokenizer,
-                       "For --text: a folder with vocab.json and merges.txt, or with vocab.txt; bytes without");
-    command.add_option("--corpus", chosen.corpus,
-                       "Open and read a dataset of yours instead: PREFIX.bin and PREFIX.idx, see deft data tokenize");
-}
-
-void add_list_and_run(CLI::App& bench, Context& context) {
-    auto chosen = std::make_shared<Chosen>();
-    CLI::App* lists = bench.add_subcommand("list",
-                                           "The benchmark cases that there are: kernels, tokenizers, corpora, "
-                                           "analyzer, sampler, scoring, reports, steps of presets");
-    add_chosen(*lists, *chosen);
-    lists->callback([chosen, &context] { context.exit_code = list(*chosen); });
-
-    auto arguments = std::make_shared<BenchRunArguments>();
-    CLI::App* runs = bench.add_subcommand("run", "Time benchmark cases, hot and cold, beside this machine's roofline");
-    add_chosen(*runs, arguments->chosen);
-    kernels::BenchSettings& settings = arguments->settings;
-    add_threads(*runs, settings.threads);
-    add_number(*runs, "--repetitions", settings.repetitions, "Repetitions of each row", 1, 1000);
-    add_number(*runs, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
-    runs->add_option("--json-file", arguments->json, "Write Google Benchmark's JSON to this file, too");
-    add_root(*runs, arguments->root);
-    runs->callback([arguments, &context] { context.exit_code = run_bench(*arguments); });
-}
 
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-    CLI::App* command =
-        app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
-    command->require_subcommand(1);
-    add_bench_step(*command, context);
-    add_bench_startup(*command, context);
-    add_bench_slots(*command, context);
-    add_list_and_run(*command, context);
-    add_bench_ab(*command, context);
-    add_bench_import(*command, context);
-    add_bench_history(*command, context);
-    add_bench_gpu(*command, context);
-    add_bench_analyzer(*command, context);
-    add_bench_generate(*command, context);
-    add_bench_moe_inference(*command, context);
-    add_bench_experts(*command, context);
-    add_bench_ranks(*command, context);
+    CLI::App* bench = app.add_subcommand("bench", "Measure how fast this machine trains, tokenizes, reads and reports");
+    bench->require_subcommand(1);
+    for (const BenchCommand& one : kBenchCommands) {
+        CLI::App* command = bench->add_subcommand(one.name, one.help);
+        if (one.is_internal) command->group("");
+        command->callback([run = one.declare(*command), &context] { context.exit_code = run(); });
+    }
 }
 
 }  // namespace deft::cli

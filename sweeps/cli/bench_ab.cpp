@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sweeps/cli/commands.h"
+#include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/comparison_options.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -80,36 +80,33 @@ int compare_with_itself(const AaArguments& arguments) {
     return code == kExitWorse ? kExitOk : code;
 }
 
-int serve(int threads) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a frozen worker would outlive the program that talks with it
-    sweeps::serve_benches(std::cin, std::cout, threads);
-    return kExitOk;
-}
-
 }  // namespace
 
-void add_bench_ab(CLI::App& bench, Context& context) {
-    auto ab = std::make_shared<AbArguments>();
-    CLI::App* files = bench.add_subcommand("ab", "Compare two builds of this program, measured side by side");
-    files->add_option("A", ab->base, "The program file to compare with")->required();
-    files->add_option("B", ab->head, "The program file that may be slower")->required();
-    add_comparison_options(*files, ab->options);
-    add_gate_options(*files, ab->gate);
-    files->callback([ab, &context] { context.exit_code = compare_files(*ab); });
+Run bench_ab(CLI::App& command) {
+    auto arguments = std::make_shared<AbArguments>();
+    command.add_option("A", arguments->base, "The program file to compare with")->required();
+    command.add_option("B", arguments->head, "The program file that may be slower")->required();
+    add_comparison_options(command, arguments->options);
+    add_gate_options(command, arguments->gate);
+    return [arguments] { return compare_files(*arguments); };
+}
 
-    auto aa = std::make_shared<AaArguments>();
-    CLI::App* itself =
-        bench.add_subcommand("aa", "Compare this program with itself: the margin that this machine supports");
-    add_number(*itself, "--rounds", aa->rounds, "Comparisons of each case", 1, 10000);
-    add_comparison_options(*itself, aa->options);
-    add_root(*itself, aa->root);
-    itself->callback([aa, &context] { context.exit_code = compare_with_itself(*aa); });
+Run bench_aa(CLI::App& command) {
+    auto arguments = std::make_shared<AaArguments>();
+    add_number(command, "--rounds", arguments->rounds, "Comparisons of each case", 1, 10000);
+    add_comparison_options(command, arguments->options);
+    add_root(command, arguments->root);
+    return [arguments] { return compare_with_itself(*arguments); };
+}
 
+Run bench_serve(CLI::App& command) {
     auto threads = std::make_shared<int>(1);
-    CLI::App* worker = bench.add_subcommand("serve", "Internal: one arm of a comparison");
-    worker->group("");
-    add_threads(*worker, *threads);
-    worker->callback([threads, &context] { context.exit_code = serve(*threads); });
+    add_threads(command, *threads);
+    return [threads] {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a frozen worker would outlive the program that talks with it
+        sweeps::serve_benches(std::cin, std::cout, *threads);
+        return kExitOk;
+    };
 }
 
 }  // namespace deft::cli

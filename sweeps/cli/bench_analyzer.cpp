@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -14,10 +13,7 @@
 #include "base/scratch_folder.h"
 #include "engine/bench/analyzer.h"
 #include "reporting/numbers.h"
-#include "reporting/table.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
-#include "sweeps/cli/output.h"
+#include "sweeps/cli/contest.h"
 
 namespace deft::cli {
 
@@ -55,7 +51,7 @@ std::optional<double> numpy_seconds_a_token(const BenchAnalyzerArguments& argume
     return best;
 }
 
-int run_bench_analyzer(const BenchAnalyzerArguments& arguments) {
+Measured time_analyzer(const BenchAnalyzerArguments& arguments, const sweeps::ShowProgress&) {
     using reporting::si;
     const engine::AnalyzerBench& bench = arguments.bench;
     const ScratchFolder folder;
@@ -79,25 +75,23 @@ int run_bench_analyzer(const BenchAnalyzerArguments& arguments) {
     table.notes.push_back(numpy ? "NumPy: the same passes in batches on one thread, over the first 2^24 tokens at "
                                   "most, best of as many rounds."
                                 : "Not compared with NumPy: name a Python that has it with --python.");
-    print(table);
-    return kExitOk;
+    return {{table}};
 }
 
 }  // namespace
 
-void add_bench_analyzer(CLI::App& bench, Context& context) {
-    auto analysis = std::make_shared<BenchAnalyzerArguments>();
-    CLI::App* analyzer = bench.add_subcommand("analyzer", "Difficulty of samples, beside reading memory and NumPy");
-    engine::AnalyzerBench& sizes = analysis->bench;
-    add_number(*analyzer, "--tokens", sizes.tokens, "Tokens of the invented corpus", 4096, 1 << 30);
-    add_number(*analyzer, "--seqlen", sizes.seqlen, "Tokens of a sample", 1, 1 << 20);
-    add_number(*analyzer, "--samples", sizes.index_samples, "Samples to order; 0: none", 0, 1 << 30);
-    analyzer->add_option("--memory", sizes.memory_bytes, "Bytes of memory to order them in")
+Run bench_analyzer(CLI::App& command) {
+    auto arguments = std::make_shared<BenchAnalyzerArguments>();
+    engine::AnalyzerBench& sizes = arguments->bench;
+    add_number(command, "--tokens", sizes.tokens, "Tokens of the invented corpus", 4096, 1 << 30);
+    add_number(command, "--seqlen", sizes.seqlen, "Tokens of a sample", 1, 1 << 20);
+    add_number(command, "--samples", sizes.index_samples, "Samples to order; 0: none", 0, 1 << 30);
+    command.add_option("--memory", sizes.memory_bytes, "Bytes of memory to order them in")
         ->transform(CLI::AsSizeValue(false));
-    add_threads(*analyzer, sizes.threads);
-    add_number(*analyzer, "--rounds", sizes.rounds, "Interleaved rounds", 1, 100);
-    analyzer->add_option("--python", analysis->python, "A Python with NumPy")->capture_default_str();
-    analyzer->callback([analysis, &context] { context.exit_code = run_bench_analyzer(*analysis); });
+    add_threads(command, sizes.threads);
+    add_number(command, "--rounds", sizes.rounds, "Interleaved rounds", 1, 100);
+    command.add_option("--python", arguments->python, "A Python with NumPy")->capture_default_str();
+    return contest(arguments, time_analyzer);
 }
 
 }  // namespace deft::cli

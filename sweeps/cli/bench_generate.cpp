@@ -3,20 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "base/error.h"
 #include "base/median.h"
 #include "base/scratch_folder.h"
 #include "engine/bench/generate.h"
 #include "kernels/bench/cpu_peaks.h"
 #include "reporting/numbers.h"
-#include "reporting/table.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
-#include "sweeps/cli/output.h"
-#include "sweeps/driver/progress.h"
-#include "sweeps/gate/huggingface_generate.h"
+#include "sweeps/cli/contest.h"
+#include "sweeps/gate/python_opponents.h"
 
 namespace deft::cli {
 
@@ -28,121 +22,90 @@ struct BenchGenerateArguments {
     std::vector<std::string> pythons;  // each has transformers
 };
 
-// One way to generate: seconds of its first token, the prompt's, and of all its tokens, a round each.
-struct GenerateArm {
-    std::string name;
-    std::vector<double> first, all;
-    std::size_t same = 0;  // of its tokens, how many from the first on are ours
-};
-
-// Seconds of each token after the first.
-std::vector<double> decode_seconds(const GenerateArm& arm, const engine::GenerateBench& bench) {
-    std::vector<double> seconds;
-    for (std::size_t i = 0; i < arm.all.size(); ++i)
-        seconds.push_back((arm.all[i] - arm.first[i]) / static_cast<double>(bench.samples * (bench.tokens - 1)));
-    return seconds;
+// How many tokens from the first on are ours.
+std::string same_tokens(const std::vector<std::int32_t>& ours, const std::vector<std::int32_t>& others) {
+    const auto end = ours.begin() + static_cast<std::ptrdiff_t>(std::min(ours.size(), others.size()));
+    return fmt::format("{} of {}", std::mismatch(ours.begin(), end, others.begin()).first - ours.begin(), ours.size());
 }
 
-std::size_t same_tokens(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-    const auto end = a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
-    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
-}
-
-std::vector<GenerateArm> time_arms(const BenchGenerateArguments& arguments,
-                                   const std::function<void(const std::string&, double)>& progress) {
+// Two contestants a generator: its first token, the prompt's, and all of its tokens.
+Measured time_generation(const BenchGenerateArguments& arguments, const sweeps::ShowProgress& progress) {
     const engine::GenerateBench& bench = arguments.bench;
+    const kernels::MemoryPeak memory = kernels::measure_memory_peak(bench.threads);
     const ScratchFolder scratch;
     progress("writing the model", -1);
     engine::write_model(bench, scratch.path / "model");
     engine::GenerateRun ours(bench, scratch.path / "model");
-    std::vector<std::unique_ptr<sweeps::HuggingfaceWorker>> workers;
-    std::vector<GenerateArm> arms = {{"deft", {}, {}, 0}};
+    std::vector<std::unique_ptr<sweeps::LineWorker>> workers;
     std::vector<sweeps::Contestant> contestants;
-    for (const std::int64_t tokens : {std::int64_t{1}, bench.tokens})
-        contestants.push_back({"", sweeps::mean_of_runs([&ours, tokens] { return ours.run(tokens); })});
+    const auto add = [&](const std::string& name, const auto& run_of) {
+        for (const std::int64_t tokens : {std::int64_t{1}, bench.tokens})
+            contestants.push_back({{name}, run_of(tokens)});
+    };
+    add("deft",
+        [&](std::int64_t tokens) { return sweeps::mean_of_runs([&ours, tokens] { return ours.run(tokens); }); });
     for (const std::string& python : arguments.pythons) {
         progress("starting " + python, -1);
-        sweeps::HuggingfaceWorker& worker =
-            *workers.emplace_back(std::make_unique<sweeps::HuggingfaceWorker>(python, bench, scratch.path / "model"));
-        for (const std::int64_t tokens : {std::int64_t{1}, bench.tokens})
-            contestants.push_back({"", [&worker, tokens](long runs) { return worker.run(tokens, runs); }});
-        arms.push_back({"transformers " + worker.version(), {}, {}, 0});
+        auto& worker = *workers.emplace_back(sweeps::start_huggingface(python, bench, scratch.path / "model"));
+        add(fmt::format("transformers {}, torch {}", worker.said<std::string>("version"),
+                        worker.said<std::string>("torch")),
+            [&](std::int64_t tokens) { return worker.runs(std::to_string(tokens)); });
     }
-    std::vector<std::vector<double>> seconds =
-        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress("generating", done); });
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-        arms[i].first = std::move(seconds[2 * i]);
-        arms[i].all = std::move(seconds[2 * i + 1]);
-    }
-    ours.run(bench.tokens);
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-        workers[i]->run(bench.tokens, 1);
-        arms[i + 1].same = same_tokens(ours.tokens(), workers[i]->tokens());
-    }
-    return arms;
-}
+    time_in_rounds(contestants, arguments.rounds, "generating", progress);
 
-reporting::Table generate_table(const std::vector<GenerateArm>& arms, const BenchGenerateArguments& arguments,
-                                const kernels::MemoryPeak& memory) {
-    using reporting::Align;
-    const engine::GenerateBench& bench = arguments.bench;
+    using reporting::si;
     reporting::Table table;
     table.caption = fmt::format(
         "{} sample(s) of {} tokens after {}, {} layers, width {}, vocabulary {}, {} thread(s): median of {} "
-        "interleaved "
-        "rounds",
+        "interleaved rounds",
         bench.samples, bench.tokens, bench.prompt, bench.layers, bench.width, bench.vocab, bench.threads,
-        arms.front().all.size());
-    table.columns = {{"generator", Align::left}, {"prompt tokens/s"}, {"tokens/s"},   {"weights read"}, {"of memory"},
-                     {"ours, prompt"},           {"ours, tokens"},    {"same tokens"}};
-    const std::vector<double> our_tokens = decode_seconds(arms.front(), bench);
-    for (const GenerateArm& arm : arms) {
-        const std::vector<double> tokens = decode_seconds(arm, bench);
+        contestants.front().seconds.size());
+    table.columns = {{"generator", reporting::Align::left},
+                     {"prompt tokens/s"},
+                     {"tokens/s"},
+                     {"weights read"},
+                     {"of memory"},
+                     {"ours, prompt"},
+                     {"ours, tokens"},
+                     {"same tokens"}};
+    ours.run(bench.tokens);
+    std::vector<double> our_tokens;
+    for (std::size_t i = 0; i < contestants.size(); i += 2) {
+        const std::vector<double>&first = contestants[i].seconds, &all = contestants[i + 1].seconds;
+        std::vector<double> tokens;  // seconds of each token after the first
+        for (std::size_t round = 0; round < all.size(); ++round)
+            tokens.push_back((all[round] - first[round]) / static_cast<double>(bench.samples * (bench.tokens - 1)));
+        if (i == 0) our_tokens = tokens;
         const double read = engine::weight_bytes(bench) / median(tokens) / static_cast<double>(bench.samples);
-        const bool is_ours = &arm == &arms.front();
-        table.rows.push_back({arm.name, fmt::format("{:.0f}", static_cast<double>(bench.prompt) / median(arm.first)),
-                              fmt::format("{:.1f}", 1 / median(tokens)), reporting::si(read, "B/s"),
-                              fmt::format("{:.2f}", read / memory.read),
-                              is_ours ? "1" : to_text(sweeps::time_ratio(arm.first, arms.front().first)) + "x",
-                              is_ours ? "1" : to_text(sweeps::time_ratio(tokens, our_tokens)) + "x",
-                              is_ours ? "-" : fmt::format("{} of {}", arm.same, bench.tokens)});
+        table.rows.push_back(
+            {contestants[i].names.front(), fmt::format("{:.0f}", static_cast<double>(bench.prompt) / median(first)),
+             fmt::format("{:.1f}", 1 / median(tokens)), si(read, "B/s"), fmt::format("{:.2f}", read / memory.read),
+             times_as_long(first, contestants.front().seconds), times_as_long(i == 0 ? our_tokens : tokens, our_tokens),
+             "-"});
+        if (i == 0) continue;
+        sweeps::LineWorker& worker = *workers[i / 2 - 1];
+        const Json answer = worker.ask(fmt::format("{} 1", bench.tokens));
+        table.rows.back().back() = same_tokens(ours.tokens(), worker.part<std::vector<std::int32_t>>(answer, "tokens"));
     }
-    table.notes.push_back(
-        fmt::format("tokens/s: of all samples, after the first token, which comes with the prompt. weights read: the "
-                    "bytes of weights "
-                    "that a step meets, times steps a second; of memory: of {} read in this run. Two numbers \"ours\": "
-                    "how many times "
-                    "as long as ours, Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}.",
-                    reporting::si(memory.read, "B/s"), arguments.rounds.seed));
-    return table;
-}
-
-int run_bench_generate(BenchGenerateArguments arguments) {
-    arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
-    sweeps::ProgressLine line;
-    const kernels::MemoryPeak memory = kernels::measure_memory_peak(arguments.bench.threads);
-    const std::vector<GenerateArm> arms = time_arms(arguments, shown_on(line));
-    line.clear();
-    print(generate_table(arms, arguments, memory));
-    return kExitOk;
+    table.notes.push_back(fmt::format(
+        "tokens/s: of all samples, after the first token, which comes with the prompt. weights read: the bytes of "
+        "weights that a step meets, times steps a second; of memory: of {} read in this run. Two numbers \"ours\": how "
+        "many times as long as ours, {}.",
+        si(memory.read, "B/s"), method_of_ratios(arguments.rounds)));
+    return {{table}};
 }
 
 }  // namespace
 
-void add_bench_generate(CLI::App& bench, Context& context) {
+Run bench_generate(CLI::App& command) {
     auto arguments = std::make_shared<BenchGenerateArguments>();
-    CLI::App* generate = bench.add_subcommand(
-        "generate", "Generation of text, beside the memory's speed and transformers, in interleaved rounds");
     engine::GenerateBench& sizes = arguments->bench;
-    add_generation_sizes(*generate, sizes, 1);
-    add_number(*generate, "--samples", sizes.samples, "Texts at once", 1, 4096);
-    add_threads(*generate, sizes.threads);
-    add_rounds(*generate, arguments->rounds);
-    generate
-        ->add_option("--python", arguments->pythons,
-                     "A Python with transformers, timed in the same rounds; may be given again")
-        ->allow_extra_args(false);
-    generate->callback([arguments, &context] { context.exit_code = run_bench_generate(*arguments); });
+    add_generation_sizes(command, sizes, 1);
+    add_number(command, "--samples", sizes.samples, "Texts at once", 1, 4096);
+    add_threads(command, sizes.threads);
+    add_rounds(command, arguments->rounds);
+    add_pythons(command, arguments->pythons, "transformers", "--python");
+    return contest(arguments, time_generation);
 }
 
 }  // namespace deft::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -14,12 +13,10 @@
 #include "engine/bench/step.h"
 #include "kernels/bench/gpu_products.h"
 #include "reporting/numbers.h"
-#include "reporting/table.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
+#include "sweeps/cli/contest.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/gate/pytorch_step.h"
+#include "sweeps/gate/python_opponents.h"
 
 namespace deft::cli {
 
@@ -35,10 +32,9 @@ struct BenchGpuArguments {
 
 struct Row {
     engine::DType dtype;
-    std::vector<double> seconds, torch_seconds;  // one a round
-    double flops = 0, loss = 0;
-    std::vector<kernels::cuda::ProductRecord> products = {};  // of the last round
-    std::vector<kernels::CheckedProduct> checked = {};        // each shape run twice
+    std::vector<double> seconds = {}, torch_seconds = {};  // one a round
+    engine::StepTime last = {};                            // of the last round
+    std::vector<kernels::CheckedProduct> checked = {};     // each shape run twice
 };
 
 struct TorchTimes {
@@ -62,11 +58,11 @@ Json row_json(const engine::StepBench& bench, const Row& row) {
     Json json = {{"dtype", engine::dtype_name(row.dtype)},
                  {"seconds", row.seconds},
                  {"tokens_per_second", tokens / seconds},
-                 {"flops_per_second", row.flops / seconds},
-                 {"last_loss", row.loss},
+                 {"flops_per_second", row.last.flops / seconds},
+                 {"last_loss", row.last.loss},
                  {"pytorch_seconds", row.torch_seconds},
                  {"against_pytorch", nullptr}};
-    json["fallbacks"] = to_json(large_fallbacks(row.products));
+    json["fallbacks"] = to_json(large_fallbacks(row.last.products));
     json["products"] = to_json(row.checked);
     if (!row.torch_seconds.empty()) json["against_pytorch"] = median(row.torch_seconds) / seconds;
     return json;
@@ -96,7 +92,7 @@ Json to_json(const engine::StepBench& bench, const engine::Gpu& gpu, const std::
                  {"batch_size", bench.batch_size},
                  {"pytorch", torch.version},
                  {"pytorch_failure", torch.failure},
-                 {"flops_of_a_step", rows.front().flops},
+                 {"flops_of_a_step", rows.front().last.flops},
                  {"rows", Json::array()}};
     for (const Row& row : rows) json["rows"].push_back(row_json(bench, row));
     return json;
@@ -115,7 +111,7 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
         table.rows.push_back(
             {engine::dtype_name(row.dtype), fmt::format("{:.2f}", seconds * 1e3),
              reporting::si(static_cast<double>(bench.batch_size * bench.model.max_seqlen) / seconds, ""),
-             reporting::si(row.flops / seconds, "FLOP/s"),
+             reporting::si(row.last.flops / seconds, "FLOP/s"),
              torch_ran ? fmt::format("{:.2f}", median(row.torch_seconds) * 1e3) : "-",
              torch_ran ? fmt::format("{:.2f}x", median(row.torch_seconds) / seconds) : "-"});
     }
@@ -123,7 +119,7 @@ reporting::Table to_table(const engine::StepBench& bench, const engine::Gpu& gpu
         "FLOPs of a step: 6 x (parameters without the position table) x tokens + 12 x layers x width x "
         "length x tokens / 2 (causal).");
     for (const Row& row : rows) {
-        if (const std::string line = fallback_note(row.products); !line.empty()) table.notes.push_back(line + ".");
+        if (const std::string line = fallback_note(row.last.products); !line.empty()) table.notes.push_back(line + ".");
         for (const kernels::CheckedProduct& product : row.checked)
             if (!product.same_bits)
                 table.notes.push_back(fmt::format("Two runs of the product {} ({}) differ in bits.",
@@ -150,18 +146,15 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
     const engine::StepBench bench = engine::gpt2_124m_bench(arguments.batch);
     std::vector<Row> rows;
     for (const engine::DType dtype : {engine::DType::bf16, engine::DType::f32})
-        if (arguments.dtype == "both" || arguments.dtype == engine::dtype_name(dtype)) rows.push_back({dtype, {}, {}});
+        if (arguments.dtype == "both" || arguments.dtype == engine::dtype_name(dtype)) rows.push_back({dtype});
     TorchTimes torch;
     for (int round = 0; round < arguments.rounds; ++round)
         for (Row& row : rows) {
-            const engine::StepTime time = engine::time_steps(bench, {engine::Device::cuda, row.dtype, 1}, 10, 3.0);
-            row.seconds.push_back(time.seconds);
-            row.flops = time.flops;
-            row.loss = time.loss;
-            row.products = time.products;
+            row.last = engine::time_steps(bench, {engine::Device::cuda, row.dtype, 1}, 10, 3.0);
+            row.seconds.push_back(row.last.seconds);
             if (!arguments.python.empty() && torch.failure.empty()) torch_round(arguments.python, bench, row, torch);
         }
-    for (Row& row : rows) row.checked = check_products(row.products);
+    for (Row& row : rows) row.checked = check_products(row.last.products);
     print(to_table(bench, gpus.front(), rows, torch));
     if (!arguments.json.empty())
         write_file_atomically(arguments.json, json_text(to_json(bench, gpus.front(), rows, torch), 2) + "\n");
@@ -170,17 +163,16 @@ int run_bench_gpu(const BenchGpuArguments& arguments) {
 
 }  // namespace
 
-void add_bench_gpu(CLI::App& bench, Context& context) {
+Run bench_gpu(CLI::App& command) {
     auto arguments = std::make_shared<BenchGpuArguments>();
-    CLI::App* command = bench.add_subcommand("gpu", "Training steps of GPT-2 124M on a GPU");
-    add_number(*command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
-    add_number(*command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
-    command->add_option("--dtype", arguments->dtype, "Dtype of activations: bf16, f32, or both in turn")
+    add_number(command, "--batch", arguments->batch, "Samples of a step, of 1024 tokens each", 1, 4096);
+    add_number(command, "--rounds", arguments->rounds, "Interleaved rounds", 1, 100);
+    command.add_option("--dtype", arguments->dtype, "Dtype of activations: bf16, f32, or both in turn")
         ->capture_default_str()
         ->check(CLI::IsMember({"bf16", "f32", "both"}));
-    command->add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
-    command->add_option("--json-file", arguments->json, "Write the result to this file as well");
-    command->callback([arguments, &context] { context.exit_code = run_bench_gpu(*arguments); });
+    command.add_option("--pytorch", arguments->python, "A Python with torch, timed in the same run");
+    command.add_option("--json-file", arguments->json, "Write the result to this file as well");
+    return [arguments] { return run_bench_gpu(*arguments); };
 }
 
 }  // namespace deft::cli

@@ -11,7 +11,7 @@
 #include "reporting/analysis/trend/history_table.h"
 #include "reporting/views/page/history_page.h"
 #include "results_db/reader.h"
-#include "sweeps/cli/commands.h"
+#include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
@@ -44,13 +44,12 @@ int run_bench_history(const BenchHistoryArguments& arguments) {
 
 }  // namespace
 
-void add_bench_history(CLI::App& bench, Context& context) {
+Run bench_history(CLI::App& command) {
     auto arguments = std::make_shared<BenchHistoryArguments>();
-    CLI::App* command = bench.add_subcommand("history", "Each benchmark's times over the sessions, what changed first");
-    add_patterns(*command, arguments->patterns);
-    command->add_option("--html", arguments->html, "Write a page with charts to this file, too");
-    add_root(*command, arguments->root);
-    command->callback([arguments, &context] { context.exit_code = run_bench_history(*arguments); });
+    add_patterns(command, arguments->patterns);
+    command.add_option("--html", arguments->html, "Write a page with charts to this file, too");
+    add_root(command, arguments->root);
+    return [arguments] { return run_bench_history(*arguments); };
 }
 
 }  // namespace deft::cli

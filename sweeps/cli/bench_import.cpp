@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
-#include "sweeps/cli/commands.h"
+#include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/gate/import_bench.h"
@@ -65,20 +65,18 @@ int run_bench_import(const BenchImportArguments& arguments) {
 
 }  // namespace
 
-void add_bench_import(CLI::App& bench, Context& context) {
+Run bench_import(CLI::App& command) {
     auto arguments = std::make_shared<BenchImportArguments>();
-    CLI::App* command =
-        bench.add_subcommand("import", "Take the JSON of any Google Benchmark program into the history");
     command
-        ->add_option("FILE", arguments->file,
-                     "Google Benchmark's JSON, written with --benchmark_out=FILE --benchmark_out_format=json")
+        .add_option("FILE", arguments->file,
+                    "Google Benchmark's JSON, written with --benchmark_out=FILE --benchmark_out_format=json")
         ->required();
-    command->add_option("--name", arguments->names.program, "The program's name; without it, that of its executable");
-    command->add_option("--commit", arguments->names.commit, "The commit that was measured");
-    command->add_option("--compiler", arguments->names.compiler, "The compiler that built the program");
-    command->add_option("--host", arguments->names.host, "The machine's name, where the file has another each time");
-    add_root(*command, arguments->root);
-    command->callback([arguments, &context] { context.exit_code = run_bench_import(*arguments); });
+    command.add_option("--name", arguments->names.program, "The program's name; without it, that of its executable");
+    command.add_option("--commit", arguments->names.commit, "The commit that was measured");
+    command.add_option("--compiler", arguments->names.compiler, "The compiler that built the program");
+    command.add_option("--host", arguments->names.host, "The machine's name, where the file has another each time");
+    add_root(command, arguments->root);
+    return [arguments] { return run_bench_import(*arguments); };
 }
 
 }  // namespace deft::cli

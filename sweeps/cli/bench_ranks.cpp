@@ -1,28 +1,23 @@
 // deft bench ranks: data-parallel training on several ranks, beside one process with as many threads and beside
-// PyTorch's DistributedDataParallel, in interleaved rounds. deft bench rank-worker: what mpirun starts for it.
+// PyTorch's DistributedDataParallel, in interleaved rounds. deft bench step-worker: a process of it, or of bench slots.
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
-#include <algorithm>
+#include <csignal>
 #include <iostream>
-#include <memory>
 
-#include "base/error.h"
 #include "base/median.h"
 #include "reporting/numbers.h"
-#include "reporting/table.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
+#include "sweeps/cli/contest.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/step_tables.h"
 #include "sweeps/driver/mpirun.h"
-#include "sweeps/driver/progress.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/first_loss.h"
-#include "sweeps/gate/interleaved_rounds.h"
 #include "sweeps/gate/preset_steps.h"
-#include "sweeps/gate/pytorch_ddp.h"
-#include "sweeps/gate/rank_worker.h"
+#include "sweeps/gate/python_opponents.h"
+#include "sweeps/gate/step_worker.h"
 
 namespace deft::cli {
 
@@ -38,26 +33,10 @@ struct BenchRanksArguments {
     bool compiles = false;
 };
 
-struct RankArm {
-    std::string name;
-    std::vector<double> seconds;  // of one step, a round each
-};
-
-struct RankTimes {
-    engine::StepBench bench;
-    std::vector<RankArm> arms;  // ours on several ranks first, then in one process with one rank's threads and with all
-    std::vector<double> reduce;      // seconds of one sum of gradients alone
-    std::int64_t bytes = 0;          // that one rank sends in a step
-    bool has_unfused_adamw = false;  // of a PyTorch
-};
-
-std::vector<engine::StepBench> chosen_models(const BenchRanksArguments& arguments) {
-    std::vector<engine::StepBench> models;
-    if (!arguments.model.empty())
-        models.push_back(engine::bench_of_sizes(arguments.model));
-    else
-        for (const int size : arguments.sizes)
-            models.push_back(engine::standard_step_benches().at(static_cast<std::size_t>(size - 1)));
+std::vector<engine::StepBench> ranks_models(const BenchRanksArguments& arguments) {
+    std::vector<engine::StepBench> models =
+        arguments.model.empty() ? standard_models(arguments.sizes)
+                                : std::vector<engine::StepBench>{engine::bench_of_sizes(arguments.model)};
     for (engine::StepBench& bench : models)
         if (arguments.batch > 0) bench.batch_size = arguments.batch;
     return models;
@@ -69,7 +48,7 @@ std::string threads_text(int processes, int threads) {
 }
 
 // All of deft's are there at once.
-void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArguments& arguments) {
+void require_memory_of_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments) {
     std::vector<engine::TrainerConfig> trainers(static_cast<std::size_t>(arguments.ranks),
                                                 engine::rank_config(bench, arguments.ranks));
     trainers.insert(trainers.end(), 2, engine::rank_config(bench, 1));
@@ -78,94 +57,80 @@ void require_memory_of_arms(const engine::StepBench& bench, const BenchRanksArgu
         {engine::Device::cpu, engine::DType::f32, arguments.threads});
 }
 
-RankTimes time_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments,
-                     const std::function<void(const std::string&, double)>& progress) {
+// Rows of one model, and a note on its sum of gradients. Returns whether a PyTorch has no fused AdamW.
+bool time_model_on_ranks(const engine::StepBench& bench, const BenchRanksArguments& arguments,
+                         const sweeps::ShowProgress& progress, reporting::Table& table) {
     const int ranks = arguments.ranks, threads = arguments.threads;
-    RankTimes times{bench, {}, {}, 0, false};
-    std::vector<sweeps::Contestant> contestants;
+    const auto tokens = static_cast<double>(bench.batch_size * bench.model.max_seqlen);
+    std::vector<sweeps::Contestant> contestants;  // ours on ranks first
     const auto add = [&](const std::string& program, int processes, int of_each, std::function<double(long)> run) {
-        const std::string name = fmt::format("{}, {}", program, threads_text(processes, of_each));
-        times.arms.push_back({name, {}});
-        contestants.push_back({name, std::move(run)});
+        contestants.push_back(
+            {{model_text(bench), fmt::format("{}, {}", program, threads_text(processes, of_each))},
+             std::move(run),
+             [tokens](double seconds) {
+                 return std::vector{fmt::format("{:.1f}", 1e3 * seconds), reporting::si(tokens / seconds)};
+             },
+             {0}});
     };
     progress("starting ranks", -1);
-    sweeps::RankWorker worker(bench, ranks, threads);
-    sweeps::require_first_loss("training on ranks", worker.first_loss(), bench);
-    times.bytes = worker.bytes_of_step();
+    const std::unique_ptr<sweeps::LineWorker> on_ranks = sweeps::start_ranks(bench, ranks, threads);
+    sweeps::require_first_loss("training on ranks", on_ranks->said<double>("first_loss"), bench);
     engine::RankSteps alone(bench, threads), together(bench, ranks * threads);
-    contestants.push_back({"summing gradients", [&](long sums) { return worker.reduce(sums); }});
-    add("deft", ranks, threads, [&](long steps) { return worker.step(steps); });
+    add("deft", ranks, threads, on_ranks->runs("step"));
     add("deft", 1, threads, [&](long steps) { return alone.step(steps); });
     add("deft", 1, ranks * threads, [&](long steps) { return together.step(steps); });
-    std::vector<std::unique_ptr<sweeps::PytorchRanksWorker>> torches;
+    contestants.push_back({{"summing gradients"}, on_ranks->runs("reduce")});
+    const std::size_t sum = contestants.size() - 1;
+    std::vector<std::unique_ptr<sweeps::LineWorker>> torches;
+    bool has_unfused_adamw = false;
     const auto add_torch = [&](const std::string& python, int processes, int of_each) {
         progress("starting " + python, -1);
-        auto& torch =
-            *torches.emplace_back(std::make_unique<sweeps::PytorchRanksWorker>(python, bench, processes, of_each));
-        const std::string name = fmt::format("PyTorch {}{}", torch.version(), processes > 1 ? " DDP" : "");
-        sweeps::require_first_loss(name, torch.first_loss(), bench);
-        times.has_unfused_adamw |= !torch.has_fused_adamw();
-        for (const std::string& mode : torch.modes())
+        auto& torch = *torches.emplace_back(sweeps::start_pytorch_ranks(python, bench, processes, of_each));
+        const std::string name =
+            fmt::format("PyTorch {}{}", torch.said<std::string>("version"), processes > 1 ? " DDP" : "");
+        sweeps::require_first_loss(name, torch.said<double>("first_loss"), bench);
+        has_unfused_adamw |= !torch.said<bool>("fused");
+        for (const auto& mode : torch.said<std::vector<std::string>>("modes"))
             if (mode == "eager" || arguments.compiles)
-                add(fmt::format("{} {}", name, mode), processes, of_each,
-                    [&torch, mode](long steps) { return torch.step(mode, steps); });
+                add(fmt::format("{} {}", name, mode), processes, of_each, torch.runs(mode));
     };
     for (const std::string& python : arguments.pythons) {
         add_torch(python, ranks, threads);
         add_torch(python, 1, ranks * threads);
     }
-    std::vector<std::vector<double>> seconds =
-        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(model_text(bench), done); });
-    times.reduce = std::move(seconds[0]);
-    for (std::size_t i = 0; i < times.arms.size(); ++i) times.arms[i].seconds = std::move(seconds[i + 1]);
-    return times;
+    time_in_rounds(contestants, arguments.rounds, model_text(bench), progress);
+    add_rows(table, contestants);
+    const std::vector<double>& reduce = contestants[sum].seconds;
+    table.notes.push_back(fmt::format("{}: a rank sends {} a step. Summing gradients takes {} alone, {} of the step.",
+                                      model_text(bench), reporting::si(on_ranks->said<double>("bytes"), "B"),
+                                      reporting::small_seconds(median(reduce)),
+                                      to_text(sweeps::time_ratio(reduce, contestants.front().seconds))));
+    return has_unfused_adamw;
 }
 
-reporting::Table ranks_table(const std::vector<RankTimes>& models, const BenchRanksArguments& arguments) {
+Measured time_ranks(const BenchRanksArguments& arguments, const sweeps::ShowProgress& progress) {
+    sweeps::require_mpirun();
+    const std::vector<engine::StepBench> models = ranks_models(arguments);
+    for (const engine::StepBench& bench : models) require_memory_of_ranks(bench, arguments);
+    const std::string who = threads_text(arguments.ranks, arguments.threads);
+    if (arguments.ranks * arguments.threads > sweeps::usable_cores())
+        print_note(
+            fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth", who,
+                        sweeps::usable_cores()));
     using reporting::Align;
     reporting::Table table;
-    table.caption = fmt::format("Training steps on {}: median of {} interleaved rounds",
-                                threads_text(arguments.ranks, arguments.threads), models.front().reduce.size());
+    table.caption =
+        fmt::format("Training steps on {}: median of {} interleaved rounds", who, rounds_kept(arguments.rounds));
     table.columns = {
         {"L,width,heads,V,T,B", Align::left}, {"program", Align::left}, {"ms"}, {"tokens/s"}, {"deft on ranks"}};
     table.key_columns = 2;
-    for (const RankTimes& times : models) {
-        const auto tokens = static_cast<double>(times.bench.batch_size * times.bench.model.max_seqlen);
-        const std::vector<double>& ours = times.arms.front().seconds;
-        for (const RankArm& arm : times.arms) {
-            const double one = median(arm.seconds);
-            table.rows.push_back(
-                {model_text(times.bench), arm.name, fmt::format("{:.1f}", 1e3 * one), reporting::si(tokens / one),
-                 &arm == &times.arms.front() ? "1" : to_text(sweeps::time_ratio(arm.seconds, ours)) + "x"});
-        }
-        table.notes.push_back(fmt::format(
-            "{}: a rank sends {} a step. Summing gradients takes {} alone, {} of the step.", model_text(times.bench),
-            reporting::si(static_cast<double>(times.bytes), "B"), reporting::small_seconds(median(times.reduce)),
-            to_text(sweeps::time_ratio(times.reduce, ours))));
-    }
-    const bool any_unfused = std::ranges::any_of(models, &RankTimes::has_unfused_adamw);
+    bool any_unfused = false;
+    for (const engine::StepBench& bench : models) any_unfused |= time_model_on_ranks(bench, arguments, progress, table);
     table.notes.push_back(fmt::format(
-        "deft on ranks: how many times as fast as the row it is, Hodges-Lehmann over the rounds' ratios, 95% interval, "
-        "orders from seed {}. All train in float32 with AdamW and clipped gradients.{}",
-        arguments.rounds.seed, any_unfused ? " A PyTorch has no fused AdamW on the CPU." : ""));
-    return table;
-}
-
-int run_bench_ranks(BenchRanksArguments arguments) {
-    arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
-    sweeps::require_mpirun();
-    const std::vector<engine::StepBench> models = chosen_models(arguments);
-    for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments);
-    if (arguments.ranks * arguments.threads > sweeps::usable_cores())
-        print_note(
-            fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth",
-                        threads_text(arguments.ranks, arguments.threads), sweeps::usable_cores()));
-    sweeps::ProgressLine line;
-    std::vector<RankTimes> times;
-    for (const engine::StepBench& bench : models) times.push_back(time_ranks(bench, arguments, shown_on(line)));
-    line.clear();
-    print(ranks_table(times, arguments));
-    return kExitOk;
+        "deft on ranks: how many times as fast as the row it is, {}. All train in float32 with AdamW and clipped "
+        "gradients.{}",
+        method_of_ratios(arguments.rounds), any_unfused ? " A PyTorch has no fused AdamW on the CPU." : ""));
+    return {{table}};
 }
 
 void add_model(CLI::App& command, std::vector<std::int64_t>& model) {
@@ -177,36 +142,44 @@ void add_model(CLI::App& command, std::vector<std::int64_t>& model) {
         ->check(CLI::Range(1, 1 << 20));
 }
 
+struct StepWorkerArguments {
+    std::vector<std::int64_t> model;
+    int threads = 1;
+    bool is_alone = false;
+};
+
 }  // namespace
 
-void add_bench_ranks(CLI::App& bench, Context& context) {
+Run bench_ranks(CLI::App& command) {
     auto arguments = std::make_shared<BenchRanksArguments>();
-    CLI::App* command = bench.add_subcommand(
-        "ranks", "Data-parallel training on several ranks, beside threads and PyTorch's DistributedDataParallel");
-    command->add_option("--size", arguments->sizes, "Which of the three standard models: 1, 2 or 3; may be given again")
+    command.add_option("--size", arguments->sizes, "Which of the three standard models: 1, 2 or 3; may be given again")
         ->capture_default_str()
         ->check(CLI::Range(1, 3))
         ->allow_extra_args(false);
-    add_model(*command, arguments->model);
-    command->add_option("--batch", arguments->batch, "Samples of a step, of all ranks together (default: the model's)")
+    add_model(command, arguments->model);
+    command.add_option("--batch", arguments->batch, "Samples of a step, of all ranks together (default: the model's)")
         ->check(CLI::Range(1, 1 << 16));
-    add_number(*command, "--ranks", arguments->ranks, "Ranks, a process each", 2, 1024);
-    add_threads(*command, arguments->threads, "Threads of each rank");
-    add_rounds(*command, arguments->rounds);
-    command
-        ->add_option("--pytorch", arguments->pythons,
-                     "A Python with torch and gloo, timed in the same rounds; may be given again")
-        ->allow_extra_args(false);
-    command->add_flag("--compile", arguments->compiles, "Time torch.compile's steps too; it compiles for minutes");
-    command->callback([arguments, &context] { context.exit_code = run_bench_ranks(*arguments); });
+    add_number(command, "--ranks", arguments->ranks, "Ranks, a process each", 2, 1024);
+    add_threads(command, arguments->threads, "Threads of each rank");
+    add_rounds(command, arguments->rounds);
+    add_pythons(command, arguments->pythons, "torch and gloo");
+    command.add_flag("--compile", arguments->compiles, "Time torch.compile's steps too; it compiles for minutes");
+    return contest(arguments, time_ranks);
+}
 
-    auto worker = std::make_shared<BenchRanksArguments>();
-    CLI::App* of_mpirun = bench.add_subcommand("rank-worker", "Time steps on the ranks that mpirun started")->group("");
-    add_model(*of_mpirun, worker->model);
-    add_threads(*of_mpirun, worker->threads);
-    of_mpirun->callback([worker] {
-        sweeps::serve_rank_steps(engine::bench_of_sizes(worker->model), worker->threads, std::cin, std::cout);
-    });
+Run bench_step_worker(CLI::App& command) {
+    auto arguments = std::make_shared<StepWorkerArguments>();
+    add_model(command, arguments->model);
+    add_threads(command, arguments->threads);
+    command.add_flag("--alone", arguments->is_alone, "Without the other ranks that mpirun started");
+    return [arguments] {
+        // A frozen worker would outlive the program that talks with it.
+        if (arguments->is_alone) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sweeps::serve_steps(engine::bench_of_sizes(arguments->model), arguments->threads,
+                            arguments->is_alone ? engine::Communicator() : engine::Communicator::of_launcher(),
+                            std::cin, std::cout);
+        return kExitOk;
+    };
 }
 
 }  // namespace deft::cli

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <memory>
 #include <thread>
 
 #include "base/error.h"
@@ -22,11 +21,7 @@
 #include "base/stopwatch.h"
 #include "experiments/prepare.h"
 #include "reporting/numbers.h"
-#include "reporting/table.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
-#include "sweeps/cli/output.h"
-#include "sweeps/driver/progress.h"
+#include "sweeps/cli/contest.h"
 #include "sweeps/driver/run_folder.h"
 
 namespace deft::cli {
@@ -37,24 +32,18 @@ namespace fs = std::filesystem;
 
 constexpr double kMostStartSeconds = 0.3, kMostOverhead = 0.02;
 
-// Where the trials run: everything in a folder of their own, the corpus tokenised before.
-struct OverheadBench {
-    std::filesystem::path root;
-    std::filesystem::path program = "/proc/self/exe";
-    int threads = 1;
-};
-
 // A trial under way. It is killed when this goes out of scope.
 class TimedTrial {
  public:
     // Starts it in a new run folder, so that it has no checkpoint to go on from.
-    TimedTrial(const sweeps::Trial& trial, const OverheadBench& bench) : folder_(new_folder(bench.root)) {
-        const experiments::TrialPlaces places = {folder_, sweeps::data_folder(bench.root), folder_ / "checkpoints",
-                                                 false};
-        sweeps::write_trial_file(trial, "overhead", {}, Json::object(), places, {},
-                                 {engine::Device::cpu, bench.threads});
+    TimedTrial(const sweeps::Trial& trial, const fs::path& root, int threads) {
+        std::int64_t number = 1;
+        folder_ = sweeps::free_run_folder(root, trial.config_hash, number);
+        make_folder(folder_);
+        const experiments::TrialPlaces places = {folder_, sweeps::data_folder(root), folder_ / "checkpoints", false};
+        sweeps::write_trial_file(trial, "overhead", {}, Json::object(), places, {}, {engine::Device::cpu, threads});
         start_ = Clock::now();
-        pid_ = start_process({bench.program.string(), "trial", folder_.string()}, folder_ / "log.txt");
+        pid_ = start_process({"/proc/self/exe", "trial", folder_.string()}, folder_ / "log.txt");
     }
     ~TimedTrial() {
         if (has_ended_) return;
@@ -85,15 +74,6 @@ class TimedTrial {
     }
 
  private:
-    static fs::path new_folder(const fs::path& root) {
-        for (int number = 1;; ++number) {
-            const fs::path folder = root / "runs" / fmt::format("overhead.{}", number);
-            if (fs::exists(folder)) continue;
-            make_folder(folder);
-            return folder;
-        }
-    }
-
     fs::path folder_;
     Clock::time_point start_;
     pid_t pid_ = -1;
@@ -103,10 +83,10 @@ class TimedTrial {
 
 // Seconds from starting the process to the journal's line of the first step; the trial is ended then.
 // Errors: io, for a trial that ends before.
-double seconds_to_first_step(const sweeps::Trial& trial, const OverheadBench& bench) {
+double seconds_to_first_step(const sweeps::Trial& trial, const fs::path& root, int threads) {
     sweeps::Trial every_step = trial;
     every_step.config.log_every = 1;
-    TimedTrial timed(every_step, bench);
+    TimedTrial timed(every_step, root, threads);
     while (true) {
         const bool over = timed.wait(WNOHANG);
         const double seconds = timed.seconds();
@@ -125,8 +105,8 @@ struct TrialSeconds {
     double overhead() const { return process - steps; }
 };
 // Errors: io, for a trial that does not end well.
-TrialSeconds time_whole_trial(const sweeps::Trial& trial, const OverheadBench& bench) {
-    TimedTrial timed(trial, bench);
+TrialSeconds time_whole_trial(const sweeps::Trial& trial, const fs::path& root, int threads) {
+    TimedTrial timed(trial, root, threads);
     timed.wait(0);
     const double process = timed.seconds();
     const sweeps::JournalSummary journal = timed.journal();
@@ -140,29 +120,25 @@ struct BenchStartupArguments {
     int rounds = 20;
 };
 
-int run_bench_startup(BenchStartupArguments arguments) {
-    if (arguments.spec.file.empty()) arguments.spec.file = installed_file("sweeps/quickstart.toml").string();
-    const sweeps::Trial trial = arguments.spec.first_trial();
+Measured time_startup(const BenchStartupArguments& arguments, const sweeps::ShowProgress& progress) {
+    SpecArguments spec = arguments.spec;
+    if (spec.file.empty()) spec.file = installed_file("sweeps/quickstart.toml").string();
+    const sweeps::Trial trial = spec.first_trial();
     const ScratchFolder folder;
-    OverheadBench bench;
-    bench.root = folder.path;
-    bench.threads = arguments.threads;
-    sweeps::ProgressLine line;
-    line.show("tokenising", -1);
-    experiments::prepare_data(trial.config, sweeps::data_folder(bench.root), [](const std::string&, double) {});
+    progress("tokenising", -1);
+    experiments::prepare_data(trial.config, sweeps::data_folder(folder.path), [](const std::string&, double) {});
     std::vector<double> starts;
     for (int round = 0; round < arguments.rounds; ++round) {
-        line.show("starting trials", static_cast<double>(round) / arguments.rounds);
-        starts.push_back(seconds_to_first_step(trial, bench));
+        progress("starting trials", static_cast<double>(round) / arguments.rounds);
+        starts.push_back(seconds_to_first_step(trial, folder.path, arguments.threads));
     }
-    line.show("a complete trial", -1);
-    const TrialSeconds spent = time_whole_trial(trial, bench);
-    line.clear();
+    progress("a complete trial", -1);
+    const TrialSeconds spent = time_whole_trial(trial, folder.path, arguments.threads);
 
     using reporting::small_seconds;
     reporting::Table table;
-    table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", trial.name(),
-                                arguments.spec.file, arguments.threads);
+    table.caption = fmt::format("{} of {}, {} thread(s): its process, with a tokenised corpus", trial.name(), spec.file,
+                                arguments.threads);
     table.columns = {{"to the first step, median"}, {"worst"}, {"process"}, {"steps"}, {"all else"}, {"of steps"},
                      {"journal and leases"}};
     table.rows = {{small_seconds(median(starts)), small_seconds(*std::max_element(starts.begin(), starts.end())),
@@ -173,20 +149,17 @@ int run_bench_startup(BenchStartupArguments arguments) {
         fmt::format("The first step is {} starts until the journal has its line. All else: start-up, "
                     "journal, checkpoint and end, of one complete trial. Targets: {} and {:.0f}%.",
                     arguments.rounds, small_seconds(kMostStartSeconds), 100 * kMostOverhead));
-    print(table);
-    return kExitOk;
+    return {{table}};
 }
 
 }  // namespace
 
-void add_bench_startup(CLI::App& bench, Context& context) {
+Run bench_startup(CLI::App& command) {
     auto arguments = std::make_shared<BenchStartupArguments>();
-    CLI::App* command = bench.add_subcommand(
-        "startup", "A trial's process: time to its first step, and what it costs beside its steps");
-    arguments->spec.add_to(*command, false);
-    add_threads(*command, arguments->threads);
-    add_number(*command, "--rounds", arguments->rounds, "Trials to start", 1, 1000);
-    command->callback([arguments, &context] { context.exit_code = run_bench_startup(*arguments); });
+    arguments->spec.add_to(command, false);
+    add_threads(command, arguments->threads);
+    add_number(command, "--rounds", arguments->rounds, "Trials to start", 1, 1000);
+    return contest(arguments, time_startup);
 }
 
 }  // namespace deft::cli

@@ -4,23 +4,20 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "base/stopwatch.h"
 #include "engine/bench/layers.h"
 #include "experiments/engine_config.h"
-#include "sweeps/cli/commands.h"
-#include "sweeps/cli/options.h"
-#include "sweeps/cli/output.h"
+#include "sweeps/cli/contest.h"
 #include "sweeps/cli/step_tables.h"
-#include "sweeps/driver/progress.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_records.h"
 #include "sweeps/gate/competitors.h"
 #include "sweeps/gate/first_loss.h"
 #include "sweeps/gate/preset_steps.h"
-#include "sweeps/gate/pytorch_step.h"
+#include "sweeps/gate/python_opponents.h"
 
 namespace deft::cli {
 
@@ -67,7 +64,7 @@ engine::StepBench bench_of_sweep(const BenchStepArguments& arguments) {
     return {config.model, config.batch_size};
 }
 
-std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments) {
+std::vector<engine::StepBench> step_models(const BenchStepArguments& arguments) {
     if (!arguments.sweep.empty()) return {bench_of_sweep(arguments)};
     if (!arguments.presets.empty()) {
         std::vector<engine::StepBench> presets;
@@ -75,11 +72,7 @@ std::vector<engine::StepBench> chosen_models(const BenchStepArguments& arguments
             presets.push_back(sweeps::preset_step(name, arguments.batch, arguments.vocab));
         return presets;
     }
-    const std::vector<engine::StepBench> all = engine::standard_step_benches();
-    if (arguments.sizes.empty()) return all;
-    std::vector<engine::StepBench> chosen;
-    for (const int size : arguments.sizes) chosen.push_back(all.at(static_cast<std::size_t>(size - 1)));
-    return chosen;
+    return arguments.sizes.empty() ? engine::standard_step_benches() : standard_models(arguments.sizes);
 }
 
 bool has_padding(const engine::StepBench& bench) {
@@ -87,25 +80,24 @@ bool has_padding(const engine::StepBench& bench) {
 }
 
 sweeps::Contestant contestant_of(const std::string& name, engine::Trainer& trainer) {
-    return {name, [&trainer](long steps) {
+    return {{name}, [&trainer](long steps) {
                 const Clock::time_point start = Clock::now();
                 for (long i = 0; i < steps; ++i) trainer.step();
                 return seconds_since(start) / static_cast<double>(steps);
             }};
 }
 
-// One PyTorch and its modes, or none where it failed.
 struct Torch {
-    std::unique_ptr<sweeps::PytorchWorker> worker;
+    std::unique_ptr<sweeps::LineWorker> worker;
     TorchNote note;
 };
 
 Torch start_torch(const std::string& python, const engine::StepBench& bench, int threads) {
-    Torch torch;
-    torch.worker = std::make_unique<sweeps::PytorchWorker>(python, bench, threads);
-    const sweeps::PytorchWorker& worker = *torch.worker;
-    torch.note = {worker.version(), worker.blas(), worker.compile_failure(), 0};
-    sweeps::require_first_loss("PyTorch " + worker.version(), worker.first_loss(), bench);
+    Torch torch{sweeps::start_pytorch_step(python, bench, threads), {}};
+    const sweeps::LineWorker& worker = *torch.worker;
+    torch.note = {worker.said<std::string>("version"), worker.said<std::string>("blas"),
+                  worker.said<std::string>("compile_failure"), 0};
+    sweeps::require_first_loss("PyTorch " + torch.note.version, worker.said<double>("first_loss"), bench);
     return torch;
 }
 
@@ -114,7 +106,8 @@ double gemm_rates(std::vector<Torch>& torches, int threads) {
     double ours = 0;
     for (int round = 0; round < 3; ++round) {
         ours = std::max(ours, engine::gemm_rate(threads));
-        for (Torch& torch : torches) torch.note.gemm_flops = std::max(torch.note.gemm_flops, torch.worker->gemm_rate());
+        for (auto& [worker, note] : torches)
+            note.gemm_flops = std::max(note.gemm_flops, worker->part<double>(worker->ask("gemm"), "gemm_flops"));
     }
     return ours;
 }
@@ -123,8 +116,6 @@ double gemm_rates(std::vector<Torch>& torches, int threads) {
 std::string short_version(const std::string& version) {
     return version.substr(0, version.find('+'));
 }
-
-using Progress = std::function<void(const std::string&, double)>;
 
 // The baseline first.
 std::vector<engine::StepArm> arms_of(const engine::StepBench& bench, const engine::TrainingData& data, bool padding) {
@@ -135,7 +126,8 @@ std::vector<engine::StepArm> arms_of(const engine::StepBench& bench, const engin
     return arms;
 }
 
-StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
+StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& arguments,
+                     const sweeps::ShowProgress& progress) {
     StepTimes times;
     times.model = model_text(bench);
     std::vector<Torch> torches;
@@ -161,153 +153,153 @@ StepTimes time_model(const engine::StepBench& bench, const BenchStepArguments& a
         times.padding = {1 - times.rows[1].tokens / static_cast<double>(bench.batch_size * bench.model.max_seqlen), 1,
                          2};
     for (std::size_t i = 0; i < torches.size(); ++i)
-        for (const std::string& mode : torches[i].worker->modes()) {
-            sweeps::PytorchWorker& worker = *torches[i].worker;
-            const std::string name = fmt::format("torch {} {}", short_version(worker.version()), mode);
-            contestants.push_back({name, [&worker, mode](long steps) { return worker.run(mode, steps); }});
+        for (const auto& mode : torches[i].worker->said<std::vector<std::string>>("modes")) {
+            const std::string name = fmt::format("torch {} {}", short_version(torches[i].note.version), mode);
+            contestants.push_back({{name}, torches[i].worker->runs(mode)});
             times.rows.push_back({name, times.rows.front().flops, {}, times.rows.front().tokens, i});
         }
-    std::vector<std::vector<double>> seconds =
-        sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(times.model, done); });
-    for (std::size_t i = 0; i < times.rows.size(); ++i) times.rows[i].seconds = std::move(seconds[i]);
+    time_in_rounds(contestants, arguments.rounds, times.model, progress);
+    for (std::size_t i = 0; i < times.rows.size(); ++i) times.rows[i].seconds = std::move(contestants[i].seconds);
     for (const Torch& torch : torches) times.torches.push_back(torch.note);
     return times;
 }
 
-BesideTimes time_beside(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
+// Two things timed in the same rounds: a row of their milliseconds, `share` where it is not empty, and the time of the
+// second in those of the first.
+void add_pair(reporting::Table& table, const std::string& model, const std::string& share,
+              const std::vector<sweeps::Contestant>& pair) {
+    const std::vector<double>&first = pair.at(0).seconds, &second = pair.at(1).seconds;
+    std::vector<reporting::Cell>& row = table.rows.emplace_back();
+    row = {model, fmt::format("{:.1f}", 1e3 * median(first)), fmt::format("{:.1f}", 1e3 * median(second))};
+    if (!share.empty()) row.emplace_back(share);
+    row.emplace_back(to_text(sweeps::time_ratio(second, first)));
+}
+
+// Times that the database keeps.
+using Results = std::vector<kernels::BenchResult>;
+
+void time_beside(const engine::StepBench& bench, const BenchStepArguments& arguments,
+                 const sweeps::ShowProgress& progress, reporting::Table& table, Results& results) {
     engine::Trainer trainer(engine::trainer_config_of(bench), engine::random_training_data(bench), arguments.threads);
     sweeps::require_first_loss("baseline", trainer.step().loss, bench);
     const sweeps::Competitors competitors(arguments.beside);
-    const sweeps::Contestant quiet = contestant_of("quiet", trainer);
-    const sweeps::Contestant busy{"beside", [&](long steps) {
-                                      competitors.thaw();
-                                      const double seconds = quiet.run(steps);
-                                      competitors.freeze();
-                                      return seconds;
-                                  }};
-    const std::string name = fmt::format("{} beside {} processes", model_text(bench), arguments.beside);
-    auto seconds = sweeps::time_in_rounds({quiet, busy}, arguments.rounds, [&](double done) { progress(name, done); });
-    return {model_text(bench), engine::step_flops(engine::trainer_config_of(bench)), std::move(seconds[0]),
-            std::move(seconds[1])};
+    std::vector<sweeps::Contestant> both = {contestant_of("quiet", trainer)};
+    both.push_back({{"beside"}, [&competitors, run = both[0].run](long steps) {
+                        competitors.thaw();
+                        const double seconds = run(steps);
+                        competitors.freeze();
+                        return seconds;
+                    }});
+    const std::string model = model_text(bench);
+    time_in_rounds(both, arguments.rounds, fmt::format("{} beside {} processes", model, arguments.beside), progress);
+    add_pair(table, model, "", both);
+    results.push_back(sweeps::cpu_result(fmt::format("step/{}/beside_{}", model, arguments.beside),
+                                         engine::step_flops(trainer.config()), both[1].seconds));
 }
 
-LayerTimes time_layers(const engine::StepBench& bench, const BenchStepArguments& arguments, const Progress& progress) {
+void time_layers(const engine::StepBench& bench, const BenchStepArguments& arguments,
+                 const sweeps::ShowProgress& progress, reporting::Table& table, Results& results) {
     const std::int64_t T = bench.model.max_seqlen;
     engine::InnerLayers full(bench.model, bench.batch_size, T, arguments.threads);
     engine::InnerLayers half(bench.model, bench.batch_size, T / 2, arguments.threads);
-    std::vector<sweeps::Contestant> contestants;
-    for (engine::InnerLayers* layers : {&full, &half})
-        contestants.push_back({"", sweeps::mean_of_runs([layers] { return layers->run(); })});
-    const std::string name = "inner layers of " + model_text(bench);
-    auto seconds = sweeps::time_in_rounds(contestants, arguments.rounds, [&](double done) { progress(name, done); });
-    for (const engine::InnerLayers* layers : {&full, &half})
-        if (!layers->is_sane()) throw Error(ErrorKind::data, name + " left no finite gradient");
-    return {model_text(bench), full.flops(), half.flops(), std::move(seconds[0]), std::move(seconds[1])};
+    std::vector<sweeps::Contestant> both = {{{"full"}, sweeps::mean_of_runs([&] { return full.run(); })},
+                                            {{"random-LTD"}, sweeps::mean_of_runs([&] { return half.run(); })}};
+    const std::string model = model_text(bench), what = "inner layers of " + model;
+    time_in_rounds(both, arguments.rounds, what, progress);
+    if (!full.is_sane() || !half.is_sane()) throw Error(ErrorKind::data, what + " left no finite gradient");
+    add_pair(table, model, fmt::format("{:.3f}", half.flops() / full.flops()), both);
+    for (const auto& [layers, one] : {std::pair{&full, &both[0]}, std::pair{&half, &both[1]}})
+        results.push_back(
+            sweeps::cpu_result(fmt::format("inner_layers/{}/{}", model, one->names[0]), layers->flops(), one->seconds));
 }
 
-void record(sweeps::BenchRecorder& recorder, const StepReport& report, const BenchStepArguments& arguments) {
-    std::vector<kernels::BenchResult> rows;
-    const auto add = [&](const std::string& name, const std::string& backend, double flops,
-                         const std::vector<double>& seconds) {
-        kernels::BenchResult& row = rows.emplace_back();
-        row.name = name + (report.is_avx2 ? "/avx2" : "");
-        row.backend = backend;
-        row.flops = flops;
-        row.seconds = seconds;
-    };
-    for (const StepTimes& times : report.steps)
-        for (const StepTimes::Row& row : times.rows)
-            add(fmt::format("step/{}/{}", times.model, row.torch ? "baseline" : row.name), row.torch ? row.name : "cpu",
-                row.flops, row.seconds);
-    for (const LayerTimes& times : report.layers) {
-        add(fmt::format("inner_layers/{}/full", times.model), "cpu", times.full_flops, times.full);
-        add(fmt::format("inner_layers/{}/random-LTD", times.model), "cpu", times.half_flops, times.half);
+void add_results(const StepTimes& times, Results& results) {
+    for (const StepTimes::Row& row : times.rows) {
+        results.push_back(sweeps::cpu_result(fmt::format("step/{}/{}", times.model, row.torch ? "baseline" : row.name),
+                                             row.flops, row.seconds));
+        if (row.torch) results.back().backend = row.name;
     }
-    for (const BesideTimes& times : report.beside)
-        add(fmt::format("step/{}/beside_{}", times.model, arguments.beside), "cpu", times.flops, times.beside);
-    recorder.record(rows, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds}, report.peaks,
-                    sweeps::describe_code());
 }
 
 // All of them are trained in turn.
-void require_memory_of_arms(const engine::StepBench& bench, int threads) {
+void require_memory_of_steps(const engine::StepBench& bench, int threads) {
     std::vector<engine::TrainerConfig> trainers;
     for (const engine::StepArm& arm : engine::step_arms(bench)) trainers.push_back(arm.config);
     sweeps::require_memory(fmt::format("a step of {}, once with each technique,", model_text(bench)), trainers,
                            {engine::Device::cpu, engine::DType::f32, threads});
 }
 
-int run_bench_step(BenchStepArguments arguments) {
+Measured time_steps(const BenchStepArguments& arguments, const sweeps::ShowProgress& progress) {
     choose_isa(arguments.isa);
-    arguments.rounds.seed = seed_or_drawn(arguments.rounds.seed);
-    const std::vector<engine::StepBench> models = chosen_models(arguments);
+    const std::vector<engine::StepBench> models = step_models(arguments);
     if (arguments.padding && std::none_of(models.begin(), models.end(), has_padding))
         throw Error(ErrorKind::usage, "--padding is of models whose samples have padding", "name one with --preset",
                     "nothing was timed");
-    for (const engine::StepBench& bench : models) require_memory_of_arms(bench, arguments.threads);
+    for (const engine::StepBench& bench : models) require_memory_of_steps(bench, arguments.threads);
     sweeps::BenchRecorder recorder(arguments.root);  // before anything is timed: it may be locked
-    sweeps::ProgressLine line;
-    const Progress progress = shown_on(line);
     StepReport report;
     report.is_avx2 = arguments.isa == "avx2";
     report.peaks = kernels::measure_peaks(arguments.threads);
+    reporting::Table layers = layer_table(), beside = beside_table(arguments.beside);
+    Results results;
     for (const engine::StepBench& bench : models) {
-        report.steps.push_back(time_model(bench, arguments, progress));
-        if (arguments.beside > 0) report.beside.push_back(time_beside(bench, arguments, progress));
+        add_results(report.steps.emplace_back(time_model(bench, arguments, progress)), results);
+        if (arguments.beside > 0) time_beside(bench, arguments, progress, beside, results);
         if (bench.model.layers() > 2 && bench.model.is_causal())
-            report.layers.push_back(time_layers(bench, arguments, progress));
+            time_layers(bench, arguments, progress, layers, results);
     }
     const kernels::FmaPeak again = kernels::measure_fma_peak(arguments.threads);
     report.peaks.fma.avx2_flops = std::max(report.peaks.fma.avx2_flops, again.avx2_flops);
     report.peaks.fma.avx512_flops = std::max(report.peaks.fma.avx512_flops, again.avx512_flops);
-    line.clear();
-    record(recorder, report, arguments);
-    print(step_table(report, arguments.threads, arguments.rounds));
-    if (!report.layers.empty()) print(layer_table(report));
-    if (!report.beside.empty()) print(beside_table(report, arguments.beside));
-    print(fmt::format("raw rounds: {}", recorder.file().string()));
-    return kExitOk;
+    for (kernels::BenchResult& result : results)
+        if (report.is_avx2) result.name += "/avx2";
+    recorder.record(results, {arguments.threads, arguments.rounds.segment_seconds, arguments.rounds.rounds},
+                    report.peaks, sweeps::describe_code());
+    Measured measured{{step_table(report, arguments.threads, arguments.rounds)}, recorder.file()};
+    for (const reporting::Table& table : {layers, beside})
+        if (!table.rows.empty()) measured.tables.push_back(table);
+    return measured;
 }
 
 }  // namespace
 
-void add_bench_step(CLI::App& bench, Context& context) {
+Run bench_step(CLI::App& command) {
     auto arguments = std::make_shared<BenchStepArguments>();
-    CLI::App* step = bench.add_subcommand(
-        "step", "Whole training steps, beside random-LTD, seqtru, the FMA peak and PyTorch, in interleaved rounds");
-    step->add_option("--size", arguments->sizes,
-                     "Which of the three standard models: 1, 2 or 3; all where none is named")
+    command
+        .add_option("--size", arguments->sizes,
+                    "Which of the three standard models: 1, 2 or 3; all where none is named")
         ->check(CLI::Range(1, 3))
         ->allow_extra_args(false);
-    step->add_option("--preset", arguments->presets,
-                     "A model of experiments/presets instead, without dropout; may be given again")
+    command
+        .add_option("--preset", arguments->presets,
+                    "A model of experiments/presets instead, without dropout; may be given again")
         ->allow_extra_args(false);
-    step->add_option("--batch", arguments->batch,
-                     "Its samples a step (default: 4096 tokens of BERT's, 2048 of others; 32 images)")
+    command
+        .add_option("--batch", arguments->batch,
+                    "Its samples a step (default: 4096 tokens of BERT's, 2048 of others; 32 images)")
         ->check(CLI::Range(1, 1 << 16));
-    step->add_option("--vocab", arguments->vocab,
-                     "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
+    command
+        .add_option("--vocab", arguments->vocab, "Entries of its vocabulary (default: 30522 of BERT's, 8192 of others)")
         ->check(CLI::Range(6, 1 << 20));
-    step->add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
-    step->add_option("--case", arguments->sweep_recipe, "The sweep's recipe; the first where none is named");
-    step->add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
-    step->add_option("--set", arguments->overrides, "Lay a value over the sweep's recipe, as in model.width=256")
+    command.add_option("--sweep", arguments->sweep, "Train the model and batch of a sweep's trial instead");
+    command.add_option("--case", arguments->sweep_recipe, "The sweep's recipe; the first where none is named");
+    command.add_option("--scale", arguments->scale, "The sweep's scale")->capture_default_str();
+    command.add_option("--set", arguments->overrides, "Lay a value over the sweep's recipe, as in model.width=256")
         ->allow_extra_args(false);
-    step->add_flag(
+    command.add_flag(
         "--padding", arguments->padding,
         "Time BERT's models with padded samples too, beside packed ones, and with as many tokens without padding");
-    step->add_option("--beside", arguments->beside, "Time the baseline's step beside that many competing processes too")
+    command
+        .add_option("--beside", arguments->beside, "Time the baseline's step beside that many competing processes too")
         ->check(CLI::Range(0, 1024));
-    add_threads(*step, arguments->threads);
-    add_rounds(*step, arguments->rounds);
-    step->add_option("--pytorch", arguments->pythons,
-                     "A Python with torch, timed in the same rounds; may be given again")
-        ->allow_extra_args(false);
-    step->add_option("--isa", arguments->isa, "The widest vectors that libraries may use: native, or avx2")
+    add_threads(command, arguments->threads);
+    add_rounds(command, arguments->rounds);
+    add_pythons(command, arguments->pythons);
+    command.add_option("--isa", arguments->isa, "The widest vectors that libraries may use: native, or avx2")
         ->capture_default_str()
         ->check(CLI::IsMember({"native", "avx2"}));
-    add_root(*step, arguments->root);
-    step->callback([arguments, &context] { context.exit_code = run_bench_step(*arguments); });
+    add_root(command, arguments->root);
+    return contest(arguments, time_steps);
 }
 
 }  // namespace deft::cli

@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands, one file each.
+// The subcommands, one file each; those of deft bench are in bench_commands.h.
 
 #include <CLI/CLI.hpp>
 
@@ -28,18 +28,6 @@ void add_analyze(CLI::App& app, Context& context);
 void add_config(CLI::App& app, Context& context);
 void add_keys(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
-void add_bench_gpu(CLI::App& bench, Context& context);            // deft bench gpu
-void add_bench_step(CLI::App& bench, Context& context);           // deft bench step
-void add_bench_startup(CLI::App& bench, Context& context);        // deft bench startup
-void add_bench_slots(CLI::App& bench, Context& context);          // deft bench slots
-void add_bench_analyzer(CLI::App& bench, Context& context);       // deft bench analyzer
-void add_bench_generate(CLI::App& bench, Context& context);       // deft bench generate
-void add_bench_moe_inference(CLI::App& bench, Context& context);  // deft bench moe-inference
-void add_bench_experts(CLI::App& bench, Context& context);        // deft bench experts
-void add_bench_ranks(CLI::App& bench, Context& context);          // deft bench ranks
-void add_bench_ab(CLI::App& bench, Context& context);             // deft bench ab, aa and serve
-void add_bench_history(CLI::App& bench, Context& context);        // deft bench history
-void add_bench_import(CLI::App& bench, Context& context);         // deft bench import
 void add_check(CLI::App& app, Context& context);
 void add_check_quality(CLI::App& check, Context& context);  // deft check quality
 void add_check_trend(CLI::App& check, Context& context);    // deft check trend

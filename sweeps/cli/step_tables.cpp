@@ -101,9 +101,8 @@ reporting::Table step_table(const StepReport& report, int threads, const sweeps:
         "length x tokens / 2 (causal); each layer by the tokens that it takes.");
     table.notes.push_back(
         fmt::format("random-LTD keeps half the tokens in all layers but the first and last; seqtru "
-                    "takes half of each sample. Shares are of the baseline's step: Hodges-Lehmann over "
-                    "the rounds' ratios, 95% interval, orders from seed {}. Target: time/FLOPs at most {}.",
-                    rounds.seed, kMostTimePerFlop));
+                    "takes half of each sample. Shares are of the baseline's step: {}. Target: time/FLOPs at most {}.",
+                    method_of_ratios(rounds), kMostTimePerFlop));
     for (const StepTimes& times : report.steps)
         if (times.padding) table.notes.push_back(padding_note(times));
     for (const StepTimes& times : report.steps)
@@ -114,7 +113,7 @@ reporting::Table step_table(const StepReport& report, int threads, const sweeps:
     return table;
 }
 
-reporting::Table layer_table(const StepReport& report) {
+reporting::Table layer_table() {
     reporting::Table table;
     table.caption = "The layers between first and last alone, forward and backward";
     table.columns = {{"L,width,heads,V,T,B", reporting::Align::left},
@@ -122,11 +121,6 @@ reporting::Table layer_table(const StepReport& report) {
                      {"half, ms"},
                      {"FLOP share"},
                      {"time share"}};
-    for (const LayerTimes& times : report.layers)
-        table.rows.push_back({times.model, fmt::format("{:.1f}", median(times.full) * 1e3),
-                              fmt::format("{:.1f}", median(times.half) * 1e3),
-                              fmt::format("{:.3f}", times.half_flops / times.full_flops),
-                              to_text(sweeps::time_ratio(times.half, times.full))});
     table.notes.push_back(
         fmt::format("half: random-LTD, choosing, gathering and scattering included; the update, which "
                     "is the same for both, is not. Target: a time share of at most {}.",
@@ -134,15 +128,11 @@ reporting::Table layer_table(const StepReport& report) {
     return table;
 }
 
-reporting::Table beside_table(const StepReport& report, int processes) {
+reporting::Table beside_table(int processes) {
     reporting::Table table;
     table.caption =
         fmt::format("The baseline's step beside {}", counted(processes, "competing process", "competing processes"));
     table.columns = {{"L,width,heads,V,T,B", reporting::Align::left}, {"quiet, ms"}, {"beside, ms"}, {"time ratio"}};
-    for (const BesideTimes& times : report.beside)
-        table.rows.push_back({times.model, fmt::format("{:.1f}", median(times.quiet) * 1e3),
-                              fmt::format("{:.1f}", median(times.beside) * 1e3),
-                              to_text(sweeps::time_ratio(times.beside, times.quiet))});
     table.notes.push_back(
         fmt::format("Each process computes all the time. Target for one of them on two processors: a ratio "
                     "of at most {}.",

@@ -40,30 +40,17 @@ struct StepTimes {
     double our_gemm_flops = 0;  // where there is a PyTorch
 };
 
-// Times of the layers between first and last: all tokens, and half of them under random-LTD.
-struct LayerTimes {
-    std::string model;
-    double full_flops = 0, half_flops = 0;
-    std::vector<double> full, half;
-};
-
-// The baseline's step alone on the machine and beside competing processes, in the same rounds.
-struct BesideTimes {
-    std::string model;
-    double flops = 0;
-    std::vector<double> quiet, beside;  // seconds of a step, of each round
-};
-
 struct StepReport {
     std::vector<StepTimes> steps;
-    std::vector<LayerTimes> layers;
-    std::vector<BesideTimes> beside;
     kernels::Peaks peaks;
     bool is_avx2 = false;  // libraries were held to AVX2
 };
 
 reporting::Table step_table(const StepReport& report, int threads, const sweeps::RoundSettings& rounds);
-reporting::Table layer_table(const StepReport& report);
-reporting::Table beside_table(const StepReport& report, int processes);
+
+// Without rows: the layers between first and last, with all tokens and with half of them under random-LTD; and the
+// baseline's step alone on the machine and beside competing processes.
+reporting::Table layer_table();
+reporting::Table beside_table(int processes);
 
 }  // namespace deft::cli

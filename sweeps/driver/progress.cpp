@@ -212,7 +212,7 @@ void ProgressLine::clear() {
     painted_ = false;
 }
 
-std::function<void(const std::string&, double)> shown_on(ProgressLine& line) {
+ShowProgress shown_on(ProgressLine& line) {
     return [&line](const std::string& what, double fraction) { line.show(what, fraction); };
 }
 

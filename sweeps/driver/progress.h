@@ -94,7 +94,8 @@ class ProgressLine {
     bool painted_ = false;
     std::optional<Clock::time_point> last_;
 };
-// The line as the callback that work reports its progress to.
-std::function<void(const std::string&, double)> shown_on(ProgressLine& line);
+// Work reports its progress to one, as ProgressLine::show() takes it.
+using ShowProgress = std::function<void(const std::string&, double)>;
+ShowProgress shown_on(ProgressLine& line);
 
 }  // namespace deft::sweeps

@@ -72,6 +72,15 @@ double load_average() {
     return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
+kernels::BenchResult cpu_result(const std::string& name, double flops, const std::vector<double>& seconds) {
+    kernels::BenchResult result;
+    result.name = name;
+    result.backend = kernels::kCpu;
+    result.flops = flops;
+    result.seconds = seconds;
+    return result;
+}
+
 results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,
                                       int threads) {
     results_db::BenchSamples samples;

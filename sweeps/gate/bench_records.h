@@ -39,6 +39,9 @@ class BenchRecorder {
 // The rule of a comparison, and how it was measured.
 Json settings_json(const ComparisonSettings& settings);
 
+// Times on the CPU of something that has no benchmark case.
+kernels::BenchResult cpu_result(const std::string& name, double flops, const std::vector<double>& seconds);
+
 // The series that the times of a case belong to, without code and times. The number of threads is part of it on the CPU
 // only.
 results_db::BenchSamples bench_series(const std::string& name, const std::string& backend, kernels::CacheState state,

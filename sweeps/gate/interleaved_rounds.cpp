@@ -1,6 +1,7 @@
 #include "sweeps/gate/interleaved_rounds.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,8 @@ constexpr double kAlpha = 0.05;
 double positive_seconds(const Contestant& contestant, long runs) {
     const double seconds = contestant.run(runs);
     if (!(seconds > 0) || !std::isfinite(seconds))
-        throw Error(ErrorKind::data, fmt::format("{} took {} seconds, by its own count", contestant.name, seconds));
+        throw Error(ErrorKind::data,
+                    fmt::format("{} took {} seconds, by its own count", fmt::join(contestant.names, ", "), seconds));
     return seconds;
 }
 
@@ -34,29 +36,29 @@ std::function<double(long)> mean_of_runs(std::function<double()> run) {
     };
 }
 
-std::vector<std::vector<double>> time_in_rounds(const std::vector<Contestant>& contestants,
-                                                const RoundSettings& settings,
-                                                const std::function<void(double)>& progress) {
+int rounds_kept(const RoundSettings& settings) {
+    return settings.rounds - (settings.rounds + 9) / 10;
+}
+
+void time_in_rounds(std::vector<Contestant>& contestants, const RoundSettings& settings, const std::string& what,
+                    const ShowProgress& progress) {
     const std::size_t count = contestants.size();
     std::vector<long> runs;
     for (const Contestant& contestant : contestants) {
         positive_seconds(contestant, 1);
         runs.push_back(std::max(1L, std::lround(settings.segment_seconds / positive_seconds(contestant, 1))));
     }
-    const int dropped = (settings.rounds + 9) / 10;
-    std::vector<std::vector<double>> seconds(count);
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937_64 random(settings.seed);
     for (int round = 0; round < settings.rounds; ++round) {
-        progress(static_cast<double>(round) / settings.rounds);
+        progress(what, static_cast<double>(round) / settings.rounds);
         std::shuffle(order.begin(), order.end(), random);
         for (const std::size_t i : order) {
             const double one = positive_seconds(contestants[i], runs[i]);
-            if (round >= dropped) seconds[i].push_back(one);
+            if (round >= settings.rounds - rounds_kept(settings)) contestants[i].seconds.push_back(one);
         }
     }
-    return seconds;
 }
 
 TimeRatio time_ratio(const std::vector<double>& a, const std::vector<double>& b) {
@@ -73,6 +75,10 @@ std::string to_text(const TimeRatio& ratio) {
     std::string text = fmt::format("{:.3f}", ratio.ratio);
     if (ratio.interval) text += fmt::format(" [{:.3f}, {:.3f}]", ratio.interval->low, ratio.interval->high);
     return text;
+}
+
+std::string method_of_ratios(const RoundSettings& settings) {
+    return fmt::format("Hodges-Lehmann over the rounds' ratios, 95% interval, orders from seed {}", settings.seed);
 }
 
 }  // namespace deft::sweeps

@@ -2,6 +2,7 @@
 // Several things timed in turn, round by round in random order. Whatever slows the machine slows all of them, so ratios
 // of times within a round stay as they are.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,12 +10,17 @@
 #include <vector>
 
 #include "reporting/analysis/statistics/verdict.h"
+#include "sweeps/driver/progress.h"
 
 namespace deft::sweeps {
 
 struct Contestant {
-    std::string name;
+    std::vector<std::string> names;   // the first cells of its row in a table
     std::function<double(long)> run;  // that many times in a row; returns seconds of one
+    // The cells that its median seconds come to; none where it has no row.
+    std::function<std::vector<std::string>(double)> cells = {};
+    std::vector<std::size_t> beside = {};  // places of contestants that its time is divided by: a cell each
+    std::vector<double> seconds = {};      // of one run, in each round that is kept: time_in_rounds() fills it
 };
 
 // Returns the seconds of one run.
@@ -25,13 +31,14 @@ struct RoundSettings {
     double segment_seconds = 0.3;  // of a contestant in a round, about; once at least
     std::uint64_t seed = 0;        // of the orders
 };
+// All but the first tenth.
+int rounds_kept(const RoundSettings& settings);
 
-// (contestants, rounds kept): seconds of one run. Each contestant runs twice before the first round: to warm up, and to
-// see how often it runs in a segment, the same in every round. The first tenth of the rounds is dropped.
-// progress(share done). Errors: data, for a time that is not positive.
-std::vector<std::vector<double>> time_in_rounds(const std::vector<Contestant>& contestants,
-                                                const RoundSettings& settings,
-                                                const std::function<void(double)>& progress);
+// Each contestant runs twice before the first round: to warm up, and to see how often it runs in a segment, the same in
+// every round. progress(what, share done).
+// Errors: data, for a time that is not positive.
+void time_in_rounds(std::vector<Contestant>& contestants, const RoundSettings& settings, const std::string& what,
+                    const ShowProgress& progress);
 
 // a / b: the Hodges-Lehmann centre of the logarithms of the rounds' ratios, with its interval at 95%.
 struct TimeRatio {
@@ -41,5 +48,7 @@ struct TimeRatio {
 TimeRatio time_ratio(const std::vector<double>& a, const std::vector<double>& b);
 // "0.553 [0.548, 0.559]".
 std::string to_text(const TimeRatio& ratio);
+// How a ratio was found, for a note.
+std::string method_of_ratios(const RoundSettings& settings);
 
 }  // namespace deft::sweeps

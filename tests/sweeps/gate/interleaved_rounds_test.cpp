@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/refusal.h"
 
 using namespace deft;
 using namespace deft::sweeps;
@@ -14,17 +15,17 @@ using namespace deft::sweeps;
 TEST_CASE("every contestant runs once a round, the first tenth is dropped, and orders differ") {
     std::vector<int> order;
     const auto contestant = [&](int which, double seconds) {
-        return Contestant{std::to_string(which), [&order, which, seconds](long runs) {
+        return Contestant{{std::to_string(which)}, [&order, which, seconds](long runs) {
                               order.push_back(which);
                               CHECK(runs >= 1);
                               return seconds;
                           }};
     };
-    const auto seconds = time_in_rounds({contestant(0, 0.1), contestant(1, 0.2)}, {20, 0.4, 7}, [](double) {});
+    std::vector<Contestant> both = {contestant(0, 0.1), contestant(1, 0.2)};
+    time_in_rounds(both, {20, 0.4, 7}, "both", [](const std::string& what, double) { CHECK(what == "both"); });
     REQUIRE(order.size() == 2 * 2 + 2 * 20);
-    REQUIRE(seconds.size() == 2);
-    CHECK(seconds[0] == std::vector<double>(18, 0.1));
-    CHECK(seconds[1] == std::vector<double>(18, 0.2));
+    CHECK(both[0].seconds == std::vector<double>(18, 0.1));
+    CHECK(both[1].seconds == std::vector<double>(18, 0.2));
     int first_is_zero = 0;
     for (std::size_t i = 4; i < order.size(); i += 2) {
         CHECK(order[i] != order[i + 1]);
@@ -36,11 +37,11 @@ TEST_CASE("every contestant runs once a round, the first tenth is dropped, and o
 
 TEST_CASE("a contestant runs as often as fills its segment") {
     std::vector<long> runs;
-    const Contestant slow{"slow", [&](long count) {
-                              runs.push_back(count);
-                              return 0.02;
-                          }};
-    time_in_rounds({slow}, {2, 0.1, 1}, [](double) {});
+    std::vector<Contestant> slow = {{{"slow"}, [&](long count) {
+                                         runs.push_back(count);
+                                         return 0.02;
+                                     }}};
+    time_in_rounds(slow, {2, 0.1, 1}, "", [](const std::string&, double) {});
     CHECK(runs == std::vector<long>{1, 1, 5, 5});
 }
 
@@ -62,6 +63,11 @@ TEST_CASE("a ratio of times is found under drift that is common to both") {
     CHECK(to_text({0.5, reporting::Interval{0.4, 0.6}}) == "0.500 [0.400, 0.600]");
 }
 
-TEST_CASE("a time that is none is refused") {
-    CHECK_THROWS_AS(time_in_rounds({{"broken", [](long) { return 0.0; }}}, {2, 0.1, 1}, [](double) {}), Error);
+TEST_CASE("a time that is none is refused by its contestant's names") {
+    std::vector<Contestant> broken = {{{"broken", "clock"}, [](long) { return 0.0; }}};
+    CHECK_THAT(test::refusal(ErrorKind::data,
+                             [&] {
+                                 time_in_rounds(broken, {2, 0.1, 1}, "", [](const std::string&, double) {});
+                             }),
+               ContainsSubstring("broken, clock took 0 seconds"));
 }
