@@ -34,11 +34,27 @@ Json json_of(const T& value) {
 }
 
 template <class T>
+Json json_of(const Field&, const T& value) {
+    return json_of(value);
+}
+
+Json json_of(const Field& field, const EnumSlot& value) {
+    return field.names->name(value);
+}
+
+template <class T>
 void read(TableReader& table, const Field& field, T& out) {
     if (field.rules.required)
         out = table.required<T>(field.key);
     else
         table.optional(field.key, out);
+}
+
+// An unknown name leaves the value, and check() refuses it.
+void read(TableReader& table, const Field& field, EnumSlot& out) {
+    std::string name = field.names->name(out);
+    read(table, field, name);
+    field.names->set(out, name);
 }
 
 // Arrays of reals and optional numbers are not keys of files.
@@ -47,23 +63,27 @@ template <class Number>
 void read(TableReader&, const Field&, std::optional<Number>&) {}
 
 template <class T>
-void check(const TableReader&, const Field&, const T&) {}
+void check(TableReader&, const Field&, const T&) {}
 
-void check(const TableReader& table, const Field& field, const std::string& value) {
+void check(TableReader& table, const Field& field, const std::string& value) {
     if (!field.rules.one_of.empty()) table.require_one_of(field.key, value, field.rules.one_of);
 }
 
-void check(const TableReader& table, const Field& field, std::int64_t value) {
+void check(TableReader& table, const Field& field, const EnumSlot&) {
+    check(table, field, table.optional_node(field.key)->text);
+}
+
+void check(TableReader& table, const Field& field, std::int64_t value) {
     const FieldRules& rules = field.rules;
     if (rules.at_least) table.require_at_least(field.key, value, static_cast<std::int64_t>(*rules.at_least));
     if (rules.at_most) table.require_at_most(field.key, value, static_cast<std::int64_t>(*rules.at_most));
 }
 
-void check(const TableReader& table, const Field& field, const std::vector<std::int64_t>& values) {
+void check(TableReader& table, const Field& field, const std::vector<std::int64_t>& values) {
     for (const std::int64_t value : values) check(table, field, value);
 }
 
-void check(const TableReader& table, const Field& field, double value) {
+void check(TableReader& table, const Field& field, double value) {
     const FieldRules& rules = field.rules;
     if (rules.above && !(value > *rules.above))
         table.refuse(field.key, fmt::format("must be above {:g}", *rules.above));
@@ -110,7 +130,7 @@ Json fields_json(const Fields& fields, const void* record, FieldPart part) {
     for (const Field& field : fields) {
         if ((field.rules.role == FieldRole::local) != (part == FieldPart::local)) continue;
         const auto write = [&](const auto* value) {
-            if (value != nullptr) json[field.key] = json_of(*value);
+            if (value != nullptr) json[field.key] = json_of(field, *value);
         };
         std::visit(write, field.in(const_cast<void*>(record)));
     }

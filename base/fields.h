@@ -6,18 +6,31 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/json_fwd.h"
 #include "base/table_reader.h"
 
 namespace deft {
 
+// The value of any enumeration; Field::names knows which.
+struct EnumSlot;
+
+// Reads and writes an enumeration's value by the names of its table.
+struct EnumAccess {
+    const char* (*name)(const EnumSlot& value);
+    bool (*set)(EnumSlot& value, std::string_view name);  // false: no value has the name, and nothing changes
+};
+
 // Pointer to a field's value in a record; null where the record does not hold it as one of these types.
 using FieldValue =
     std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*, std::vector<double>*,
-                 std::vector<std::string>*, std::optional<std::int64_t>*, std::optional<double>*>;
+                 std::vector<std::string>*, EnumSlot*, std::optional<std::int64_t>*, std::optional<double>*>;
 
 enum class FieldRole {
     setting,   // a key of a file, written as JSON
@@ -44,6 +57,7 @@ struct Field {
     std::function<FieldValue(void* record)> in;
     const char* meaning = "";  // full sentences or noun phrases, each with its period
     FieldRules rules = {};
+    const EnumAccess* names = nullptr;  // of an enumeration
 };
 
 using Fields = std::vector<Field>;
@@ -61,12 +75,33 @@ auto& member(decltype(record_of(First))& record) {
         return member<Rest...>(record.*First);
 }
 
+template <class Enum>
+inline constexpr EnumAccess kEnumAccess = {
+    [](const EnumSlot& value) { return name_of(reinterpret_cast<const Enum&>(value)); },
+    [](EnumSlot& value, std::string_view name) {
+        const std::optional<Enum> named = value_named<Enum>(name);
+        if (named) reinterpret_cast<Enum&>(value) = *named;
+        return named.has_value();
+    }};
+
 }  // namespace detail
 
 // at<&Outer::inner, &Inner::value> finds that value in an Outer.
 template <auto First, auto... Rest>
 FieldValue at(void* record) {
     return &detail::member<First, Rest...>(*static_cast<decltype(detail::record_of(First))*>(record));
+}
+
+// The field of an enumeration: its values are those of EnumNames, and nothing else lists them.
+template <auto First, auto... Rest>
+Field choice(const char* key, const char* meaning, FieldRules rules = {}) {
+    using Record = decltype(detail::record_of(First));
+    using Enum = std::remove_reference_t<decltype(detail::member<First, Rest...>(std::declval<Record&>()))>;
+    rules.one_of = names_of<Enum>();
+    const auto in = [](void* record) -> FieldValue {
+        return reinterpret_cast<EnumSlot*>(&detail::member<First, Rest...>(*static_cast<Record*>(record)));
+    };
+    return {key, in, meaning, std::move(rules), &detail::kEnumAccess<Enum>};
 }
 
 // A key whose value the record does not hold as written in the file: its parser reads it.

@@ -26,7 +26,7 @@ Type type_of(const FieldValue& value) {
             return {"integer", "integer"};
         else if constexpr (std::is_same_v<Value, double>)
             return {"number", "number"};
-        else if constexpr (std::is_same_v<Value, std::string>)
+        else if constexpr (std::is_same_v<Value, std::string> || std::is_same_v<Value, EnumSlot>)
             return {"string", "string"};
         else if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>)
             return {"integers", "integer", true};

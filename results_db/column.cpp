@@ -33,9 +33,10 @@ void bind_value(Statement& statement, int index, const Column&, const Number& va
     statement.bind_at(index, value);
 }
 
-// Lists have tables of their own.
+// Lists have tables of their own, and no row has an enumeration.
 template <class Item>
 void bind_value(Statement&, int, const Column&, const std::vector<Item>&) {}
+void bind_value(Statement&, int, const Column&, const EnumSlot&) {}
 
 void read_value(const Statement& row, int index, const Column&, std::string& to) {
     to = row.text(index);
@@ -58,6 +59,7 @@ void read_value(const Statement& row, int index, const Column&, std::optional<do
 }
 template <class Item>
 void read_value(const Statement&, int, const Column&, std::vector<Item>&) {}
+void read_value(const Statement&, int, const Column&, EnumSlot&) {}
 
 }  // namespace
 

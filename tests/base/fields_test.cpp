@@ -14,8 +14,11 @@ using test::refusal;
 
 namespace {
 
+enum class Speed { slow, fast, fastest };
+
 struct Inner {
     double share = 0.5;
+    Speed speed = Speed::fast;
 };
 
 struct Record {
@@ -26,6 +29,37 @@ struct Record {
     bool verbose = false;
     std::string sha256;
 };
+
+}  // namespace
+
+template <>
+struct deft::EnumNames<Speed> {
+    static constexpr EnumName<Speed> all[] = {
+        {Speed::fast, "fast"}, {Speed::slow, "slow"}, {Speed::fastest, "fast-est"}};
+};
+
+namespace {
+
+struct Pace {
+    Inner inner;
+    Speed before = Speed::slow;
+};
+
+const Fields& fields_of(const Pace&) {
+    static const Fields fields = {
+        choice<&Pace::inner, &Inner::speed>("speed", "How fast.", {.by_default = "as before"}),
+        choice<&Pace::before>("before", "How fast before.", {.required = true, .role = FieldRole::local}),
+    };
+    return fields;
+}
+
+Pace paced(const std::string& toml) {
+    const ConfigNode node = parse_toml(toml, "t.toml");
+    TableReader reader(node, "table");
+    Pace pace;
+    read_table(reader, pace);
+    return pace;
+}
 
 const Fields& fields_of(const Record&) {
     static const Fields fields = {
@@ -121,4 +155,37 @@ TEST_CASE("a table of fields describes defaults and values, in words and as a sc
     CHECK(properties.at("share").at("maximum").dump() == "1.0");
     CHECK(properties.at("files").at("items").dump() == R"({"type":"string"})");
     CHECK(!properties.contains("sha256"));
+}
+
+TEST_CASE("an enumeration is read and written by its names, and an unknown name is refused with its place") {
+    CHECK(names_of<Speed>() == std::vector<std::string>{"fast", "slow", "fast-est"});
+    for (const EnumName<Speed>& known : EnumNames<Speed>::all) {
+        const std::string name = known.name;
+        CAPTURE(name);
+        const Pace pace = paced("before = \"" + name + "\"\nspeed = \"" + name + "\"\n");
+        CHECK(pace.inner.speed == known.value);
+        CHECK(pace.before == known.value);
+        CHECK(fields_json(pace).dump() == R"({"speed":")" + name + "\"}");
+        CHECK(fields_json(pace, FieldPart::local).dump() == R"({"before":")" + name + "\"}");
+        CHECK(value_named<Speed>(name) == known.value);
+    }
+    CHECK(paced("before = \"slow\"\n").inner.speed == Speed::fast);
+    CHECK_THAT(refusal([] { paced("before = \"slow\"\nspeed = \"slwo\"\n"); }),
+               ContainsSubstring("t.toml:2:9: table.speed is \"slwo\", which is none of: fast, slow, fast-est") &&
+                   ContainsSubstring("did you mean \"slow\"?"));
+    CHECK_THAT(refusal([] { paced("before = \"slow\"\nspeed = \"\"\n"); }), ContainsSubstring("is none of"));
+    CHECK_THAT(refusal([] { paced("before = \"slow\"\nspeed = 1\n"); }),
+               ContainsSubstring("t.toml:2:9: table.speed must be a string"));
+    CHECK_THAT(refusal([] { paced("speed = \"slow\"\n"); }), ContainsSubstring("table.before is missing"));
+    CHECK_THAT(refusal([] { paced("before = \"slow\"\nspeed = \"slwo\"\nspede = 1\n"); }),
+               ContainsSubstring("unknown key table.spede"));
+}
+
+TEST_CASE("an enumeration's names are its values in words and in the schema") {
+    const KeyTable table = key_table<Pace>("table", "An example.");
+    CHECK(allowed_text(table.fields[0], table) == "fast | slow | fast-est");
+    CHECK(default_text(table.fields[0], table) == "as before");
+    CHECK(default_text(table.fields[1], table) == "required");
+    CHECK(json_schema(table).at("properties").at("speed").dump() ==
+          R"({"description":"How fast. Default: as before.","enum":["fast","slow","fast-est"],"type":"string"})");
 }
