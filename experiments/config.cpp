@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "engine/train/foreign_weights.h"
 #include "experiments/config_fields.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/datasets/bert_dataset.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/datasets/find_file.h"
@@ -23,8 +24,22 @@ namespace deft::experiments {
 
 namespace {
 
-// Vocabulary sizes of tokenizers that are known by name.
-constexpr std::int64_t kGpt2Vocab = 50257, kBertVocab = 30522;
+// The vocabulary size of a tokenizer that is known by name; 0: its files or its training decide it.
+std::int64_t known_vocab(const DataConfig& data) {
+    const std::optional<BuiltInTokenizer> tokenizer = built_in_tokenizer(data);
+    if (!tokenizer) return 0;
+    switch (*tokenizer) {
+        case BuiltInTokenizer::bytes:
+            return engine::Tokenizer::bytes().vocab();
+        case BuiltInTokenizer::gpt2:
+            return 50257;
+        case BuiltInTokenizer::bert_base_uncased:
+            return 30522;
+        case BuiltInTokenizer::bpe:
+            break;
+    }
+    return 0;
+}
 
 }  // namespace
 
@@ -36,22 +51,34 @@ bool is_imported(const TrialConfig& config) {
     return config.train.budget_tokens == 0 && config.start && !config.start->from.empty();
 }
 
+std::optional<BuiltInCorpus> built_in_corpus(const DataConfig& data) {
+    return value_named<BuiltInCorpus>(data.corpus);
+}
+
+std::optional<BuiltInTokenizer> built_in_tokenizer(const DataConfig& data) {
+    return value_named<BuiltInTokenizer>(data.tokenizer);
+}
+
+bool trains_tokenizer(const DataConfig& data) {
+    return built_in_tokenizer(data) == BuiltInTokenizer::bpe;
+}
+
 bool scores_under_capacity(const EvalConfig& eval) {
-    return eval.capacity == "reference";
+    return eval.capacity == ScoringCapacity::reference;
 }
 
 bool orders_samples(const CurriculumMetric& metric) {
-    return metric.metric != "seqtru" && metric.metric != "seqres";
-}
-
-std::string analysed_metric(const CurriculumMetric& metric) {
-    return metric.metric == "seqreo" ? "seqlen" : metric.metric;
+    return metric.entry == nullptr || !metric.entry->sets_length();
 }
 
 const CurriculumMetric* CurriculumConfig::find(const std::string& metric) const {
     for (const CurriculumMetric& m : metrics)
         if (m.metric == metric) return &m;
     return nullptr;
+}
+
+bool CurriculumConfig::joins_samples() const {
+    return std::ranges::any_of(metrics, [](const CurriculumMetric& m) { return m.entry && m.entry->joins_samples; });
 }
 
 namespace {
@@ -120,8 +147,8 @@ std::optional<std::int64_t> resolve_start(TrialConfig& config, const std::string
 // A model that is taken as it is reads the tokens that it was trained on. It may have rows beyond them: a padded
 // vocabulary.
 void take_own_tokens(TrialConfig& config, std::optional<std::int64_t> vocab) {
-    if (!is_imported(config) || !vocab || sample_kind(config.data) == SampleKind::images) return;
-    const bool is_trained_here = config.data.tokenizer == "bpe";  // its size is the user's, and names the tokenizer
+    if (!is_imported(config) || !vocab || config.data.samples == SampleKind::images) return;
+    const bool is_trained_here = trains_tokenizer(config.data);  // its size is the user's, and names the tokenizer
     if (*vocab < config.data.vocab || (is_trained_here && *vocab != config.data.vocab))
         throw Error(
             ErrorKind::config,
@@ -151,10 +178,10 @@ namespace {
 // Entries of the tokenizer that the configuration names; 0 where its files are not here, or it is trained on the data.
 std::int64_t vocab_if_present(const TrialConfig& config) {
     const DataConfig& data = config.data;
-    if (data.tokenizer == "bpe" || sample_kind(data) == SampleKind::images) return 0;
+    if (trains_tokenizer(data) || data.samples == SampleKind::images) return 0;
     try {
-        if (sample_kind(data) == SampleKind::packed) return named_tokenizer(data.tokenizer, config.base_folder).vocab();
-        const bool is_bert = sample_kind(data) == SampleKind::bert;
+        if (data.samples == SampleKind::packed) return named_tokenizer(data.tokenizer, config.base_folder).vocab();
+        const bool is_bert = data.samples == SampleKind::bert;
         return named_wordpiece(data.tokenizer, is_bert ? data.bert.lower_case : data.labelled.lower_case,
                                config.base_folder)
             ->vocab();
@@ -179,11 +206,9 @@ void resolve_data_if_present(TrialConfig& config) {
             for (const std::int64_t shots :
                  config.eval.shots.empty() ? std::vector<std::int64_t>{0} : config.eval.shots)
                 ask(config.eval, name, fmt::format("{} of {}", kDataMissing, name), shots);
-        if (config.data.tokenizer == "gpt2") config.data.vocab = kGpt2Vocab;
-        if (config.data.tokenizer == "bytes") config.data.vocab = engine::Tokenizer::bytes().vocab();
-        if (config.data.tokenizer == kBertVocabulary) config.data.vocab = kBertVocab;
+        if (const std::int64_t vocab_of_name = known_vocab(config.data)) config.data.vocab = vocab_of_name;
         if (config.data.vocab == 0) config.data.vocab = vocab_if_present(config);
-        if (config.data.vocab == 0 && sample_kind(config.data) != SampleKind::images) throw;
+        if (config.data.vocab == 0 && config.data.samples != SampleKind::images) throw;
     }
     take_own_tokens(config, vocab);
 }
@@ -227,19 +252,19 @@ Json json_without_later_defaults(const Record& record, FieldPart part = FieldPar
 // Keys added after the first release are written only where they are used, so that older trials keep their hashes.
 Json data_json(const DataConfig& data) {
     Json json = fields_json(data);
-    if (sample_kind(data) == SampleKind::bert) json["bert"] = fields_json(data.bert);
-    if (sample_kind(data) == SampleKind::packed) json.erase("samples");
-    if (sample_kind(data) == SampleKind::images) {
+    if (data.samples == SampleKind::bert) json["bert"] = fields_json(data.bert);
+    if (data.samples == SampleKind::packed) json.erase("samples");
+    if (data.samples == SampleKind::images) {
         json["images"] = json_without_later_defaults(data.images);
         for (const char* key : {"split", "max_bytes", "vocab"}) json.erase(key);
     }
-    if (sample_kind(data) == SampleKind::labelled) {
+    if (data.samples == SampleKind::labelled) {
         json["labelled"] = json_without_later_defaults(data.labelled);
         for (const char* key : {"split", "max_bytes"}) json.erase(key);
     } else {
         json.erase("epoch_samples");
     }
-    if (data.corpus != "embedded")
+    if (built_in_corpus(data) != BuiltInCorpus::embedded)
         for (const char* key : {"embedded_seed", "embedded_bytes", "shuffled_facts"}) json.erase(key);
     return json;
 }
@@ -285,7 +310,7 @@ Json start_local_json(const StartConfig& start) {
 
 // Keys of [train] that affect an imported model's results; the batch size of evaluation decides no score.
 Json imported_train_json(const TrainConfig& train) {
-    return {{"budget_tokens", 0}, {"dtype", train.dtype}};
+    return {{"budget_tokens", 0}, {"dtype", name_of(train.dtype)}};
 }
 
 // Without what the optimizer or the schedule does not read.
@@ -298,7 +323,7 @@ Json train_json(const TrainConfig& train) {
 }  // namespace
 
 std::vector<std::string> missing_data(const TrialConfig& config) {
-    if (config.data.corpus != "text") return {config.data.corpus};
+    if (built_in_corpus(config.data) != BuiltInCorpus::text) return {config.data.corpus};
     std::vector<std::string> missing;
     for (const auto* files : {&config.data.train_files, &config.data.valid_files})
         for (const std::string& name : *files) try {
@@ -325,12 +350,13 @@ Json to_json(const TrialConfig& c) {
         for (const CurriculumMetric& m : c.curriculum->metrics) json["curriculum"][m.metric] = metric_json(m);
     if (c.batch_ramp) json["batch_ramp"] = grown_json(*c.batch_ramp, c.batch_ramp->growth);
     if (c.variable_batch) json["variable_batch"] = fields_json(*c.variable_batch);
-    if (const auto& dropping = c.token_dropping) json[dropping->dropper] = grown_json(*dropping, dropping->growth);
+    if (const auto& dropping = c.token_dropping)
+        json[dropping->dropper->name] = grown_json(*dropping, dropping->growth);
     json["eval"] = fields_json(c.eval);
-    if (c.eval.select == "best") {
+    if (c.eval.select == SelectedWeights::best) {
         json["selection"] = {
             {"every", c.eval.every}, {"metric", c.eval.metric}, {"validation_tokens", c.eval.validation_tokens}};
-        if (scores_under_capacity(c.eval)) json["selection"]["capacity"] = c.eval.capacity;
+        if (scores_under_capacity(c.eval)) json["selection"]["capacity"] = name_of(c.eval.capacity);
     }
     // Keys that do not decide the result: where files are, how often to log and to keep.
     json["local"] = fields_json(c.data, FieldPart::local);
@@ -381,7 +407,7 @@ TrialConfig from_json(const Json& json) {
         tables["start"] = {{"from", local.at("start_from")}};
         tables["train"]["batch_size"] = local.at("micro_batch_size");
     }
-    if (data["tokenizer"] != "bpe") data.erase("vocab");
+    if (data["tokenizer"] != Json(name_of(BuiltInTokenizer::bpe))) data.erase("vocab");
     tables["checkpoint"] = local.at("checkpoint");
     std::map<std::string, std::string> column_sha256;
     for (const auto& [metric, column] : local.at("columns").items()) {

@@ -11,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/json_fwd.h"
+#include "experiments/choices.h"
 #include "experiments/growth.h"
 
 namespace deft::experiments {
@@ -39,19 +40,19 @@ struct ModelConfig {
     std::int64_t width = 64;
     std::int64_t seqlen = 64;
     double init_std = 0.02;
-    std::string positions = "learned";
+    PositionEncoding positions = PositionEncoding::learned;
     double rope_theta = 10000;
     std::int64_t segments = 0;
     bool input_norm = false;
-    std::string norm = "layer";
+    kernels::NormKind norm = kernels::NormKind::layer;
     double norm_eps = 1e-5;
-    std::string norm_placement = "pre";
+    engine::NormPlacement norm_placement = engine::NormPlacement::pre;
     std::int64_t heads = 2;
     std::int64_t kv_heads = 0;  // 0 in a file: heads
     bool causal = true;
     bool attention_bias = true;
     std::int64_t hidden = 0;  // 0 in a file: of the kind
-    std::string activation = "gelu_tanh";
+    kernels::Activation activation = kernels::Activation::gelu_tanh;
     bool feed_forward_bias = true;
     bool tied_head = true;
     bool head_bias = false;
@@ -60,7 +61,7 @@ struct ModelConfig {
     // For images; 0: a model of tokens.
     std::int64_t patch = 0;
     std::int64_t image_height = 0, image_width = 0, image_channels = 0, classes = 0;
-    std::string pooling = "first";
+    kernels::Pooling pooling = kernels::Pooling::first;
     bool value_head = false;  // of labelled texts whose labels are numbers
     double head_dropout = 0;
     double dropout = 0;
@@ -71,7 +72,7 @@ struct ModelConfig {
 
 // How BERT's samples are cut from text and masked: [data.bert].
 struct BertSamplesConfig {
-    std::string sentences = "punctuation";
+    engine::SentenceRule sentences = engine::SentenceRule::punctuation;
     bool lower_case = true;
     bool pairs = true;
     double short_probability = 0.1;
@@ -104,21 +105,19 @@ struct LabelledConfig {
 };
 
 // The entry of experiments/datasets.toml that data.tokenizer may name.
-inline constexpr const char* kBertVocabulary = "bert-base-uncased";
-
-enum class SampleKind { packed, bert, images, labelled };
+inline constexpr const char* kBertVocabulary = name_of(BuiltInTokenizer::bert_base_uncased);
 
 struct DataConfig {
-    std::string corpus = "embedded";
+    std::string corpus = name_of(BuiltInCorpus::embedded);
     std::vector<std::string> train_files;
     std::vector<std::string> valid_files;
     std::vector<std::int64_t> split = {949, 50, 1};  // at least one document for each of the first two
     std::int64_t max_bytes = 0;
-    std::string samples = "packed";
+    SampleKind samples = SampleKind::packed;
     BertSamplesConfig bert;
     ImageSamplesConfig images;
     LabelledConfig labelled;
-    std::string tokenizer = "bytes";
+    std::string tokenizer = name_of(BuiltInTokenizer::bytes);
     std::int64_t vocab = 0;  // unless it is trained, filled by resolve_data()
     std::int64_t embedded_seed = 1;
     std::int64_t embedded_bytes = 1'000'000;
@@ -127,45 +126,51 @@ struct DataConfig {
     std::int64_t epoch_samples = 0;  // likewise: how many labelled texts there are to train on
 };
 
-// The sample kind of data.samples.
-SampleKind sample_kind(const DataConfig& data);
+// Nothing for a corpus of the catalogue, and for a tokenizer in files.
+std::optional<BuiltInCorpus> built_in_corpus(const DataConfig& data);
+std::optional<BuiltInTokenizer> built_in_tokenizer(const DataConfig& data);
+// Whether the corpus trains its tokenizer.
+bool trains_tokenizer(const DataConfig& data);
 
 struct TrainConfig {
     std::int64_t batch_size = 8;
     std::int64_t micro_batch_size = 0;
-    std::string rows = "packed";     // packed | padded
-    std::string recompute = "none";  // none | activation | block
-    std::int64_t zero = 0;           // 0 | 1
-    std::int64_t expert_ranks = 1;   // that divide the experts of each layer
+    SampleRows rows = SampleRows::packed;
+    engine::Recompute recompute = engine::Recompute::none;
+    std::int64_t zero = 0;          // 0 | 1
+    std::int64_t expert_ranks = 1;  // that divide the experts of each layer
     std::int64_t budget_tokens = 0;
     // Set where the records that epochs count are not here. The number of steps is then unknown, and budget_tokens only
     // makes the rest of a step countable.
     double unknown_epochs = 0;
     double budget_fraction = 1.0;
     double learning_rate = 1e-3;
-    std::string learning_rate_by_budget = "same";
+    RateByBudget learning_rate_by_budget = RateByBudget::same;
     double min_learning_rate = 0;
-    std::string decay = "cosine";
+    engine::Decay decay = engine::Decay::cosine;
     double decay_factor = 10;
     std::int64_t decay_stages = 3;
     std::int64_t warmup_tokens = 0;
     std::int64_t warmup_steps = 0;
     double warmup_share = 0;
     std::int64_t decay_tokens = 0;
-    std::string optimizer = "adamw";  // adamw | sgd
+    engine::OptimizerKind optimizer = engine::OptimizerKind::adamw;
     double momentum = 0.9;
     double weight_decay = 0.1;
     double beta1 = 0.9;
     double beta2 = 0.95;
     double eps = 1e-8;
     double max_grad_norm = 1.0;
-    std::string dtype = "f32";
+    engine::DType dtype = engine::DType::f32;
 };
+
+struct CurriculumEntry;
 
 // One difficulty metric and how it grows: [curriculum.METRIC].
 struct CurriculumMetric {
     std::string metric;
-    std::string difficulty = "percentile";
+    const CurriculumEntry* entry = nullptr;  // of curriculum_entries.h; null: it is a column
+    DifficultyUnit difficulty = DifficultyUnit::percentile;
     Growth growth;
     std::string column;
     std::string column_sha256;  // filled by resolve_data()
@@ -173,13 +178,12 @@ struct CurriculumMetric {
 
 // Whether it says which samples come later, not how long they are.
 bool orders_samples(const CurriculumMetric& metric);
-// The analyzer's name of a metric that orders samples without a column.
-std::string analysed_metric(const CurriculumMetric& metric);
 
 struct CurriculumConfig {
     std::vector<CurriculumMetric> metrics;  // sorted by name, one of each
 
     const CurriculumMetric* find(const std::string& metric) const;
+    bool joins_samples() const;
 };
 
 // The training cost of an imported model, as its users state it; 0: not stated. Not hashed.
@@ -207,7 +211,7 @@ struct StartConfig {
 
 // Kept tokens of the layers that take only some: the table of that token dropper, such as [random_ltd].
 struct TokenDroppingConfig {
-    std::string dropper;      // its name in engine::token_droppers()
+    const engine::TokenDropper* dropper = nullptr;
     Growth growth{16, 0, 8};  // tokens
     std::vector<std::int64_t> layers;
     std::int64_t keep_first = 0;
@@ -224,20 +228,20 @@ struct VariableBatchConfig {
     std::int64_t max_tokens = 0;
     std::int64_t min_batch_size = 1;
     std::int64_t max_batch_size = 0;
-    std::string learning_rate_scaling = "linear";
+    engine::LearningRateScaling learning_rate_scaling = engine::LearningRateScaling::linear;
 };
 
 // Evaluation of a trained model. It decides no weight, so it is in no configuration hash, except the keys that choose
 // the best weights.
 struct EvalConfig {
     std::int64_t validation_tokens = 65536;
-    std::string every;            // validation_schedule.h
-    std::string select = "last";  // last | best
+    std::string every;  // validation_schedule.h
+    SelectedWeights select = SelectedWeights::last;
     std::string metric = "loss";  // what the best weights are best by
     std::vector<std::string> tasks;
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;
-    std::string capacity = "none";  // none | reference
+    ScoringCapacity capacity = ScoringCapacity::none;
     // Filled by resolve_data(), one a task and number of shots.
     std::vector<std::string> asked;        // as in tasks
     std::vector<std::string> task_sha256;  // with the pool of shots where there are any

@@ -5,6 +5,7 @@
 
 #include "base/metric.h"
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/model_kinds.h"
 #include "experiments/size_limits.h"
 
@@ -40,10 +41,9 @@ Fields growth_fields(const char* multiple_key, const char* min, const char* max,
         {multiple_key, at<Outer..., &Growth::multiple>,
          "Increment: values are rounded down to a multiple of it. Ignored for discrete and points pacing.",
          {.at_least = 1, .by_default = multiple}},
-        {"pacing", at<Outer..., &Growth::pacing>,
+        choice<Outer..., &Growth::pacing>("pacing",
          "Pacing function from min to max. constant: stays at min. discrete: holds the value of the last point. "
-         "points: interpolates linearly between points.",
-         {.one_of = {"linear", "root", "step", "exponential", "discrete", "points", "constant"}}},
+         "points: interpolates linearly between points."),
         {"root_degree", at<Outer..., &Growth::root_degree>,
          "Degree of the root: 2 is the square root. Root pacing only.",
          {.at_least = 1}},
@@ -89,7 +89,7 @@ std::vector<KeyTable> dropping_tables() {
     std::vector<KeyTable> tables;
     for (const engine::TokenDropper& dropper : engine::token_droppers()) {
         TokenDroppingConfig defaults;
-        defaults.dropper = dropper.name;
+        defaults.dropper = &dropper;
         defaults.settings = dropper.new_settings();
         tables.push_back(key_table(dropper.name, dropper.meaning, defaults));
     }
@@ -118,23 +118,20 @@ const Fields& fields_of(const ModelConfig&) {
         {"seqlen", at<&ModelConfig::seqlen>, "Full sequence length, and the number of learned positions.",
          {.unit = "tokens", .at_least = 2, .at_most = kMostSeqlen, .by_default = "64; for images, patches + 1"}},
         {"init_std", at<&ModelConfig::init_std>, "Standard deviation of initial weights.", {.at_least = 0}},
-        {"positions", at<&ModelConfig::positions>,
-         "Position encoding. learned: position embeddings. rope: rotary position embeddings of queries and keys.",
-         {.one_of = {"learned", "rope", "none"}}},
+        choice<&ModelConfig::positions>("positions",
+         "Position encoding. learned: position embeddings. rope: rotary position embeddings of queries and keys."),
         {"rope_theta", at<&ModelConfig::rope_theta>,
          "Base of the rotation angles. Rotary positions only.", {.above = 0}},
         {"segments", at<&ModelConfig::segments>,
          "Number of segment (token type) embeddings. 0: none. BERT samples and labelled texts only.",
          {.at_least = 0, .at_most = kMostSegments}},
         {"input_norm", at<&ModelConfig::input_norm>, "Adds a norm before the first block."},
-        {"norm", at<&ModelConfig::norm>, "layer: LayerNorm with a bias. rms: RMSNorm.",
-         {.one_of = {"layer", "rms"}}},
+        choice<&ModelConfig::norm>("norm", "layer: LayerNorm with a bias. rms: RMSNorm."),
         {"norm_eps", at<&ModelConfig::norm_eps>,
          "Term added to the variance or mean square for numerical stability.", {.above = 0}},
-        {"norm_placement", at<&ModelConfig::norm_placement>,
+        choice<&ModelConfig::norm_placement>("norm_placement",
          "pre: normalizes the input of each attention and feed-forward sublayer, and the output of the last block. "
-         "post: normalizes each residual sum.",
-         {.one_of = {"pre", "post"}}},
+         "post: normalizes each residual sum."),
         {"heads", at<&ModelConfig::heads>, "Number of attention heads per layer.", {.at_least = 1}},
         {"kv_heads", at<&ModelConfig::kv_heads>,
          "Number of key and value heads, a divisor of heads (grouped-query attention).",
@@ -144,8 +141,7 @@ const Fields& fields_of(const ModelConfig&) {
         {"hidden", at<&ModelConfig::hidden>, "Hidden dimension of the feed-forward sublayer.",
          {.at_least = 1, .at_most = 8 * kMostWidth,
           .by_default = "4 x width; for swiglu 8/3 x width, rounded up to a multiple of 8"}},
-        {"activation", at<&ModelConfig::activation>, "Activation of the feed-forward sublayer.",
-         {.one_of = {"gelu_tanh", "gelu_erf", "swiglu"}}},
+        choice<&ModelConfig::activation>("activation", "Activation of the feed-forward sublayer."),
         {"feed_forward_bias", at<&ModelConfig::feed_forward_bias>,
          "Adds biases to the linear layers of the feed-forward sublayer."},
         {"tied_head", at<&ModelConfig::tied_head>, "Shares the token embedding with the language-model head."},
@@ -168,10 +164,10 @@ const Fields& fields_of(const ModelConfig&) {
          {.at_least = 0, .at_most = kMostImageChannels, .by_default = "from the data", .came_later = true}},
         {"classes", at<&ModelConfig::classes>, "Number of classes. Images and labelled texts only.",
          {.at_least = 0, .at_most = kMostVocab, .by_default = "from the data", .came_later = true}},
-        {"pooling", at<&ModelConfig::pooling>,
+        choice<&ModelConfig::pooling>("pooling",
          "Input of the classification head. first: the class token. mean: the mean of the class token and all patches. "
          "Images only.",
-         {.one_of = {"first", "mean"}, .came_later = true}},
+         {.came_later = true}),
         {"value_head", at<&ModelConfig::value_head>,
          "Regression head, trained with squared error, for numeric labels. Labelled texts only.",
          {.by_default = "from the data", .came_later = true}},
@@ -245,10 +241,9 @@ const Fields& fields_of(const DataConfig&) {
         {"max_bytes", at<&DataConfig::max_bytes>,
          "Maximum size of the text. With separate validation files, it limits the training text only. 0: no limit.",
          {.unit = "bytes", .at_least = 0}},
-        {"samples", at<&DataConfig::samples>,
+        choice<&DataConfig::samples>("samples",
          "packed: concatenated documents in samples of equal length. bert: consecutive sentences of one document. "
-         "images: images with classes. labelled: texts of a task with their labels.",
-         {.one_of = {"packed", "bert", "images", "labelled"}}},
+         "images: images with classes. labelled: texts of a task with their labels."),
         {"tokenizer", at<&DataConfig::tokenizer>, "Tokenizer of the text.",
          {.takes = "bytes, gpt2, bpe (trained on the corpus) or a folder with vocab.json and merges.txt. BERT samples "
                    "and labelled texts: bert-base-uncased, a folder with vocab.txt or a .txt file",
@@ -270,8 +265,7 @@ const Fields& fields_of(const DataConfig&) {
 
 const Fields& fields_of(const BertSamplesConfig&) {
     static const Fields fields = {
-        {"sentences", at<&BertSamplesConfig::sentences>, "Sentence boundaries: after punctuation, or at line ends.",
-         {.one_of = {"punctuation", "lines"}}},
+        choice<&BertSamplesConfig::sentences>("sentences", "Sentence boundaries: after punctuation, or at line ends."),
         {"lower_case", at<&BertSamplesConfig::lower_case>,
          "Lower-cases text and strips accents, for an uncased vocabulary."},
         {"pairs", at<&BertSamplesConfig::pairs>,
@@ -334,14 +328,14 @@ const Fields& fields_of(const TrainConfig&) {
         {"micro_batch_size", at<&TrainConfig::micro_batch_size>,
          "Samples per forward and backward pass (gradient accumulation). 0: batch_size.",
          {.unit = "samples", .at_least = 0}},
-        {"rows", at<&TrainConfig::rows>,
+        choice<&TrainConfig::rows>("rows",
          "packed: concatenates the samples of a micro-batch without padding. padded: one sample per row of "
          "model.seqlen. Losses and gradients differ only by rounding. BERT samples and labelled texts only.",
-         {.one_of = {"packed", "padded"}, .came_later = true}},
-        {"recompute", at<&TrainConfig::recompute>,
+         {.came_later = true}),
+        choice<&TrainConfig::recompute>("recompute",
          "Activation checkpointing with bit-identical results. activation: recomputes the outputs of norms and "
          "activations. block: recomputes everything except each block's input.",
-         {.one_of = {"none", "activation", "block"}, .came_later = true, .role = FieldRole::local}},
+         {.came_later = true, .role = FieldRole::local}),
         {"zero", at<&TrainConfig::zero>,
          "1: shards the optimizer's moments across ranks (ZeRO-1), with bit-identical results.",
          {.at_least = 0, .at_most = 1, .came_later = true, .role = FieldRole::local}},
@@ -358,15 +352,14 @@ const Fields& fields_of(const TrainConfig&) {
         {"budget_fraction", at<&TrainConfig::budget_fraction>, "Fraction of budget_tokens at which this trial stops.",
          {.above = 0, .at_most = kMostBudgetFraction}},
         {"learning_rate", at<&TrainConfig::learning_rate>, "Peak learning rate.", {.above = 0}},
-        {"learning_rate_by_budget", at<&TrainConfig::learning_rate_by_budget>,
-         "inverse: divides learning_rate by budget_fraction, as in the papers.", {.one_of = {"same", "inverse"}}},
+        choice<&TrainConfig::learning_rate_by_budget>("learning_rate_by_budget",
+         "inverse: divides learning_rate by budget_fraction, as in the papers."),
         {"min_learning_rate", at<&TrainConfig::min_learning_rate>,
          "Final learning rate of the decay. Not for decay = step.",
          {.at_least = 0}},
-        {"decay", at<&TrainConfig::decay>,
+        choice<&TrainConfig::decay>("decay",
          "Learning-rate decay after warm-up, over layer-averaged tokens. step: divides the learning rate by "
-         "decay_factor after each stage except the last.",
-         {.one_of = {"cosine", "linear", "constant", "step"}}},
+         "decay_factor after each stage except the last."),
         {"decay_factor", at<&TrainConfig::decay_factor>,
          "Divisor of the learning rate at each stage. Step decay only.",
          {.at_least = 1, .came_later = true}},
@@ -383,8 +376,8 @@ const Fields& fields_of(const TrainConfig&) {
         {"decay_tokens", at<&TrainConfig::decay_tokens>,
          "End of decay, in layer-averaged tokens from the start. 0: the budget.",
          {.unit = "tokens", .at_least = 0}},
-        {"optimizer", at<&TrainConfig::optimizer>, "adamw: AdamW. sgd: SGD with momentum.",
-         {.one_of = {"adamw", "sgd"}, .came_later = true}},
+        choice<&TrainConfig::optimizer>("optimizer", "adamw: AdamW. sgd: SGD with momentum.",
+         {.came_later = true}),
         {"momentum", at<&TrainConfig::momentum>, "Momentum factor. SGD only.",
          {.at_least = 0, .below = 1, .came_later = true}},
         {"weight_decay", at<&TrainConfig::weight_decay>,
@@ -397,9 +390,8 @@ const Fields& fields_of(const TrainConfig&) {
          "Term added to the root of the second moment for numerical stability. AdamW only.", {.above = 0}},
         {"max_grad_norm", at<&TrainConfig::max_grad_norm>, "Maximum gradient norm (gradient clipping). 0: no clipping.",
          {.at_least = 0}},
-        {"dtype", at<&TrainConfig::dtype>,
-         "Number format of activations. Weights, gradients and moments stay f32. bf16 requires a GPU.",
-         {.one_of = {"f32", "bf16"}}},
+        choice<&TrainConfig::dtype>("dtype",
+         "Number format of activations. Weights, gradients and moments stay f32. bf16 requires a GPU."),
     };
     return fields;
 }
@@ -412,9 +404,9 @@ const Fields& fields_of(const CurriculumConfig&) {
 const Fields& fields_of(const CurriculumMetric&) {
     static const Fields fields =
         joined({enabled(),
-                {"difficulty", at<&CurriculumMetric::difficulty>,
+                choice<&CurriculumMetric::difficulty>("difficulty",
                  "Whether min and max are percentiles (1 to 100) or values of the metric.",
-                 {.one_of = {"percentile", "value"}, .by_default = "value for seqtru and seqres, else percentile"}},
+                 {.by_default = "value for seqtru and seqres, else percentile"}),
                 {"column", at<&CurriculumMetric::column>,
                  "File with one difficulty value per sample: .npy, .csv or the .json of a difficulty index. Requires a "
                  "metric name of your own.",
@@ -428,10 +420,10 @@ const Fields& fields_of(const CurriculumMetric&) {
 }
 
 const Fields& fields_of(const TokenDroppingConfig& dropping) {
-    static const std::map<std::string, Fields> fields = [] {
-        std::map<std::string, Fields> of_all;
+    static const std::map<const engine::TokenDropper*, Fields> fields = [] {
+        std::map<const engine::TokenDropper*, Fields> of_all;
         for (const engine::TokenDropper& dropper : engine::token_droppers())
-            of_all[dropper.name] = dropping_fields(dropper);
+            of_all[&dropper] = dropping_fields(dropper);
         return of_all;
     }();
     return fields.at(dropping.dropper);
@@ -452,8 +444,8 @@ const Fields& fields_of(const VariableBatchConfig&) {
          {.unit = "samples", .at_least = 1, .at_most = kMostBatchSize}},
         {"max_batch_size", at<&VariableBatchConfig::max_batch_size>, "Maximum samples per step. 0: no limit.",
          {.unit = "samples", .at_least = 0, .at_most = kMostBatchSize}},
-        {"learning_rate_scaling", at<&VariableBatchConfig::learning_rate_scaling>,
-         "Scaling of the learning rate with samples / train.batch_size.", {.one_of = {"linear", "sqrt", "none"}}},
+        choice<&VariableBatchConfig::learning_rate_scaling>("learning_rate_scaling",
+         "Scaling of the learning rate with samples / train.batch_size."),
     };
     return fields;
 }
@@ -494,9 +486,9 @@ const Fields& fields_of(const EvalConfig&) {
           .takes = "\"20 times\", \"500 steps\", or \"5%\" of the budget in layer-averaged tokens",
           .schema = R"({"type": "string", "pattern": "^([0-9]+ *times|[0-9]+ *steps|[0-9.]+ *%)?$"})",
           .came_later = true}},
-        {"select", at<&EvalConfig::select>,
+        choice<&EvalConfig::select>("select",
          "Weights to evaluate: those of the last step, or those with the best validation.",
-         {.one_of = {"last", "best"}, .came_later = true}},
+         {.came_later = true}),
         {"metric", at<&EvalConfig::metric>,
          "Validation metric that selects the best weights. loss and bits_per_byte: the lowest value. Other metrics: "
          "the highest value. Several splits are validated together. Requires select = best.",
@@ -510,10 +502,10 @@ const Fields& fields_of(const EvalConfig&) {
         {"documents", at<&EvalConfig::documents>,
          "Number of documents per task: the first ones of its order. 0: all.",
          {.at_least = 0, .at_most = kMostDocuments}},
-        {"capacity", at<&EvalConfig::capacity>,
+        choice<&EvalConfig::capacity>("capacity",
          "Capacity of experts in evaluation and validation. none: no limit. reference: the training capacity, as in "
          "the published models; the first tokens of a micro-batch are kept. Requires model.experts.",
-         {.one_of = {"none", "reference"}, .came_later = true}},
+         {.came_later = true}),
         {"asked", at<&EvalConfig::asked>,
          "Tasks, one entry per task and number of shots.", {.role = FieldRole::computed}},
         {"task_sha256", at<&EvalConfig::task_sha256>, "SHA-256 of each task, one entry per task and number of shots.",
@@ -556,10 +548,7 @@ std::vector<KeyTable> trial_tables() {
                                     "Curriculum learning: easy samples first. Each difficulty metric has a table."),
         key_table<CurriculumMetric>(
             "curriculum.METRIC",
-            "seqtru: truncates samples to a growing length. seqres: reshapes samples to rows of a growing length "
-            "(packed samples only). voc, voc_per_token: admit rare words later. seqreo: admits long samples later. "
-            "seqreo_voc: admits long samples later, and at equal length rare words (both for BERT samples only). Any "
-            "other name requires column."),
+            curriculum_meanings() + "Any other name requires column."),
         key_table<BatchRampConfig>("batch_ramp",
                                    "Batch-size ramp: the samples per step grow to train.batch_size."),
         key_table<VariableBatchConfig>("variable_batch",

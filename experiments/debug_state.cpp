@@ -17,7 +17,7 @@ std::int64_t micro_batch_of_whole_steps(const TrialConfig& config) {
     const engine::LargestStep largest = engine::largest_step(trainer_config(config));
     const bool classifies_samples = trainer_config(config).model.class_head.has_value();
     if (classifies_samples) return largest.samples;  // its micro-batches are counted in samples
-    const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->find("seqres"));
+    const bool by_tokens = config.variable_batch || (config.curriculum && config.curriculum->joins_samples());
     return by_tokens ? (largest.tokens + seqlen - 1) / seqlen + 1 : config.train.batch_size;
 }
 

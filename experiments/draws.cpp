@@ -14,7 +14,7 @@ DrawTotals simulate_draws(const TrialConfig& config, const Dataset& samples, con
     const engine::Sampler sampler = engine::make_sampler(trainer, samples.source.samples);
     engine::UniqueTokens unique(samples.source.samples);
     std::optional<engine::Batches> bert;  // what packed samples fill is known without reading them
-    const SampleKind kind = sample_kind(config.data);
+    const SampleKind kind = config.data.samples;
     if (kind == SampleKind::bert || kind == SampleKind::labelled)
         bert.emplace(samples.train, trainer, engine::Device::cpu);
 

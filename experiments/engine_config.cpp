@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/train/accounting.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/difficulty_column.h"
 #include "experiments/model_kinds.h"
@@ -11,37 +12,23 @@ namespace deft::experiments {
 
 namespace {
 
-engine::Decay decay_of(const std::string& name) {
-    if (name == "constant") return engine::Decay::constant;
-    if (name == "step") return engine::Decay::step;
-    return name == "linear" ? engine::Decay::linear : engine::Decay::cosine;
-}
-
 std::vector<std::int32_t> ids(const std::vector<std::int64_t>& values) {
     return {values.begin(), values.end()};
 }
 
 engine::TokenDropping dropping_of(const TokenDroppingConfig& dropping, std::int64_t baseline_steps) {
-    return {pacing_of(dropping.growth, baseline_steps), ids(dropping.layers), dropping.keep_first,
-            &engine::token_dropper(dropping.dropper), dropping.settings};
-}
-
-engine::Recompute recompute_of(const std::string& name) {
-    if (name == "activation") return engine::Recompute::activation;
-    return name == "block" ? engine::Recompute::block : engine::Recompute::none;
+    return {pacing_of(dropping.growth, baseline_steps), ids(dropping.layers), dropping.keep_first, dropping.dropper,
+            dropping.settings};
 }
 
 engine::VariableBatch variable_batch_of(const VariableBatchConfig& batch) {
-    engine::VariableBatch result{batch.max_tokens, batch.min_batch_size, batch.max_batch_size};
-    if (batch.learning_rate_scaling == "sqrt") result.scaling = engine::LearningRateScaling::square_root;
-    if (batch.learning_rate_scaling == "none") result.scaling = engine::LearningRateScaling::none;
-    return result;
+    return {batch.max_tokens, batch.min_batch_size, batch.max_batch_size, batch.learning_rate_scaling};
 }
 
 // The index of a metric that orders samples.
 engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConfig& config, const Dataset& samples,
                                  double& waited_seconds) {
-    return metric.column.empty() ? load_difficulty(samples, analysed_metric(metric), {}, &waited_seconds)
+    return metric.column.empty() ? load_difficulty(samples, metric.entry->measure, {}, &waited_seconds)
                                  : open_column(metric, config, samples);
 }
 
@@ -55,12 +42,12 @@ std::int64_t warmup_tokens_of(const TrainConfig& train, const engine::TrainerCon
 
 // trainer: with its batches, techniques and budget.
 engine::LearningRate learning_rate_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
-    const double by_budget = train.learning_rate_by_budget == "inverse" ? train.budget_fraction : 1;
+    const double by_budget = train.learning_rate_by_budget == RateByBudget::inverse ? train.budget_fraction : 1;
     return {.max = train.learning_rate / by_budget,
             .min = train.min_learning_rate,
             .warmup_tokens = warmup_tokens_of(train, trainer),
             .decay_tokens = train.decay_tokens > 0 ? train.decay_tokens : trainer.budget_layer_tokens,
-            .decay = decay_of(train.decay),
+            .decay = train.decay,
             .warmup_steps = train.warmup_steps,
             .decay_factor = train.decay_factor,
             .decay_stages = train.decay_stages};
@@ -74,7 +61,7 @@ void set_scoring_capacity(engine::TransformerConfig& model, bool keeps) {
 }
 
 engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
-    return {.kind = train.optimizer == "sgd" ? engine::OptimizerKind::sgd : engine::OptimizerKind::adamw,
+    return {.kind = train.optimizer,
             .beta1 = train.beta1,
             .beta2 = train.beta2,
             .eps = train.eps,
@@ -84,7 +71,7 @@ engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
 }
 
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads) {
-    return {device, config.train.dtype == "bf16" ? engine::DType::bf16 : engine::DType::f32, threads};
+    return {device, config.train.dtype, threads};
 }
 
 std::int64_t baseline_steps_of(const TrialConfig& config) {
@@ -96,24 +83,22 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     engine::TrainerConfig trainer;
     trainer.model = transformer_config(config.model, config.data.vocab);
     set_scoring_capacity(trainer.model, scores_under_capacity(config.eval));
-    if (sample_kind(config.data) == SampleKind::bert) trainer.model.head->target_share = config.data.bert.mask_fraction;
+    if (config.data.samples == SampleKind::bert) trainer.model.head->target_share = config.data.bert.mask_fraction;
     trainer.batch_size = config.train.batch_size;
     trainer.micro_batch_size = config.train.micro_batch_size;
-    trainer.packs_samples = config.train.rows == "packed";
+    trainer.packs_samples = config.train.rows == SampleRows::packed;
     trainer.epoch_samples = config.data.epoch_samples;
     trainer.whole_steps = config.data.labelled.whole_batches > 0;
-    trainer.recompute = recompute_of(config.train.recompute);
+    trainer.recompute = config.train.recompute;
     trainer.zero = static_cast<int>(config.train.zero);
     trainer.expert_ranks = static_cast<int>(config.train.expert_ranks);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);
     const std::int64_t baseline_steps = baseline_steps_of(config);
 
     if (config.curriculum)
-        for (const CurriculumMetric& metric : config.curriculum->metrics) {
-            const engine::Pacing pacing = pacing_of(metric.growth, baseline_steps);
-            if (metric.metric == "seqtru") trainer.techniques.seqtru = pacing;
-            if (metric.metric == "seqres") trainer.techniques.seqres = pacing;
-        }
+        for (const CurriculumMetric& metric : config.curriculum->metrics)
+            if (!orders_samples(metric))
+                trainer.techniques.*metric.entry->length = pacing_of(metric.growth, baseline_steps);
     if (config.batch_ramp) trainer.techniques.batch_ramp = pacing_of(config.batch_ramp->growth, baseline_steps);
     if (config.variable_batch) trainer.techniques.variable_batch = variable_batch_of(*config.variable_batch);
     if (config.token_dropping) trainer.techniques.dropping = dropping_of(*config.token_dropping, baseline_steps);
@@ -138,7 +123,7 @@ double add_curriculum(engine::TrainerConfig& trainer, const TrialConfig& config,
     for (const CurriculumMetric& metric : config.curriculum->metrics)
         if (orders_samples(metric))
             trainer.curricula.push_back({pacing_of(metric.growth, baseline_steps_of(config)),
-                                         metric.difficulty == "percentile",
+                                         metric.difficulty == DifficultyUnit::percentile,
                                          index_of(metric, config, samples, waited_seconds), metric.metric});
     return waited_seconds;
 }

@@ -99,7 +99,7 @@ void require_extents(const engine::TransformerConfig& model, std::int64_t micro_
 }
 
 engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, const fs::path& folder) {
-    if (sample_kind(data) == SampleKind::images) return engine::NoTokenizer{};
+    if (data.samples == SampleKind::images) return engine::NoTokenizer{};
     std::string name, sha256;
     try {
         name = about.at("tokenizer").get<std::string>();
@@ -108,9 +108,9 @@ engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, con
         throw Error(ErrorKind::io, fmt::format("checkpoint {} is damaged: {}", folder.string(), error.what()));
     }
     engine::AnyTokenizer tokenizer = engine::Tokenizer::bytes();
-    if (sample_kind(data) == SampleKind::bert)
+    if (data.samples == SampleKind::bert)
         tokenizer = read_wordpiece(folder, data.bert.lower_case);
-    else if (sample_kind(data) == SampleKind::labelled)
+    else if (data.samples == SampleKind::labelled)
         tokenizer = read_wordpiece(folder, data.labelled.lower_case);
     else
         tokenizer = engine::read_stored_tokenizer(folder, name);

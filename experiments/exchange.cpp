@@ -106,7 +106,7 @@ engine::AnyTokenizer tokenizer_for(const engine::ImportedModel& from, const std:
 TrialConfig trial_of_import(const engine::ImportedModel& from, const engine::Tokenizer& tokenizer) {
     TrialConfig config;
     config.model = model_config(from.config);
-    config.data.tokenizer = tokenizer.bpe() == nullptr ? "bytes" : "imported";
+    config.data.tokenizer = tokenizer.bpe() == nullptr ? name_of(BuiltInTokenizer::bytes) : "imported";
     config.data.vocab = from.config.vocab;
     config.data.sha256 = from.sha256;
     config.train.micro_batch_size = config.train.batch_size;

@@ -13,7 +13,7 @@ namespace deft::experiments {
 namespace {
 
 bool through_points(const Growth& growth) {
-    return growth.pacing == "discrete" || growth.pacing == "points";
+    return growth.pacing == GrowthPacing::discrete || growth.pacing == GrowthPacing::points;
 }
 
 std::vector<engine::PacingPoint> points_at(const std::vector<GrowthPoint>& points, std::int64_t duration) {
@@ -46,7 +46,7 @@ std::vector<GrowthPoint> parse_points(TableReader& table) {
 }
 
 void require_duration(TableReader& table, const Growth& growth) {
-    if (growth.pacing == "constant") {
+    if (growth.pacing == GrowthPacing::constant) {
         for (const char* key : {"duration", "steps"})
             if (table.optional_node(key) != nullptr)
                 table.refuse(key, "has no effect with a constant value", "drop the key");
@@ -66,7 +66,7 @@ void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) 
         growth.min = growth.points.front().value;
         growth.max = growth.points.back().value;
     } else {
-        if (growth.pacing == "constant") {
+        if (growth.pacing == GrowthPacing::constant) {
             if (table.optional_node("max") != nullptr && growth.max != growth.min)
                 table.refuse("max",
                              fmt::format("is {}, and what is constant stays at min = {}", growth.max, growth.min));
@@ -89,10 +89,10 @@ void parse_bounds(TableReader& table, Growth& growth, const GrowthRange& range) 
 void parse_growth(TableReader& table, Growth& growth, const GrowthRange& range) {
     growth.points = parse_points(table);
     if (through_points(growth) && growth.points.empty())
-        table.refuse("points", fmt::format("is needed by pacing = \"{}\"", growth.pacing),
+        table.refuse("points", fmt::format("is needed by pacing = \"{}\"", name_of(growth.pacing)),
                      "points = [[0, 64], [0.5, 128], [1, 512]]: fractions of the duration, and values");
     if (!through_points(growth) && !growth.points.empty())
-        table.refuse("points", fmt::format("has no effect with pacing = \"{}\"", growth.pacing),
+        table.refuse("points", fmt::format("has no effect with pacing = \"{}\"", name_of(growth.pacing)),
                      "set pacing = \"points\" or \"discrete\", or drop the key");
     parse_bounds(table, growth, range);
     require_duration(table, growth);
@@ -106,8 +106,8 @@ void drop_unused(Json& table, const Growth& g) {
     if (through_points(g))
         for (const GrowthPoint& p : g.points) table["points"].push_back({p.at, p.value});
     drop(through_points(g), {"min", "max"});
-    drop(g.pacing != "root", {"root_degree"});
-    drop(g.pacing != "step", {"stages"});
+    drop(g.pacing != GrowthPacing::root, {"root_degree"});
+    drop(g.pacing != GrowthPacing::step, {"stages"});
     drop(!(g.duration > 0), {"duration"});
     drop(!(g.steps > 0), {"steps"});
 }
@@ -116,14 +116,14 @@ engine::Pacing pacing_of(const Growth& g, std::int64_t baseline_steps) {
     const std::int64_t duration =
         g.steps > 0 ? g.steps : std::llround(g.duration * static_cast<double>(baseline_steps));
     engine::Pacing pacing{g.min, g.max, g.multiple, duration};
-    if (g.pacing == "root") pacing.root_degree = g.root_degree;
-    if (g.pacing == "exponential") pacing.kind = engine::PacingKind::exponential;
-    if (g.pacing == "step") {
+    if (g.pacing == GrowthPacing::root) pacing.root_degree = g.root_degree;
+    if (g.pacing == GrowthPacing::exponential) pacing.kind = engine::PacingKind::exponential;
+    if (g.pacing == GrowthPacing::step) {
         pacing.kind = engine::PacingKind::step;
         pacing.stages = g.stages;
     }
     if (through_points(g)) {
-        pacing.kind = g.pacing == "points" ? engine::PacingKind::points : engine::PacingKind::discrete;
+        pacing.kind = g.pacing == GrowthPacing::points ? engine::PacingKind::points : engine::PacingKind::discrete;
         // The last of several points on one step counts.
         for (const engine::PacingPoint& point : points_at(g.points, duration)) {
             if (!pacing.points.empty() && pacing.points.back().step == point.step) pacing.points.pop_back();

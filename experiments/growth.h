@@ -7,6 +7,7 @@
 
 #include "base/json_fwd.h"
 #include "engine/data_efficiency/sampling/pacing.h"
+#include "experiments/choices.h"
 
 namespace deft {
 class TableReader;
@@ -22,8 +23,8 @@ struct GrowthPoint {
 struct Growth {
     std::int64_t min = 0;
     std::int64_t max = 0;
-    std::int64_t multiple = 1;             // grows in multiples of this
-    std::string pacing = "linear";         // linear | root | step | exponential | discrete | points | constant
+    std::int64_t multiple = 1;  // grows in multiples of this
+    GrowthPacing pacing = GrowthPacing::linear;
     double root_degree = 2;                // root
     std::int64_t stages = 4;               // step
     std::vector<GrowthPoint> points = {};  // discrete and points; they give min and max

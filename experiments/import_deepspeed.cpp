@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/suggestion.h"
+#include "experiments/choices.h"
 #include "experiments/import_deepspeed_curriculum.h"
 #include "experiments/json_reader.h"
 #include "experiments/lenient_json.h"
@@ -58,10 +59,9 @@ std::string variable_batch_toml(JsonReader section, bool curriculum, Notes& note
     section.optional("max_batch_size", most);
     std::string scaling = "linear", order, misspelt, path;
     section.optional("lr_scaling_method", scaling);
-    const std::vector<std::string> scalings = {"linear", "sqrt", "none"};
-    if (std::find(scalings.begin(), scalings.end(), scaling) == scalings.end())
+    if (!value_named<engine::LearningRateScaling>(scaling))
         section.refuse("lr_scaling_method", fmt::format("is {}", Json(scaling).dump(-1, ' ', true)),
-                       suggestion(scaling, scalings));
+                       suggestion(scaling, names_of<engine::LearningRateScaling>()));
     section.optional("sequence_picking_order", order);
     section.optional("sentence_picking_order", misspelt);
     section.optional("metrics_path", path);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -19,9 +20,9 @@ ModelConfig bert_defaults() {
     model.segments = 2;
     model.input_norm = true;
     model.norm_eps = 1e-12;
-    model.norm_placement = "post";
+    model.norm_placement = engine::NormPlacement::post;
     model.causal = false;
-    model.activation = "gelu_erf";
+    model.activation = kernels::Activation::gelu_erf;
     model.head_bias = model.head_transform = model.order_head = true;
     model.dropout = model.attention_dropout = model.input_dropout = 0.1;
     return model;
@@ -30,10 +31,10 @@ ModelConfig bert_defaults() {
 // Touvron et al. 2023 (arXiv 2302.13971), section 2.2.
 ModelConfig llama_defaults() {
     ModelConfig model;
-    model.positions = "rope";
-    model.norm = "rms";
+    model.positions = PositionEncoding::rope;
+    model.norm = kernels::NormKind::rms;
     model.attention_bias = model.feed_forward_bias = false;
-    model.activation = "swiglu";
+    model.activation = kernels::Activation::swiglu;
     model.tied_head = false;
     return model;
 }
@@ -44,7 +45,7 @@ ModelConfig vit_defaults() {
     model.patch = 4;
     model.norm_eps = 1e-6;
     model.causal = false;
-    model.activation = "gelu_erf";
+    model.activation = kernels::Activation::gelu_erf;
     return model;
 }
 
@@ -66,49 +67,65 @@ void add_experts(const ExpertLayersConfig& experts, std::vector<engine::BlockCon
 struct ModelKind {
     const char* name;
     ModelConfig (*defaults)();
+    SampleKind samples;                     // in pretraining
+    std::vector<SampleKind> is_default_of;  // where no kind is named
 };
-const ModelKind kKinds[] = {
-    {"gpt", [] { return ModelConfig{}; }},
-    {"bert", bert_defaults},
-    {"llama", llama_defaults},
-    {"vit", vit_defaults},
-};
+
+const std::vector<ModelKind>& kinds() {
+    using enum engine::SampleKind;
+    static const std::vector<ModelKind> kinds = {
+        {"gpt", [] { return ModelConfig{}; }, packed, {packed}},
+        {"bert", bert_defaults, bert, {bert, labelled}},
+        {"llama", llama_defaults, packed, {}},
+        {"vit", vit_defaults, images, {images}},
+    };
+    return kinds;
+}
+
+const ModelKind& find_kind(const std::string& name) {
+    for (const ModelKind& kind : kinds())
+        if (kind.name == name) return kind;
+    throw std::logic_error("unknown kind of model: " + name);
+}
 
 }  // namespace
 
 std::vector<std::string> model_kinds() {
     std::vector<std::string> names;
-    for (const ModelKind& kind : kKinds) names.emplace_back(kind.name);
+    for (const ModelKind& kind : kinds()) names.emplace_back(kind.name);
     return names;
 }
 
 ModelConfig defaults_of_kind(const std::string& name) {
-    for (const ModelKind& kind : kKinds) {
-        if (kind.name != name) continue;
-        ModelConfig model = kind.defaults();
-        model.kind = name;
-        return model;
-    }
-    throw std::logic_error("unknown kind of model: " + name);
+    ModelConfig model = find_kind(name).defaults();
+    model.kind = name;
+    return model;
+}
+
+SampleKind samples_of_kind(const std::string& name) {
+    return find_kind(name).samples;
+}
+
+std::string kind_for(SampleKind samples) {
+    for (const ModelKind& kind : kinds())
+        if (std::ranges::count(kind.is_default_of, samples) > 0) return kind.name;
+    throw std::logic_error("samples without a kind of model");
 }
 
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab) {
-    const kernels::NormSpec norm{model.norm == "rms" ? kernels::NormKind::rms : kernels::NormKind::layer,
-                                 model.norm_eps};
+    const kernels::NormSpec norm{model.norm, model.norm_eps};
     engine::BlockConfig block;
-    const bool is_post = model.norm_placement == "post";
-    block.placement = is_post ? engine::NormPlacement::post : engine::NormPlacement::pre;
+    block.placement = model.norm_placement;
     block.norm = norm;
     block.attention.heads = model.heads;
     block.attention.kv_heads = model.kv_heads;
     block.attention.causal = model.causal;
     block.attention.bias = model.attention_bias;
     block.attention.dropout = model.attention_dropout;
-    if (model.positions == "rope") block.attention.rope_theta = model.rope_theta;
+    if (model.positions == PositionEncoding::rope) block.attention.rope_theta = model.rope_theta;
     block.feed_forward.hidden = model.hidden;
     block.feed_forward.bias = model.feed_forward_bias;
-    if (model.activation == "gelu_erf") block.feed_forward.activation = kernels::Activation::gelu_erf;
-    if (model.activation == "swiglu") block.feed_forward.activation = kernels::Activation::swiglu;
+    block.feed_forward.activation = model.activation;
     block.dropout = model.dropout;
 
     engine::TransformerConfig config;
@@ -116,19 +133,19 @@ engine::TransformerConfig transformer_config(const ModelConfig& model, std::int6
     config.max_seqlen = model.seqlen;
     config.vocab = vocab;
     config.init_std = model.init_std;
-    config.input.positions = model.positions == "learned" ? engine::Positions::learned : engine::Positions::none;
+    config.input.positions =
+        model.positions == PositionEncoding::learned ? engine::Positions::learned : engine::Positions::none;
     config.input.segments = model.segments;
     if (model.input_norm) config.input.norm = norm;
     config.input.dropout = model.input_dropout;
     config.blocks.assign(static_cast<std::size_t>(model.layers), block);
     add_experts(model.experts, config.blocks);
-    config.final_norm = is_post ? std::nullopt : std::optional(norm);
+    config.final_norm = model.norm_placement == engine::NormPlacement::post ? std::nullopt : std::optional(norm);
     if (model.patch > 0) {
         config.vocab = 0;
         config.input.patches = {model.image_height, model.image_width, model.image_channels, model.patch};
         config.head.reset();
-        const auto pooling = model.pooling == "mean" ? engine::Pooling::mean : engine::Pooling::first;
-        config.class_head = {.classes = model.classes, .pooling = pooling};
+        config.class_head = {.classes = model.classes, .pooling = model.pooling};
         return config;
     }
     if (model.classes > 0 || model.value_head) {
@@ -152,11 +169,6 @@ const char* kind_of(const engine::TransformerConfig& config) {
     if (config.input.patches) return "vit";
     if (!config.is_causal()) return "bert";
     return config.blocks.front().norm.kind == kernels::NormKind::rms ? "llama" : "gpt";
-}
-
-const char* activation_name(kernels::Activation activation) {
-    if (activation == kernels::Activation::swiglu) return "swiglu";
-    return activation == kernels::Activation::gelu_erf ? "gelu_erf" : "gelu_tanh";
 }
 
 void take_experts_of(const engine::TransformerConfig& config, ExpertLayersConfig& experts) {
@@ -189,7 +201,7 @@ void take_heads_of(const engine::TransformerConfig& config, ModelConfig& model) 
     model.value_head = config.class_head->value;
     model.classes = model.value_head ? 0 : config.class_head->classes;
     model.head_dropout = config.class_head->dropout;
-    if (config.class_head->pooling == engine::Pooling::mean) model.pooling = "mean";
+    model.pooling = config.class_head->pooling;
 }
 
 }  // namespace
@@ -202,21 +214,21 @@ ModelConfig model_config(const engine::TransformerConfig& config) {
     model.width = config.width;
     model.seqlen = config.max_seqlen;
     model.init_std = config.init_std;
-    model.positions = block.attention.rope_theta                             ? "rope"
-                      : config.input.positions == engine::Positions::learned ? "learned"
-                                                                             : "none";
+    model.positions = block.attention.rope_theta                             ? PositionEncoding::rope
+                      : config.input.positions == engine::Positions::learned ? PositionEncoding::learned
+                                                                             : PositionEncoding::none;
     model.rope_theta = block.attention.rope_theta.value_or(model.rope_theta);
     model.segments = config.input.segments;
     model.input_norm = config.input.norm.has_value();
-    model.norm = block.norm.kind == kernels::NormKind::rms ? "rms" : "layer";
+    model.norm = block.norm.kind;
     model.norm_eps = block.norm.eps;
-    model.norm_placement = block.placement == engine::NormPlacement::post ? "post" : "pre";
+    model.norm_placement = block.placement;
     model.heads = block.attention.heads;
     model.kv_heads = block.attention.kv_heads;
     model.causal = block.attention.causal;
     model.attention_bias = block.attention.bias;
     model.hidden = block.feed_forward.hidden;
-    model.activation = activation_name(block.feed_forward.activation);
+    if (has_name(block.feed_forward.activation)) model.activation = block.feed_forward.activation;
     model.feed_forward_bias = block.feed_forward.bias;
     model.dropout = block.dropout;
     model.attention_dropout = block.attention.dropout;

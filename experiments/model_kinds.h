@@ -10,8 +10,11 @@
 namespace deft::experiments {
 
 std::vector<std::string> model_kinds();
-// Errors: std::logic_error, for a kind that is not one of those.
+// Errors of both: std::logic_error, for a kind that is not one of those.
 ModelConfig defaults_of_kind(const std::string& kind);
+// The samples that models of the kind train on, and the kind of such samples' models where none is named.
+SampleKind samples_of_kind(const std::string& kind);
+std::string kind_for(SampleKind samples);
 
 // A model with equal layers, for a vocabulary of this many entries, which has no effect on images.
 engine::TransformerConfig transformer_config(const ModelConfig& model, std::int64_t vocab);

@@ -71,13 +71,11 @@ engine::TransformerConfig preset_model(const std::string& name, std::int64_t voc
     DataConfig data;
     const std::vector<std::string> known = model_presets();
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    const std::string kind = is_known ? load_model_preset(name).find("kind")->text : "";
-    if (kind == "bert") data.samples = "bert";
-    if (kind == "vit") data.samples = "images";
+    if (is_known) data.samples = samples_of_kind(load_model_preset(name).find("kind")->text);
     ModelConfig model = parse_model(TableReader(preset, "model"), data);
     model.dropout = model.attention_dropout = model.input_dropout = 0;
     engine::TransformerConfig config = transformer_config(model, vocab);
-    if (data.samples == "bert") config.head->target_share = data.bert.mask_fraction;
+    if (data.samples == SampleKind::bert) config.head->target_share = data.bert.mask_fraction;
     return config;
 }
 

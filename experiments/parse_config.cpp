@@ -32,9 +32,9 @@ namespace {
 
 // The corpora made or read by rules of their own, then those of the catalogue; of images the sets of them.
 void require_corpus(const TableReader& table, const DataConfig& data) {
-    const bool is_images = sample_kind(data) == SampleKind::images;
+    const bool is_images = data.samples == SampleKind::images;
     std::vector<std::string> names;
-    if (!is_images) names = {"embedded", "text", "indexed"};
+    if (!is_images) names = names_of<BuiltInCorpus>();
     if (std::find(names.begin(), names.end(), data.corpus) != names.end()) return;
     for (const CatalogueEntry& entry : load_catalogue()) {
         if (entry.kind == (is_images ? "images" : "corpus")) names.push_back(entry.name);
@@ -68,20 +68,21 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
                               table.optional_node("labelled")};
     read_table(table, data);
     parse_samples(table, tables, data);
-    if (sample_kind(data) == SampleKind::labelled) return require_labelled_task(table, data, base_folder);
+    if (data.samples == SampleKind::labelled) return require_labelled_task(table, data, base_folder);
     require_corpus(table, data);
-    if (sample_kind(data) == SampleKind::images) return;
-    const bool has_files = data.corpus == "text" || data.corpus == "indexed";
+    if (data.samples == SampleKind::images) return;
+    const bool is_indexed = built_in_corpus(data) == BuiltInCorpus::indexed;
+    const bool has_files = is_indexed || built_in_corpus(data) == BuiltInCorpus::text;
     if (has_files && data.train_files.empty())
         table.refuse("train_files", fmt::format("is empty: corpus = \"{}\" needs files to train on", data.corpus));
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
         if (!has_files && !files->empty())
             table.refuse(key, fmt::format("has no effect with corpus = \"{}\"", data.corpus),
                          "set data.corpus = \"text\" or drop the files");
-    if (data.corpus == "indexed" && data.max_bytes != 0)
+    if (is_indexed && data.max_bytes != 0)
         table.refuse("max_bytes", "has no effect with corpus = \"indexed\", which is used as it is", "drop the key");
     for (const auto& [key, files] : {std::pair{"train_files", &data.train_files}, {"valid_files", &data.valid_files}})
-        if (data.corpus == "indexed" && files->size() > 1 &&
+        if (is_indexed && files->size() > 1 &&
             !std::all_of(files->begin(), files->end(), [](const std::string& file) { return file.ends_with(".bin"); }))
             table.refuse(key,
                          "must be the prefix of one Megatron dataset, without .bin or .idx, or token shards of llm.c, "
@@ -90,8 +91,8 @@ void parse_data(TableReader table, const std::string& base_folder, DataConfig& d
     const bool shares = data.split.size() == 3 && data.split[0] > 0 && data.split[1] > 0 && data.split[2] >= 0 &&
                         *std::max_element(data.split.begin(), data.split.end()) <= kMostShare;
     if (!shares) table.refuse("split", "must be three shares of the documents, as in [949, 50, 1]");
-    if (data.tokenizer == "bpe") {
-        if (data.corpus == "indexed")
+    if (trains_tokenizer(data)) {
+        if (is_indexed)
             table.refuse("tokenizer", "cannot be trained: an indexed dataset is already tokenized",
                          "name the tokenizer that the dataset was made with");
         table.require_at_least("vocab", data.vocab, 258);
@@ -108,15 +109,15 @@ void require_used(TableReader& table, const TrainConfig& train) {
     for (const TrainKeyUse& unused : unused_train_keys(train))
         if (table.optional_node(unused.key) != nullptr)
             table.refuse(unused.key,
-                         fmt::format("has no effect without train.{} = \"{}\"", unused.chooser, unused.value),
-                         fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser, unused.value));
-    if (train.decay == "step" && train.min_learning_rate > 0)
+                         fmt::format("has no effect without train.{} = \"{}\"", unused.chooser(), unused.value()),
+                         fmt::format("drop the key, or set train.{} = \"{}\"", unused.chooser(), unused.value()));
+    if (train.decay == engine::Decay::step && train.min_learning_rate > 0)
         table.refuse("min_learning_rate", "has no effect with train.decay = \"step\", which ends with its last stage",
                      "set it to 0: the last stage's rate follows from train.decay_factor and train.decay_stages");
 }
 
 void require_padding(TableReader& table, const DataConfig& data) {
-    const bool has_padding = sample_kind(data) == SampleKind::bert || sample_kind(data) == SampleKind::labelled;
+    const bool has_padding = data.samples == SampleKind::bert || data.samples == SampleKind::labelled;
     if (!has_padding && table.optional_node("rows") != nullptr)
         table.refuse("rows", "has an effect only on padded samples; packed text and images have no padding",
                      "drop the key, or set data.samples = \"bert\"");
@@ -139,8 +140,8 @@ constexpr double kUnknownSteps = 1000;
 // known once a text is tokenised.
 std::optional<std::int64_t> samples_to_train_on(const TableReader& table, const DataConfig& data,
                                                 const std::string& base_folder) {
-    if (sample_kind(data) == SampleKind::images) return training_images(data, base_folder);
-    if (sample_kind(data) != SampleKind::labelled)
+    if (data.samples == SampleKind::images) return training_images(data, base_folder);
+    if (data.samples != SampleKind::labelled)
         table.refuse(
             "epochs",
             "requires images or labelled texts: the number of samples of a corpus is unknown before tokenization",
@@ -239,7 +240,7 @@ void require_questions_of_labels(const TableReader& table, const DataConfig& dat
 // A masked language model or an image classifier cannot continue text, and its loss is not that of all bytes.
 void require_fitting_questions(const TableReader& table, const DataConfig& data, const std::string& base_folder,
                                const EvalConfig& eval) {
-    if (sample_kind(data) == SampleKind::packed) {
+    if (data.samples == SampleKind::packed) {
         const ValidationData required = find_metric(eval.metric)->validates;
         if (required == ValidationData::classes)
             table.refuse("metric", "= \"acc\" requires a classifier, but packed samples train a language model",
@@ -249,8 +250,8 @@ void require_fitting_questions(const TableReader& table, const DataConfig& data,
                          "set eval.metric = \"loss\"");
         return;
     }
-    if (sample_kind(data) == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
-    const bool is_images = sample_kind(data) == SampleKind::images;
+    if (data.samples == SampleKind::labelled) return require_questions_of_labels(table, data, base_folder, eval);
+    const bool is_images = data.samples == SampleKind::images;
     if (find_metric(eval.metric)->validates == ValidationData::labels)
         table.refuse("metric", fmt::format("= \"{}\" requires data.samples = \"labelled\"", eval.metric),
                      "set eval.metric = \"loss\" or \"acc\"");
@@ -290,9 +291,9 @@ void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersCon
     } catch (const Error& error) {
         table.refuse("every", error.what());
     }
-    if (eval.select == "best" && eval.every.empty())
+    if (eval.select == SelectedWeights::best && eval.every.empty())
         table.refuse("select", "= \"best\" requires validations during training", "set eval.every, as in \"20 times\"");
-    if (eval.select == "last" && eval.metric != EvalConfig{}.metric)
+    if (eval.select == SelectedWeights::last && eval.metric != EvalConfig{}.metric)
         table.refuse("metric", "has no effect with eval.select = \"last\"",
                      "set eval.select = \"best\" or drop the key");
     for (std::size_t i = 0; i < eval.shots.size(); ++i)
@@ -339,10 +340,10 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const auto hidden = static_cast<double>(model.hidden);
     // Lower bound: a layer saves this many numbers per token, and a weight has a gradient and its moments, which ranks
     // may share.
-    const std::string& recompute = config.train.recompute;
-    const double saved = recompute == "block"        ? width
-                         : recompute == "activation" ? 4 * width + hidden
-                                                     : 6 * width + 2 * hidden;
+    const engine::Recompute recompute = config.train.recompute;
+    const double saved = recompute == engine::Recompute::block        ? width
+                         : recompute == engine::Recompute::activation ? 4 * width + hidden
+                                                                      : 6 * width + 2 * hidden;
     const double weights = 2 * width * width + 2 * width * hidden;
     const double copies = 2 + (trainer.zero == 1 ? 0 : engine::moments_of(trainer.optimizer.kind));
     const double bytes = 4 * layers * (tokens * saved + copies * weights);
@@ -356,7 +357,7 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
 // An epoch shows each labelled text once, whole.
 void require_plain_epochs(const TableReader& root, const TrialConfig& config) {
     const auto refuse = [&](const char* key, const char* why) {
-        root.refuse(key, why, "drop the table; random_ltd supports labelled texts");
+        root.refuse(key, why, fmt::format("drop the table; {} supports labelled texts", dropper_of_any_samples()));
     };
     if (config.curriculum)
         refuse("curriculum", "does not support labelled texts: each epoch trains on every text once, in full");
@@ -390,7 +391,7 @@ void finish_imported(const TableReader& root, TrialConfig& config) {
     if (config.curriculum) refuse("curriculum");
     if (config.batch_ramp) refuse("batch_ramp");
     if (config.variable_batch) refuse("variable_batch");
-    if (config.token_dropping) refuse(config.token_dropping->dropper);
+    if (config.token_dropping) refuse(config.token_dropping->dropper->name);
     config.eval.every = EvalConfig{}.every;
     config.eval.select = EvalConfig{}.select;
     config.eval.metric = EvalConfig{}.metric;
@@ -418,14 +419,14 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         config.batch_ramp = parse_batch_ramp(TableReader(*node, "batch_ramp"), config.train);
     if (const ConfigNode* node = reader.optional_node("variable_batch"))
         config.variable_batch = parse_variable_batch(TableReader(*node, "variable_batch"), config.model, config.train);
-    if (config.variable_batch && sample_kind(config.data) == SampleKind::images)
+    if (config.variable_batch && config.data.samples == SampleKind::images)
         reader.refuse("variable_batch", "has no effect with images, which all have the same length",
                       "set train.batch_size, or use batch_ramp");
-    if (sample_kind(config.data) == SampleKind::labelled) require_plain_epochs(reader, config);
+    if (config.data.samples == SampleKind::labelled) require_plain_epochs(reader, config);
     if (config.batch_ramp && config.variable_batch)
         reader.refuse("batch_ramp", "and variable_batch both set the batch size",
                       "keep one of them, and set enabled = false for the other");
-    if (config.variable_batch && config.curriculum && config.curriculum->find("seqres"))
+    if (config.variable_batch && config.curriculum && config.curriculum->joins_samples())
         reader.refuse("variable_batch", "and curriculum.seqres both keep the tokens of a step constant",
                       "use seqtru with a variable batch, or seqres without");
     for (const engine::TokenDropper& dropper : engine::token_droppers()) {
@@ -436,7 +437,7 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
         if (config.token_dropping)
             reader.refuse(
                 dropper.name,
-                fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper),
+                fmt::format("and {} both choose the tokens that a layer keeps", config.token_dropping->dropper->name),
                 "compare them as two recipes: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }

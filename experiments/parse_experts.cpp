@@ -16,11 +16,11 @@ namespace {
 
 // N of "every N"; nothing for any other text.
 std::optional<std::int64_t> interval_of(const std::string& text) {
-    constexpr std::string_view kEvery = "every ";
-    if (!text.starts_with(kEvery)) return {};
+    constexpr std::string_view kEveryPrefix = "every ";
+    if (!text.starts_with(kEveryPrefix)) return {};
     std::int64_t interval = 0;
     const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + kEvery.size(), end, interval);
+    const auto [stop, error] = std::from_chars(text.data() + kEveryPrefix.size(), end, interval);
     if (error != std::errc{} || stop != end || interval < 1) return {};
     return interval;
 }

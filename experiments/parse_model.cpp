@@ -18,7 +18,7 @@ namespace {
 
 // Touvron et al. 2023, section 2.2, for gated parts: two thirds of 4 x width, so that the part has as many weights.
 std::int64_t default_hidden(const ModelConfig& model) {
-    if (model.activation != "swiglu") return 4 * model.width;
+    if (model.activation != kernels::Activation::swiglu) return 4 * model.width;
     return (8 * model.width / 3 + 7) / 8 * 8;
 }
 
@@ -28,7 +28,7 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
                      fmt::format("is {} and must be a multiple of model.heads = {}", model.width, model.heads));
     if (model.heads % model.kv_heads != 0)
         table.refuse("kv_heads", fmt::format("is {} and must divide model.heads = {}", model.kv_heads, model.heads));
-    if (model.positions == "rope" && model.width / model.heads % 2 != 0)
+    if (model.positions == PositionEncoding::rope && model.width / model.heads % 2 != 0)
         table.refuse(
             "positions",
             fmt::format("= \"rope\" requires an even head size, but width / heads is {}", model.width / model.heads),
@@ -42,7 +42,7 @@ void require_heads(const TableReader& table, const ModelConfig& model) {
 
 // Masked tokens are predicted from both sides, and packed ones from the preceding tokens.
 void require_samples(const TableReader& table, const ModelConfig& model, const DataConfig& data) {
-    if (sample_kind(data) == SampleKind::bert) {
+    if (data.samples == SampleKind::bert) {
         const std::int64_t shortest = engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut();
         table.require_at_least("seqlen", model.seqlen, shortest);
         if (model.causal)
@@ -177,19 +177,6 @@ void refuse_label_keys(const TableReader& table, const ModelConfig& model) {
     refuse("head_dropout", model.head_dropout != 0);
 }
 
-const char* kind_for(SampleKind samples) {
-    switch (samples) {
-        case SampleKind::bert:
-        case SampleKind::labelled:
-            return "bert";
-        case SampleKind::images:
-            return "vit";
-        case SampleKind::packed:
-            break;
-    }
-    return "gpt";
-}
-
 // The preset's table; without one an empty table.
 ConfigNode preset_of(TableReader& table) {
     std::string name;
@@ -204,12 +191,12 @@ ConfigNode preset_of(TableReader& table) {
 ModelConfig parse_model(TableReader table, const DataConfig& data, const std::string& base_folder) {
     const ConfigNode preset = preset_of(table);
     TableReader by_preset(preset, "model");
-    std::string kind = kind_for(sample_kind(data));
+    std::string kind = kind_for(data.samples);
     by_preset.optional("kind", kind);
     table.optional("kind", kind);
     table.require_one_of("kind", kind, model_kinds());
     ModelConfig model = defaults_of_kind(kind);
-    const bool has_pairs = sample_kind(data) == SampleKind::bert && data.bert.pairs;
+    const bool has_pairs = data.samples == SampleKind::bert && data.bert.pairs;
     model.order_head = model.order_head && has_pairs;
     const ExpertTables experts{by_preset.optional_node("experts"), table.optional_node("experts")};
     read_table(by_preset, model);
@@ -218,10 +205,10 @@ ModelConfig parse_model(TableReader table, const DataConfig& data, const std::st
     const auto is_set = [&](const char* key) {
         return table.optional_node(key) != nullptr || by_preset.optional_node(key) != nullptr;
     };
-    const bool is_labelled = sample_kind(data) == SampleKind::labelled;
+    const bool is_labelled = data.samples == SampleKind::labelled;
     if (model.kv_heads == 0) model.kv_heads = model.heads;
     if (model.hidden == 0) model.hidden = default_hidden(model);
-    if (sample_kind(data) == SampleKind::images)
+    if (data.samples == SampleKind::images)
         fill_images(table, data, is_set("seqlen") ? model.seqlen : 0, model);
     else
         refuse_image_keys(table, model, is_labelled);
@@ -230,14 +217,14 @@ ModelConfig parse_model(TableReader table, const DataConfig& data, const std::st
     else
         refuse_label_keys(table, model);
     require_heads(table, model);
-    if (model.positions != "rope" && model.rope_theta != ModelConfig{}.rope_theta)
-        table.refuse("rope_theta", fmt::format("has no effect with positions = \"{}\"", model.positions),
+    if (model.positions != PositionEncoding::rope && model.rope_theta != ModelConfig{}.rope_theta)
+        table.refuse("rope_theta", fmt::format("has no effect with positions = \"{}\"", name_of(model.positions)),
                      "set model.positions = \"rope\", or drop the key");
-    if (sample_kind(data) != SampleKind::images && !is_labelled) require_samples(table, model, data);
+    if (data.samples != SampleKind::images && !is_labelled) require_samples(table, model, data);
     if (model.order_head && !has_pairs)
         table.refuse("order_head", "requires samples of two segments, but these have one",
                      "set it to false, or data.samples = \"bert\" with data.bert.pairs = true");
-    if (model.head_transform && model.activation == "swiglu")
+    if (model.head_transform && model.activation == kernels::Activation::swiglu)
         table.refuse("head_transform", "cannot be combined with model.activation = \"swiglu\", which requires a gate",
                      "set it to false, or another model.activation");
     return model;

@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <stdexcept>
 
 #include "base/suggestion.h"
 #include "engine/data/bert/samples.h"
 #include "engine/data_efficiency/sampling/metric.h"
 #include "experiments/config_fields.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/layer_lists.h"
 #include "experiments/size_limits.h"
 
@@ -18,85 +19,69 @@ namespace deft::experiments {
 
 namespace {
 
+using engine::SampleOrder;
+
 bool is_enabled(TableReader& table) {
     bool enabled = true;
     table.optional("enabled", enabled);
     return enabled;
 }
 
-bool by_length(const std::string& metric) {
-    return metric == "seqtru" || metric == "seqres";
+// For images, only a column can define difficulty.
+void refuse_for_images(const TableReader& curriculum, const char* key, const CurriculumEntry& entry) {
+    const char* const fix = "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"";
+    if (entry.sets_length() || entry.orders(SampleOrder::by_length))
+        curriculum.refuse(key, "requires samples of different lengths, but images all have the same length", fix);
+    if (entry.orders(SampleOrder::by_rarity))
+        curriculum.refuse(key, "measures the rarity of words, but images have no words", fix);
 }
 
-// Tables that mean a curriculum of such samples; a table with a `column` may have any other name.
-std::vector<std::string> known_metrics(const DataConfig& data) {
-    if (sample_kind(data) == SampleKind::images) return {};
-    if (sample_kind(data) == SampleKind::bert) return {"seqtru", "seqreo", "voc", "voc_per_token", "seqreo_voc"};
-    return {"seqtru", "seqres", "voc", "voc_per_token"};
-}
-
-// Refuses metrics that do not apply to packed samples.
-void refuse_for_packed(const TableReader& curriculum, const char* key) {
-    const std::string name = key;
-    if (name == "seqreo" || name == "seqlen" || name == "seqreo_voc")
+// `entry`: also of a name that composes it with another.
+void refuse_for_texts(const TableReader& curriculum, const char* key, const CurriculumEntry& entry,
+                      SampleKind samples) {
+    if (entry.joins_samples && samples == SampleKind::bert)
+        curriculum.refuse(
+            key, "concatenates and splits samples, but a BERT sample cannot be split across its special tokens",
+            "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
+    if (entry.orders(SampleOrder::by_length) && samples == SampleKind::packed)
         curriculum.refuse(key, "orders samples by length, but packed samples all have the same length",
                           "use seqtru or seqres, with voc to compose them, or data.samples = \"bert\"");
 }
 
-// The same for BERT's.
-void refuse_for_bert(const TableReader& curriculum, const char* key) {
-    const std::string name = key;
-    if (name == "seqres" || name == "seqres_voc")
-        curriculum.refuse(
-            key, "concatenates and splits samples, but a BERT sample cannot be split across its special tokens",
-            "use seqtru, which cuts each segment before its [SEP], or data.samples = \"packed\"");
-    if (name == "seqlen") curriculum.refuse(key, "is written as seqreo in a curriculum", "write [curriculum.seqreo]");
-}
-
-// For images, only a column can define difficulty.
-void refuse_for_images(const TableReader& curriculum, const char* key) {
-    const std::string name = key;
-    if (by_length(name) || name == "seqreo" || name == "seqreo_voc" || name == "seqlen")
-        curriculum.refuse(key, "requires samples of different lengths, but images all have the same length",
-                          "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
-    if (name.starts_with("voc"))
-        curriculum.refuse(key, "measures the rarity of words, but images have no words",
-                          "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"");
-}
-
-void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, const DataConfig& data) {
-    const char* key = name.c_str();
-    if (sample_kind(data) == SampleKind::images) return refuse_for_images(curriculum, key);
-    (sample_kind(data) == SampleKind::bert ? refuse_for_bert : refuse_for_packed)(curriculum, key);
-    if (name == "seqtru_voc" || name == "seqres_voc")
-        curriculum.refuse(key, "is a composition of two metrics, each with its own table",
-                          fmt::format("write [curriculum.{}] and [curriculum.voc]", name.substr(0, 6)));
-}
-
-// Metrics that each are a whole choice of the length of a step's samples, or of their order.
-void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculum) {
-    const auto both = [&](const char* one, const char* other) {
-        return curriculum.find(one) != nullptr && curriculum.find(other) != nullptr;
-    };
-    if (both("seqtru", "seqres"))
-        table.refuse("seqres", "and seqtru both set the length of a step", "keep one of them");
-    for (const char* order : {"seqreo", "seqreo_voc"})
-        if (both(order, "seqtru"))
-            table.refuse(order, "and seqtru both begin with short samples, one by order and one by truncation",
-                         "keep one of them");
-    if (both("seqreo_voc", "seqreo")) table.refuse("seqreo", "is already part of seqreo_voc", "keep one of them");
-    for (const char* rarity : {"voc", "voc_per_token"}) {
-        if (both("seqreo_voc", rarity))
-            table.refuse(rarity, "orders by rarity, which seqreo_voc already does", "keep one of them");
-        if (both("seqreo", rarity))
-            table.refuse(rarity, "and seqreo both order the samples",
-                         "write [curriculum.seqreo_voc], which orders by length and then by rarity");
+// A name that the registry knows, but that no table of such samples can have.
+void refuse_foreign_metric(const TableReader& curriculum, const std::string& name, SampleKind samples) {
+    const char* const key = name.c_str();
+    const CurriculumEntry* named = find_curriculum_entry(name);
+    if (named == nullptr) named = find_curriculum_of_measure(name);
+    if (samples == SampleKind::images) {
+        if (named != nullptr) refuse_for_images(curriculum, key, *named);
+    } else {
+        const std::optional<Composition> both = composition_of(name);
+        if (const CurriculumEntry* entry = both ? both->length : named)
+            refuse_for_texts(curriculum, key, *entry, samples);
+        if (both)
+            curriculum.refuse(key, "is a composition of two metrics, each with its own table",
+                              fmt::format("write [curriculum.{}] and [curriculum.{}]", both->length->use.name,
+                                          both->order->use.name));
     }
+    if (named != nullptr && named->use.name != name)
+        curriculum.refuse(key, fmt::format("is written as {} in a curriculum", named->use.name),
+                          fmt::format("write [curriculum.{}]", named->use.name));
+    if (named != nullptr)
+        curriculum.refuse(key, fmt::format("does not apply to data.samples = \"{}\"", name_of(samples)),
+                          fmt::format("use one of {}", fmt::join(curriculum_names(samples), ", ")));
+}
+
+void refuse_pairings(const TableReader& table, const CurriculumConfig& curriculum) {
+    for (const CurriculumEntry& entry : curriculum_entries())
+        for (const engine::Exclusion& exclusion : entry.use.excludes)
+            if (curriculum.find(entry.use.name) != nullptr && curriculum.find(exclusion.other) != nullptr)
+                table.refuse(entry.use.name, exclusion.why, exclusion.fix);
 }
 
 GrowthRange growth_range(const CurriculumMetric& metric, const ModelConfig& model) {
-    if (by_length(metric.metric)) return {model.seqlen, "model.seqlen"};
-    if (metric.difficulty == "percentile") return {100, "the hundredth percentile"};
+    if (!orders_samples(metric)) return {model.seqlen, "model.seqlen"};
+    if (metric.difficulty == DifficultyUnit::percentile) return {100, "the hundredth percentile"};
     return {std::numeric_limits<std::int64_t>::max() / 2, "the largest integer", true};
 }
 
@@ -104,17 +89,19 @@ CurriculumMetric parse_metric(TableReader table, const std::string& name, const 
                               const DataConfig& data) {
     CurriculumMetric metric;
     metric.metric = name;
-    metric.growth.min = metric.growth.multiple = by_length(name) ? 8 : 1;
-    metric.difficulty = by_length(name) ? "value" : "percentile";
+    metric.entry = find_curriculum_entry(name);
+    const bool sets_length = !orders_samples(metric);
+    metric.growth.min = metric.growth.multiple = sets_length ? 8 : 1;
+    metric.difficulty = sets_length ? DifficultyUnit::value : DifficultyUnit::percentile;
     read_table(table, metric);
-    if (by_length(name) && metric.difficulty != "value")
+    if (sets_length && metric.difficulty != DifficultyUnit::value)
         table.refuse("difficulty",
                      fmt::format("is \"percentile\", but {} truncates to a length, which is a value", name));
     parse_growth(table, metric.growth, growth_range(metric, model));
-    if (by_length(name) && sample_kind(data) == SampleKind::bert)
+    if (sets_length && data.samples == SampleKind::bert)
         table.require_at_least(metric.growth.points.empty() ? "min" : "points", metric.growth.min,
                                engine::SampleShape{.pairs = data.bert.pairs}.shortest_cut());
-    if (by_length(name) && metric.growth.max < model.seqlen)
+    if (sets_length && metric.growth.max < model.seqlen)
         table.refuse(
             metric.growth.points.empty() ? "max" : "points",
             fmt::format("ends at {}: the model would never see its full length of {}", metric.growth.max, model.seqlen),
@@ -160,14 +147,15 @@ void refuse_unknown_metric(TableReader& curriculum, const std::string& name, con
 }  // namespace
 
 bool is_reserved_metric(const std::string& name) {
-    constexpr std::array names = {"seqtru", "seqres", "seqreo", "seqtru_voc", "seqres_voc"};
-    return engine::is_built_in_metric(name) || std::find(names.begin(), names.end(), name) != names.end();
+    return engine::is_built_in_metric(name) || find_curriculum_entry(name) != nullptr || composition_of(name);
 }
 
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data) {
     if (!is_enabled(table)) return {};
     CurriculumConfig curriculum;
-    std::vector<std::string> names = known_metrics(data);
+    if (data.samples == SampleKind::labelled) return curriculum;  // parse_trial_config() refuses it
+    const std::vector<std::string> built_in = curriculum_names(data.samples);
+    std::vector<std::string> names = built_in;
     for (const std::string& key : table.keys())
         if (table.has(key.c_str(), "column")) {
             if (is_reserved_metric(key))
@@ -177,8 +165,8 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
         }
     for (const std::string& key : table.keys())
         if (key != "enabled" && std::find(names.begin(), names.end(), key) == names.end()) {
-            refuse_foreign_metric(table, key, data);
-            refuse_unknown_metric(table, key, known_metrics(data));
+            refuse_foreign_metric(table, key, data.samples);
+            refuse_unknown_metric(table, key, built_in);
         }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
@@ -187,31 +175,38 @@ std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelC
             if (is_enabled(metric)) curriculum.metrics.push_back(parse_metric(metric, name, model, data));
         }
     table.finish();
-    if (curriculum.metrics.empty() && sample_kind(data) == SampleKind::images)
+    if (curriculum.metrics.empty() && data.samples == SampleKind::images)
         table.refuse("enabled", "has no metric: images are ordered by a column of your own",
                      "add a table such as [case.curriculum.mine] with column = \"FILE.npy\", or enabled = false");
     if (curriculum.metrics.empty())
-        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(known_metrics(data), ", ")),
+        table.refuse("enabled", fmt::format("has no metric: add one of {}", fmt::join(built_in, ", ")),
                      "add a table such as [case.curriculum.seqtru], or enabled = false");
     refuse_pairings(table, curriculum);
     return curriculum;
+}
+
+std::string dropper_of_any_samples() {
+    for (const engine::TokenDropper& dropper : engine::token_droppers())
+        if (!dropper.reads_tokens) return dropper.name;
+    throw std::logic_error("every token dropper reads tokens");
 }
 
 std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const engine::TokenDropper& dropper,
                                                         const ModelConfig& model) {
     if (!is_enabled(table)) return {};
     TokenDroppingConfig dropping;
-    dropping.dropper = dropper.name;
+    dropping.dropper = &dropper;
     dropping.settings = dropper.new_settings();
     if (dropper.reads_tokens && model.patch > 0)
         table.refuse("enabled", "selects tokens by word, but images have no words",
-                     "use random_ltd, or set enabled = false");
+                     fmt::format("use {}, or set enabled = false", dropper_of_any_samples()));
     const bool predicts_labels = model.patch == 0 && (model.classes > 0 || model.value_head);
     if (dropper.reads_tokens && predicts_labels)
         table.refuse("enabled", "learns from token losses, but labelled texts have none",
-                     "use random_ltd, or set enabled = false");
+                     fmt::format("use {}, or set enabled = false", dropper_of_any_samples()));
     // The first token's row is read for the whole sample.
-    const bool reads_first = model.order_head || predicts_labels || (model.patch > 0 && model.pooling == "first");
+    const bool reads_first =
+        model.order_head || predicts_labels || (model.patch > 0 && model.pooling == kernels::Pooling::first);
     dropping.keep_first = reads_first ? 1 : 0;
     read_table(table, dropping);
     parse_growth(table, dropping.growth, {model.seqlen, "model.seqlen"});

@@ -17,6 +17,8 @@ bool is_reserved_metric(const std::string& name);
 std::optional<CurriculumConfig> parse_curriculum(TableReader table, const ModelConfig& model, const DataConfig& data);
 std::optional<TokenDroppingConfig> parse_token_dropping(TableReader table, const engine::TokenDropper& dropper,
                                                         const ModelConfig& model);
+// The name of a token dropper that takes any samples, for messages.
+std::string dropper_of_any_samples();
 std::optional<BatchRampConfig> parse_batch_ramp(TableReader table, const TrainConfig& train);
 std::optional<VariableBatchConfig> parse_variable_batch(TableReader table, const ModelConfig& model,
                                                         const TrainConfig& train);

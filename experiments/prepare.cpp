@@ -1,5 +1,6 @@
 #include "experiments/prepare.h"
 
+#include "experiments/curriculum_entries.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/difficulty_column.h"
 
@@ -11,8 +12,7 @@ void prepare_data(const TrialConfig& config, const std::filesystem::path& data_f
     if (!config.curriculum) return;
     check_columns(config, samples);
     for (const CurriculumMetric& metric : config.curriculum->metrics)
-        if (orders_samples(metric) && metric.column.empty())
-            load_difficulty(samples, analysed_metric(metric), progress);
+        if (orders_samples(metric) && metric.column.empty()) load_difficulty(samples, metric.entry->measure, progress);
 }
 
 }  // namespace deft::experiments

@@ -68,7 +68,7 @@ std::vector<UnfinishedGrowth> unfinished_growth(const TrialConfig& config, std::
     if (config.curriculum)
         for (const CurriculumMetric& metric : config.curriculum->metrics)
             add("curriculum." + metric.metric, metric.growth);
-    if (config.token_dropping) add(config.token_dropping->dropper, config.token_dropping->growth);
+    if (config.token_dropping) add(config.token_dropping->dropper->name, config.token_dropping->growth);
     if (config.batch_ramp) add("batch_ramp", config.batch_ramp->growth);
     return unfinished;
 }

@@ -83,7 +83,7 @@ std::string load_start_weights(const TrialConfig& config, const Dataset& dataset
                                const fs::path& checkpoint) {
     const Start start = open_start(config, checkpoint);
     // The class head of BERT samples is the order of two sentences wherever gaps are filled beside it.
-    const bool has_order_head = sample_kind(config.data) == SampleKind::bert && start.model.config.head.has_value();
+    const bool has_order_head = config.data.samples == SampleKind::bert && start.model.config.head.has_value();
     const engine::ImportOptions options{!start.is_of_this_data && !has_order_head, &dataset.tokenizer};
     return note_of(start.model, engine::import_weights(trainer.exec(), trainer.model(), start.model, options));
 }

@@ -1,17 +1,21 @@
 #pragma once
 // Keys of [train] that mean something beside one choice of another key alone.
 
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "experiments/config.h"
 
 namespace deft::experiments {
 
-// `key` is of the trials whose `chooser` is `value`.
+// `key` is of the trials that have this optimizer or decay.
 struct TrainKeyUse {
     const char* key;
-    const char* chooser;
-    const char* value;
+    std::variant<engine::OptimizerKind, engine::Decay> needs;
+
+    const char* chooser() const;  // the key of [train] that chooses it
+    const char* value() const;    // its name
 };
 
 // All of them.

@@ -35,7 +35,7 @@ class TrainingValidation {
     const std::optional<BestWeights>& best() const { return best_; }
 
  private:
-    bool selects() const { return config_.eval.select == "best"; }
+    bool selects() const { return config_.eval.select == SelectedWeights::best; }
     std::int64_t due_by_now() const;
     void keep_if_best(double value, Heartbeat& heartbeat);
 

@@ -16,16 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-engine::SentenceRule sentence_rule(const BertSamplesConfig& bert) {
-    return bert.sentences == "lines" ? engine::SentenceRule::lines : engine::SentenceRule::punctuation;
-}
-
 engine::WordPieceRules wordpiece_rules(bool lower_case) {
     return {.words = {.lower_case = lower_case}};
 }
 
 std::string tokenizer_identity(const engine::WordPiece& wordpiece, const BertSamplesConfig& bert) {
-    return fmt::format("{}, sentences by {}", wordpiece.sha256(), bert.sentences);
+    return fmt::format("{}, sentences by {}", wordpiece.sha256(), name_of(bert.sentences));
 }
 
 Json write_bert_corpus(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
@@ -34,7 +30,7 @@ Json write_bert_corpus(const CorpusSource& source, const DataConfig& data, const
     const auto wordpiece = named_wordpiece(data.tokenizer, data.bert.lower_case, base_folder);
     make_folder(folder / "tokenizer");
     engine::write_vocab_txt(wordpiece->vocabulary(), folder / "tokenizer" / engine::kVocabTxt);
-    written = write_sentences(source, data, wordpiece, sentence_rule(data.bert), folder / "tokens", progress, each);
+    written = write_sentences(source, data, wordpiece, data.bert.sentences, folder / "tokens", progress, each);
     return {{"name", data.tokenizer}, {"sha256", wordpiece->sha256()}, {"vocab", wordpiece->vocab()}};
 }
 

@@ -124,14 +124,15 @@ DocumentReader document_reader(const std::string& name) {
 }
 
 CorpusSource corpus_source(const DataConfig& data, const fs::path& base_folder) {
-    if (data.corpus == "embedded") {
+    if (built_in_corpus(data) == BuiltInCorpus::embedded) {
         CorpusSource source;
         source.name = fmt::format("embedded corpus (seed {}{})", data.embedded_seed,
                                   data.shuffled_facts ? ", shuffled facts" : "");
         source.embedded = true;
         return source;
     }
-    return data.corpus == "text" ? text_source(data, base_folder) : catalogue_source(data, base_folder);
+    return built_in_corpus(data) == BuiltInCorpus::text ? text_source(data, base_folder)
+                                                        : catalogue_source(data, base_folder);
 }
 
 CorpusSource training_source(const DataConfig& data, const fs::path& base_folder) {

@@ -97,24 +97,24 @@ Dataset dataset_of(LabelledDataset texts, std::int64_t seqlen, const std::filesy
 }
 
 DatasetIdentity dataset_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen) {
-    if (sample_kind(data) == SampleKind::labelled) return labelled_identity(data, base_folder);
-    if (sample_kind(data) == SampleKind::images) return image_identity(data, base_folder);
-    return sample_kind(data) == SampleKind::bert ? bert_identity(data, base_folder, seen)
-                                                 : packed_identity(data, base_folder, seen);
+    if (data.samples == SampleKind::labelled) return labelled_identity(data, base_folder);
+    if (data.samples == SampleKind::images) return image_identity(data, base_folder);
+    return data.samples == SampleKind::bert ? bert_identity(data, base_folder, seen)
+                                            : packed_identity(data, base_folder, seen);
 }
 
 Dataset load_dataset(const DataConfig& data, std::int64_t seqlen, const std::string& base_folder,
                      const std::filesystem::path& data_folder, const PrepareProgress& progress) {
-    if (sample_kind(data) == SampleKind::images) {
+    if (data.samples == SampleKind::images) {
         const ImageDataset images = load_image_dataset(data, base_folder);
         return dataset_of(images, data, seqlen, prepared_folder(data_folder, images.sha256));
     }
-    if (sample_kind(data) == SampleKind::labelled) {
+    if (data.samples == SampleKind::labelled) {
         LabelledDataset texts = load_labelled_dataset(data, seqlen, base_folder);
         const std::filesystem::path folder = prepared_folder(data_folder, texts.sha256);
         return dataset_of(std::move(texts), seqlen, folder);
     }
-    const bool bert = sample_kind(data) == SampleKind::bert;
+    const bool bert = data.samples == SampleKind::bert;
     Dataset dataset = bert ? dataset_of(load_bert_dataset(data, base_folder, data_folder, progress), data.bert, seqlen)
                            : dataset_of(load_packed_dataset(data, base_folder, data_folder, progress), seqlen);
     if (dataset.source.samples < 1)

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 // How a tokenizer is named before it exists: files of its own, or how it is trained.
 std::string tokenizer_identity(const DataConfig& data, const std::string& base_folder, std::int64_t& vocab) {
-    if (data.tokenizer == "bpe") {
+    if (trains_tokenizer(data)) {
         vocab = data.vocab;
         return fmt::format("bpe {} {}", data.vocab, kTokenizerTrainingBytes);
     }
@@ -51,8 +51,8 @@ engine::Tokenizer train_on_training_text(const CorpusSource& source, const DataC
 Json write_corpus(const CorpusSource& source, const DataConfig& data, const std::string& base_folder,
                   const fs::path& folder, const PrepareProgress& progress,
                   const std::function<void(Split, std::int64_t)>& each, Tokenized& written) {
-    const engine::Tokenizer tokenizer = data.tokenizer == "bpe" ? train_on_training_text(source, data, progress)
-                                                                : named_tokenizer(data.tokenizer, base_folder);
+    const engine::Tokenizer tokenizer = trains_tokenizer(data) ? train_on_training_text(source, data, progress)
+                                                               : named_tokenizer(data.tokenizer, base_folder);
     if (tokenizer.bpe() != nullptr) engine::write_tokenizer(tokenizer, folder / "tokenizer");
     written = write_tokens(source, data, tokenizer, folder / "tokens", progress, each);
     return {{"name", tokenizer.name()}, {"sha256", tokenizer.sha256()}, {"vocab", tokenizer.vocab()}};
@@ -199,8 +199,9 @@ DatasetIdentity identity_of(CorpusSource& source, const DataConfig& data, const 
 }  // namespace
 
 engine::Tokenizer named_tokenizer(const std::string& name, const std::string& base_folder) {
-    if (name == "bytes") return engine::Tokenizer::bytes();
-    const std::string folder = name == "gpt2" ? "tokenizers/gpt2" : name;
+    const std::optional<BuiltInTokenizer> built_in = value_named<BuiltInTokenizer>(name);
+    if (built_in == BuiltInTokenizer::bytes) return engine::Tokenizer::bytes();
+    const std::string folder = built_in == BuiltInTokenizer::gpt2 ? "tokenizers/" + name : name;
     const auto single = look_for_data_file(folder + "/tokenizer.json", base_folder);
     if (single && !look_for_data_file(folder + "/vocab.json", base_folder))
         return engine::load_tokenizer(single->parent_path());
@@ -208,14 +209,14 @@ engine::Tokenizer named_tokenizer(const std::string& name, const std::string& ba
 }
 
 DatasetIdentity packed_identity(const DataConfig& data, const std::string& base_folder, SeenFiles* seen) {
-    if (data.corpus == "indexed") return indexed_identity(data, base_folder, seen);
+    if (built_in_corpus(data) == BuiltInCorpus::indexed) return indexed_identity(data, base_folder, seen);
     CorpusSource source = training_source(data, base_folder);
     return identity_of(source, data, base_folder, seen);
 }
 
 PackedDataset load_packed_dataset(const DataConfig& data, const std::string& base_folder, const fs::path& data_folder,
                                   const PrepareProgress& progress) {
-    if (data.corpus == "indexed") {
+    if (built_in_corpus(data) == BuiltInCorpus::indexed) {
         const std::string sha = indexed_identity(data, base_folder).sha256;
         require_planned(data, sha);
         return open_indexed(data, base_folder, prepared_folder(data_folder, sha), sha);

@@ -27,8 +27,8 @@ const char* step_key(const std::string& path) {
 
 // Nothing where it does not grow from a start over a duration.
 std::optional<Tunable> tunable_of(const std::string& path, const Json& table, std::int64_t baseline_steps) {
-    const std::string pacing = table.value("pacing", "linear");
-    if (pacing == "discrete" || pacing == "points") return {};
+    const auto pacing = value_named<GrowthPacing>(table.value("pacing", std::string()));
+    if (pacing == GrowthPacing::discrete || pacing == GrowthPacing::points) return {};
     Tunable tunable;
     tunable.path = path;
     tunable.min = table.value("min", std::int64_t{0});

@@ -1,6 +1,7 @@
 // deft analyze: the difficulty of a corpus's samples, by the metrics of a sweep's curricula.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "engine/io/npy.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/datasets/difficulty.h"
 #include "experiments/datasets/packed_dataset.h"
 #include "experiments/sample_losses.h"
@@ -114,8 +116,7 @@ std::vector<std::string> metrics_of(const experiments::TrialConfig& config) {
     std::vector<std::string> names;
     if (!config.curriculum) return names;
     for (const experiments::CurriculumMetric& metric : config.curriculum->metrics)
-        if (experiments::orders_samples(metric) && metric.column.empty())
-            names.push_back(experiments::analysed_metric(metric));
+        if (experiments::orders_samples(metric) && metric.column.empty()) names.push_back(metric.entry->measure);
     return names;
 }
 
@@ -174,7 +175,7 @@ engine::Shard parse_shard(const std::string& text) {
 }
 
 bool is_of_bert(const Analysis& analysis) {
-    return experiments::sample_kind(analysis.data) == experiments::SampleKind::bert;
+    return analysis.data.samples == experiments::SampleKind::bert;
 }
 
 [[noreturn]] void refuse_bert_perplexity() {
@@ -340,16 +341,19 @@ int run_analyze(const AnalyzeArguments& arguments) {
     return exit_code;
 }
 
+std::string metric_help() {
+    std::vector<std::string> names;
+    for (const engine::Metric& metric : engine::built_in_metrics()) names.push_back(metric.name);
+    return fmt::format(
+        "{}, several as in voc,seqlen; or perplexity (default: the metrics of the sweep's curricula, or voc for a "
+        "corpus)",
+        fmt::join(names, ", "));
+}
+
 void add_options(CLI::App& command, AnalyzeArguments& arguments) {
     arguments.spec.add_to(command, false);
     arguments.corpus.add_to(command);
-    command
-        .add_option(
-            "--metric", arguments.metrics,
-            "voc, voc_per_token, seqlen, seqreo_voc, several as in voc,seqlen; or perplexity (default: the metrics of "
-            "the sweep's curricula, or voc for a corpus)")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    command.add_option("--metric", arguments.metrics, metric_help())->delimiter(',')->allow_extra_args(false);
     command.add_option("--seqlen", arguments.seqlen, "Tokens per sample, for --corpus and --text")->check(at_least(1));
     command
         .add_option("--samples", arguments.samples,

@@ -66,7 +66,7 @@ int run_dump(const DumpArguments& arguments) {
         require_free({arguments.out}, arguments.force);
     }
     const experiments::TrialConfig config = one_corpus(arguments.spec);
-    if (experiments::sample_kind(config.data) == experiments::SampleKind::images)
+    if (config.data.samples == experiments::SampleKind::images)
         throw Error(ErrorKind::usage, "images have no tokens", "read the data set's own files, in their order");
     sweeps::ProgressLine line;
     const experiments::Dataset samples = experiments::load_dataset(config.data, config.model.seqlen, config.base_folder,

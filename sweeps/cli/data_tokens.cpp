@@ -55,19 +55,19 @@ int run_tokenize(const TokenizeArguments& arguments) {
     data.max_bytes = arguments.max_bytes;
     const fs::path prefix = arguments.out;
     require_free({engine::bin_file(prefix), engine::idx_file(prefix)}, arguments.force);
-    if (data.tokenizer == "bpe") require_free(tokenizer_files(arguments.out + "_tokenizer"), arguments.force);
+    if (trains_tokenizer(data)) require_free(tokenizer_files(arguments.out + "_tokenizer"), arguments.force);
     sweeps::ProgressLine line;
     const auto progress = shown_on(line);
     const experiments::CorpusSource source = experiments::corpus_source(data, ".");
     const engine::Tokenizer tokenizer =
-        data.tokenizer == "bpe"
+        trains_tokenizer(data)
             ? experiments::train_tokenizer(source, data, experiments::kTokenizerTrainingBytes, progress)
             : experiments::named_tokenizer(data.tokenizer, ".");
     if (prefix.has_parent_path()) make_folder(prefix.parent_path());
     const Clock::time_point start = Clock::now();
     const experiments::Tokenized done = experiments::write_tokens(source, data, tokenizer, prefix, progress);
     const double seconds = seconds_since(start);
-    if (data.tokenizer == "bpe") engine::write_tokenizer(tokenizer, arguments.out + "_tokenizer");
+    if (trains_tokenizer(data)) engine::write_tokenizer(tokenizer, arguments.out + "_tokenizer");
     line.clear();
     print(
         fmt::format("{}: {} documents, {} tokens, vocabulary of {}, {:.3f} bytes per token\n"
@@ -77,13 +77,13 @@ int run_tokenize(const TokenizeArguments& arguments) {
                     bytes_text(done.bytes), reporting::seconds(seconds),
                     reporting::si(static_cast<double>(done.bytes) / seconds, "B"), engine::bin_file(prefix).string(),
                     engine::idx_file(prefix).string()));
-    if (data.tokenizer == "bpe") print(fmt::format("  {}_tokenizer", arguments.out));
+    if (trains_tokenizer(data)) print(fmt::format("  {}_tokenizer", arguments.out));
     return kExitOk;
 }
 
 int run_train(const TrainArguments& arguments) {
     experiments::DataConfig data = arguments.corpus.data();
-    set_tokenizer(data, "bpe", arguments.vocab);
+    set_tokenizer(data, deft::name_of(experiments::BuiltInTokenizer::bpe), arguments.vocab);
     require_free(tokenizer_files(arguments.out), arguments.force);
     sweeps::ProgressLine line;
     const auto progress = shown_on(line);
@@ -112,8 +112,10 @@ experiments::DataConfig CorpusArguments::data() const {
     if (corpus.empty() == text.empty())
         throw Error(ErrorKind::usage, "give either --corpus or --text", "as in --corpus books, or --text a.txt b.txt");
     experiments::DataConfig data;
-    data.corpus = text.empty() ? corpus : "text";
-    if (data.corpus == "indexed" || (data.corpus == "text" && text.empty()))
+    using experiments::BuiltInCorpus;
+    data.corpus = text.empty() ? corpus : deft::name_of(BuiltInCorpus::text);
+    const std::optional<BuiltInCorpus> built_in = built_in_corpus(data);
+    if (built_in == BuiltInCorpus::indexed || (built_in == BuiltInCorpus::text && text.empty()))
         throw Error(ErrorKind::usage, fmt::format("--corpus {} names no text", corpus), "name text files with --text");
     data.train_files = text;
     return data;
@@ -122,18 +124,20 @@ experiments::DataConfig CorpusArguments::data() const {
 void set_tokenizer(experiments::DataConfig& data, const std::string& tokenizer, std::int64_t vocab) {
     data.tokenizer = tokenizer;
     data.vocab = vocab;
-    if (tokenizer == "bpe" && vocab == 0)
+    if (trains_tokenizer(data) && vocab == 0)
         throw Error(ErrorKind::usage, "--tokenizer bpe requires a vocabulary size", "add --vocab 8192");
-    if (tokenizer != "bpe" && vocab != 0)
+    if (!trains_tokenizer(data) && vocab != 0)
         throw Error(ErrorKind::usage,
                     fmt::format("--vocab has no effect with the tokenizer {}, which has its own vocabulary", tokenizer),
                     "drop --vocab, or give --tokenizer bpe");
 }
 
 void set_samples(experiments::DataConfig& data, const std::string& samples) {
-    if (samples != "packed" && samples != "bert")
+    using experiments::SampleKind;
+    const std::optional<SampleKind> kind = value_named<SampleKind>(samples);
+    if (kind != SampleKind::packed && kind != SampleKind::bert)
         throw Error(ErrorKind::usage, fmt::format("--samples {} is unknown", samples), "use packed or bert");
-    data.samples = samples;
+    data.samples = *kind;
     const std::string why = experiments::tokenizer_problem(data);
     if (!why.empty())
         throw Error(ErrorKind::usage, fmt::format("--tokenizer {} {}", data.tokenizer, why),

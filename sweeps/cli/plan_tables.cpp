@@ -68,7 +68,7 @@ void add_device_columns(reporting::Table& table, const sweeps::Plan& plan) {
 
 bool any_bert(const std::vector<sweeps::PlanRow>& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const sweeps::PlanRow& row) {
-        return experiments::sample_kind(row.trial.config.data) == experiments::SampleKind::bert;
+        return row.trial.config.data.samples == experiments::SampleKind::bert;
     });
 }
 
@@ -146,12 +146,12 @@ std::vector<Schedule> schedules_of(const std::vector<sweeps::PlanRow>& rows) {
 
 // The unit of that metric's difficulties, over all rows.
 std::string unit_of(const std::vector<sweeps::PlanRow>& rows, const std::string& metric) {
-    std::set<std::string> kinds;
+    std::set<experiments::DifficultyUnit> kinds;
     for (const sweeps::PlanRow& row : rows)
         if (const auto& curriculum = row.trial.config.curriculum)
             if (const experiments::CurriculumMetric* found = curriculum->find(metric)) kinds.insert(found->difficulty);
     if (kinds.size() > 1) return "percent of the samples, or value";
-    return *kinds.begin() == "percentile" ? "percent of the samples" : "value";
+    return *kinds.begin() == experiments::DifficultyUnit::percentile ? "percent of the samples" : "value";
 }
 
 // Appends the figure if the quantity changes anywhere; `value` gives NaN where a schedule has no such quantity.

@@ -19,8 +19,7 @@ void check_tasks(const std::vector<Trial>& trials) {
             experiments::check_first_records(experiments::with_shots(experiments::load_task(name, folder), shots));
     };
     for (const Trial& trial : trials) {
-        if (experiments::sample_kind(trial.config.data) == experiments::SampleKind::labelled)
-            check(trial.config.data.corpus, {}, trial);
+        if (trial.config.data.samples == experiments::SampleKind::labelled) check(trial.config.data.corpus, {}, trial);
         for (const experiments::ScoreRequest& request : trial.scores)
             if (request.task != kValidationTask) check(request.task, request.shots, trial);
     }

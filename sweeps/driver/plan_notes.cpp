@@ -22,7 +22,7 @@ std::string devices_text(const experiments::DeviceUse& use) {
 
 bool any_of_bert(const Plan& plan) {
     return std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) {
-        return experiments::sample_kind(row.trial.config.data) == experiments::SampleKind::bert;
+        return row.trial.config.data.samples == experiments::SampleKind::bert;
     });
 }
 
@@ -163,7 +163,7 @@ std::string memory_note(const Plan& plan) {
     std::int64_t most = 0;
     for (const PlanRow& row : plan.rows) {
         samples.insert(row.trial.config.train.micro_batch_size);
-        dtypes.insert(row.trial.config.train.dtype);
+        dtypes.insert(deft::name_of(row.trial.config.train.dtype));
         most = std::max(most, row.trial.projection.memory_bytes);
     }
     std::string note = fmt::format(

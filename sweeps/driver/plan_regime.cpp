@@ -12,7 +12,7 @@ namespace deft::sweeps {
 namespace {
 
 bool is_text(const experiments::DataConfig& data) {
-    const experiments::SampleKind kind = experiments::sample_kind(data);
+    const experiments::SampleKind kind = data.samples;
     return kind == experiments::SampleKind::packed || kind == experiments::SampleKind::bert;
 }
 

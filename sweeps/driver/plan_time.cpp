@@ -45,7 +45,7 @@ std::optional<PublishedValue> published_value(const PublishedTable* table, const
 // Published times and dollars are of pretraining, and an imported model takes none.
 bool may_be_published(const Trial& trial) {
     if (experiments::is_imported(trial.config)) return false;
-    return !trial.parent || experiments::sample_kind(trial.config.data) != experiments::SampleKind::labelled;
+    return !trial.parent || trial.config.data.samples != experiments::SampleKind::labelled;
 }
 
 void add_published(Plan& plan) {

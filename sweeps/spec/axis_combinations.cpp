@@ -27,7 +27,8 @@ bool is_on(const ConfigNode& table) {
 bool concerns_labels(const ConfigNode& trial) {
     const ConfigNode* data = trial.find("data");
     const ConfigNode* samples = data == nullptr ? nullptr : data->find("samples");
-    return samples == nullptr || samples->text == "labelled";
+    return samples == nullptr ||
+           value_named<experiments::SampleKind>(samples->text) == experiments::SampleKind::labelled;
 }
 
 // An axis of a grid alone, those that go together in one, in the order of their first ones.

@@ -292,7 +292,7 @@ std::string Trial::name() const {
 
 engine::Device planned_device(const Spec& spec, const experiments::TrialConfig& config) {
     const bool for_nvidia = spec.device && spec.device->device.vendor == "NVIDIA";
-    const bool on_gpu = for_nvidia || spec.slots.starts_with("gpu") || config.train.dtype == "bf16";
+    const bool on_gpu = for_nvidia || spec.slots.starts_with("gpu") || config.train.dtype == engine::DType::bf16;
     return on_gpu ? engine::Device::cuda : engine::Device::cpu;
 }
 

@@ -14,8 +14,8 @@ void drop_overruled(ConfigNode& trial, const ConfigNode& overlay) {
     if (train->find("epochs") != nullptr) below->erase("budget_tokens");
     if (train->find("budget_tokens") != nullptr) below->erase("epochs");
     for (const experiments::TrainKeyUse& use : experiments::train_key_uses()) {
-        const ConfigNode* chosen = train->find(use.chooser);
-        if (chosen != nullptr && chosen->text != use.value) below->erase(use.key);
+        const ConfigNode* chosen = train->find(use.chooser());
+        if (chosen != nullptr && chosen->text != use.value()) below->erase(use.key);
     }
 }
 

@@ -32,13 +32,13 @@ std::string metric(const std::string& name) {
 
 TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     const TrialConfig packed = trial_of(kHead);
-    CHECK(packed.data.samples == "packed");
+    CHECK(packed.data.samples == SampleKind::packed);
     CHECK(!to_json(packed).at("data").contains("samples"));
     CHECK(!to_json(packed).at("data").contains("bert"));
     CHECK(trainer_config(packed).model.is_causal());
 
     TrialConfig plain = trial_of(kHead + kBert);
-    CHECK(sample_kind(plain.data) == SampleKind::bert);
+    CHECK(plain.data.samples == SampleKind::bert);
     CHECK(plain.data.bert == BertSamplesConfig{});
     CHECK(!trainer_config(plain).model.is_causal());
     plain.data.vocab = 100;
@@ -49,7 +49,7 @@ TEST_CASE("BERT's samples are read, and packed ones stay what they were") {
     const TrialConfig all = trial_of(kHead + kBert +
                                      "[data.bert]\nsentences = \"lines\"\nlower_case = false\npairs = false\n"
                                      "short_probability = 0.25\nmask_fraction = 0.3\nwhole_words = true\nseed = 9\n");
-    CHECK(all.data.bert == BertSamplesConfig{"lines", false, false, 0.25, 0.3, true, 9});
+    CHECK(all.data.bert == BertSamplesConfig{engine::SentenceRule::lines, false, false, 0.25, 0.3, true, 9});
     TrialConfig known = all;
     known.data.sha256 = "abc";
     known.data.vocab = 10;
@@ -72,8 +72,8 @@ TEST_CASE("train.rows: BERT's samples are packed unless padded ones are asked fo
     CHECK(!to_json(packed).at("train").contains("rows"));  // older trials keep their hashes
     CHECK(config_hash(packed) == config_hash(unsaid));
     CHECK(config_hash(padded) != config_hash(unsaid));
-    CHECK(from_json(to_json(padded)).train.rows == "padded");
-    CHECK(from_json(to_json(packed)).train.rows == "packed");
+    CHECK(from_json(to_json(padded)).train.rows == SampleRows::padded);
+    CHECK(from_json(to_json(packed)).train.rows == SampleRows::packed);
     CHECK(project(padded).steps == project(packed).steps);
     CHECK(project(padded).flops == project(packed).flops);
     for (const std::string rows : {"packed", "padded"})

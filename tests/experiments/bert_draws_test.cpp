@@ -118,7 +118,7 @@ TEST_CASE("BERT's corpus and indexes are made once, separately for each way of c
 
     // Another rule of sentences, or of case, gives other tokens.
     TrialConfig stops = pairs;
-    stops.data.bert.sentences = "punctuation";
+    stops.data.bert.sentences = engine::SentenceRule::punctuation;
     CHECK(corpus.samples(stops).folder != first.folder);
     TrialConfig cased = pairs;
     cased.data.bert.lower_case = false;

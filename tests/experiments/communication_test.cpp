@@ -113,7 +113,7 @@ TEST_CASE("Memory and bytes of divided experts by hand") {
     CHECK(on_cpu(config, 4, 4).traffic.gradients_reduced == 4 * (decayed + others - own));
 
     TrialConfig again = config;
-    again.train.recompute = "block";
+    again.train.recompute = engine::Recompute::block;
     CHECK(on_cpu(again, 4, 2).traffic.rows_to_experts == 3 * (2 * 16 * 2 / 2) * 16 * 4);
     TrialConfig kept = test::resolved_trial(
         "data = { corpus = \"embedded\" }\n"
@@ -131,9 +131,9 @@ TEST_CASE("Memory and bytes of divided experts by hand") {
 
 TEST_CASE("A bf16 model on GPUs sends rows of two bytes and keeps a rounding of each weight") {
     TrialConfig config = trial_with_experts();
-    config.train.dtype = "f32";
+    config.train.dtype = engine::DType::f32;
     const CommunicationPlan single = plan_communication(config, engine::Device::cuda, 4, 2);
-    config.train.dtype = "bf16";
+    config.train.dtype = engine::DType::bf16;
     const CommunicationPlan plan = plan_communication(config, engine::Device::cuda, 4, 2);
     CHECK(plan.memory[0].weights * 4 == single.memory[0].weights * 6);
     CHECK(plan.memory[0].expert_weights * 4 == single.memory[0].expert_weights * 6);

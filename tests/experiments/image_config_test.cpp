@@ -114,7 +114,7 @@ TEST_CASE("epochs are another way to say the budget", "[bare]") {
 TEST_CASE("training images are counted without reading them", "[bare]") {
     const NoData nothing;
     DataConfig data;
-    data.samples = "images";
+    data.samples = SampleKind::images;
     data.corpus = "mnist";
     CHECK(training_images(data, "/nowhere") == 60'000);
     data.corpus = "cifar100";

@@ -103,14 +103,14 @@ TEST_CASE("DeepSpeed's 1.3B GPT recipe becomes seqtru, voc and random-LTD") {
     CHECK(length.growth.max == 2048);
     CHECK(length.growth.multiple == 8);
     CHECK(length.growth.steps == 110000);
-    CHECK(length.growth.pacing == "linear");
+    CHECK(length.growth.pacing == GrowthPacing::linear);
     const CurriculumMetric& voc = *config.curriculum->find("voc");
-    CHECK(voc.difficulty == "percentile");
-    CHECK(voc.growth.pacing == "root");
+    CHECK(voc.difficulty == DifficultyUnit::percentile);
+    CHECK(voc.growth.pacing == GrowthPacing::root);
     CHECK(voc.growth.root_degree == 2);
     CHECK(voc.growth.min == 1);
     REQUIRE(config.token_dropping);
-    CHECK(config.token_dropping->dropper == "random_ltd");
+    CHECK(config.token_dropping->dropper == &engine::token_dropper("random_ltd"));
     CHECK(config.token_dropping->layers.front() == 1);
     CHECK(config.token_dropping->layers.back() == 22);
     CHECK(config.token_dropping->layers.size() == 22);
@@ -307,7 +307,7 @@ TEST_CASE("dynamic batching becomes a variable batch, and its misspelt key is na
     CHECK(config.variable_batch->max_tokens == 1024);
     CHECK(config.variable_batch->min_batch_size == 2);
     CHECK(config.variable_batch->max_batch_size == 16);
-    CHECK(config.variable_batch->learning_rate_scaling == "sqrt");
+    CHECK(config.variable_batch->learning_rate_scaling == engine::LearningRateScaling::square_root);
     check_note(imported, "sentence_picking_order", What::defect, "sequence_picking_order");
     check_note(imported, "max_tokns", What::unknown, "max_tokens");
     check_note(imported, "data_sampling.enabled", What::defect, "the inner enabled decides");

@@ -172,7 +172,7 @@ TEST_CASE("[model] of a model's parts is what it was made of") {
         CHECK(transformer_config(model_config(parts), 300) == parts);
         CHECK(model_config(parts).kind == "bert");
     }
-    for (const char* pooling : {"first", "mean"}) {
+    for (const kernels::Pooling pooling : {kernels::Pooling::first, kernels::Pooling::mean}) {
         ModelConfig vit = defaults_of_kind("vit");
         vit.pooling = pooling;
         vit.kv_heads = vit.heads;

@@ -121,7 +121,7 @@ TEST_CASE("a trial's own keys are laid over its preset, which is in no hash") {
     CHECK(wider.model.width == 512);
     CHECK(wider.model.hidden == 1368);
     CHECK(wider.model.kv_heads == 2);
-    CHECK(of_preset("llama_mini", "kind = \"gpt\"\n").model.norm == "layer");
+    CHECK(of_preset("llama_mini", "kind = \"gpt\"\n").model.norm == kernels::NormKind::layer);
     const std::string spelt =
         "[model]\nkind = \"llama\"\nlayers = 6\nwidth = 256\nheads = 8\nkv_heads = 2\nseqlen = 256\n";
     const TrialConfig named = test::with_known_data(kTokens + "[model]\npreset = \"llama_mini\"\n");

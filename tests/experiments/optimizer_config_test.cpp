@@ -88,7 +88,7 @@ TEST_CASE("the optimizer's and the decay's own keys are refused beside another c
     check_train_refused(step + "decay_stages = 0\n", "at least 1", "", 4);
     check_train_refused(step + "decay_factor = 0.5\n", "at least 1", "", 4);
     check_train_refused("optimizer = \"sdg\"\n", "did you mean \"sgd\"?", "");
-    CHECK(trial_of(kTwoHundredSteps + step + "min_learning_rate = 0\n").train.decay == "step");
+    CHECK(trial_of(kTwoHundredSteps + step + "min_learning_rate = 0\n").train.decay == engine::Decay::step);
 }
 
 TEST_CASE("the published ViT recipe reaches the trainer") {

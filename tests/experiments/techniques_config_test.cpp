@@ -1,5 +1,7 @@
 // [curriculum.METRIC], [batch_ramp] and [variable_batch]: what they mean, and what is refused.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 
@@ -7,6 +9,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "experiments/config.h"
+#include "experiments/curriculum_entries.h"
 #include "experiments/engine_config.h"
 #include "tests/catch.h"
 #include "tests/experiments/trial_config.h"
@@ -95,6 +98,34 @@ TEST_CASE("metrics that packed samples do not have are refused, saying why") {
                ContainsSubstring("names a built-in metric"));
     CHECK_THAT(wrong_table("[curriculum.voc]\nsteps = 4\ndifficulty = \"value\"\n"),
                ContainsSubstring("max is needed"));
+}
+
+TEST_CASE("an entry of the registry says where its curriculum applies and what it excludes") {
+    for (const CurriculumEntry& entry : curriculum_entries()) {
+        CAPTURE(entry.use.name);
+        CHECK(find_curriculum_entry(entry.use.name) == &entry);
+        CHECK(entry.sets_length() != engine::is_built_in_metric(entry.measure));
+        CHECK(entry.sets_length() == entry.use.orders_by.empty());
+        CHECK(!entry.use.sample_kinds.empty());
+        const std::string table = fmt::format("[curriculum.{}]\nsteps = 40\n", entry.use.name);
+        const std::string packed = wrong_table(table);
+        CHECK((packed == "accepted") == entry.applies_to(SampleKind::packed));
+        for (const engine::Exclusion& exclusion : entry.use.excludes) {
+            CAPTURE(exclusion.other);
+            const CurriculumEntry* other = find_curriculum_entry(exclusion.other);
+            REQUIRE(other != nullptr);
+            for (const engine::Exclusion& back : other->use.excludes) CHECK(back.other != std::string(entry.use.name));
+        }
+    }
+    CHECK(curriculum_meanings() ==
+          "seqtru: truncates samples to a growing length. seqres: reshapes samples to rows of a growing length (packed "
+          "samples only). voc, voc_per_token: admit rare words later. seqreo: admits long samples later. seqreo_voc: "
+          "admits long samples later, and at equal length rare words (both for BERT samples only). ");
+    CHECK(composition_of("seqres_voc_per_token")->order == find_curriculum_entry("voc_per_token"));
+    CHECK(!composition_of("seqreo_voc"));
+    CHECK(!composition_of("seqtru_seqres"));
+    CHECK_THAT(wrong_table("[curriculum.seqtru]\nsteps = 40\n[curriculum.seqtr_voc]\nsteps = 4\n"),
+               ContainsSubstring("t.toml:9:") && ContainsSubstring("neither a built-in metric"));
 }
 
 TEST_CASE("a metric that is off is as if its table were absent") {

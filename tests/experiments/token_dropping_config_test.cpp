@@ -92,7 +92,8 @@ TEST_CASE("token droppers that make no sense are refused with their place") {
                ContainsSubstring("dropped tokens skip all of them") && ContainsSubstring("1-3"));
     CHECK_THAT(wrong_dropping(ltd + bypass), ContainsSubstring("both choose the tokens") &&
                                                  ContainsSubstring("t.toml:7:") && ContainsSubstring("two recipes"));
-    CHECK(trial_of(kSix + ltd + "[token_bypass]\nenabled = false\n").token_dropping->dropper == "random_ltd");
+    CHECK(trial_of(kSix + ltd + "[token_bypass]\nenabled = false\n").token_dropping->dropper ==
+          &engine::token_dropper("random_ltd"));
     CHECK_THROWS_WITH(trial_of("[model]\nlayers = 2\n[train]\nbudget_tokens = 100_000\n" + bypass),
                       ContainsSubstring("model.layers is 2"));
     CHECK(

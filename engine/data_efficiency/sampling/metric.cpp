@@ -33,14 +33,44 @@ std::int64_t seqreo_voc(const MeasuredSample& sample, const TokenRarity& rarity)
     return sample.tokens.size * rarity.length_weight + voc(sample, rarity);
 }
 
+// Metrics that order by rarity alone.
+CurriculumUse rarity_use(const char* name) {
+    return {.name = name,
+            .meaning = "admit rare words later",
+            .orders_by = {SampleOrder::by_rarity},
+            .sample_kinds = {SampleKind::packed, SampleKind::bert},
+            .excludes = {{"seqreo_voc", "orders by rarity, which seqreo_voc already does", "keep one of them"},
+                         {"seqreo", "and seqreo both order the samples",
+                          "write [curriculum.seqreo_voc], which orders by length and then by rarity"}}};
+}
+
+constexpr Exclusion kTruncation = {
+    "seqtru", "and seqtru both begin with short samples, one by order and one by truncation", "keep one of them"};
+
+CurriculumUse seqreo_use() {
+    return {.name = "seqreo",
+            .meaning = "admits long samples later",
+            .orders_by = {SampleOrder::by_length},
+            .sample_kinds = {SampleKind::bert},
+            .excludes = {kTruncation, {"seqreo_voc", "is already part of seqreo_voc", "keep one of them"}}};
+}
+
+CurriculumUse seqreo_voc_use() {
+    return {.name = "seqreo_voc",
+            .meaning = "admits long samples later, and at equal length rare words (both for BERT samples only)",
+            .orders_by = {SampleOrder::by_length, SampleOrder::by_rarity},
+            .sample_kinds = {SampleKind::bert},
+            .excludes = {kTruncation}};
+}
+
 }  // namespace
 
 std::vector<Metric> built_in_metrics() {
     return {
-        {"voc", 2, true, voc},
-        {"voc_per_token", 1, true, voc_per_token},
-        {"seqlen", 1, false, seqlen},
-        {"seqreo_voc", 1, true, seqreo_voc},
+        {"voc", 2, true, voc, rarity_use("voc")},
+        {"voc_per_token", 1, true, voc_per_token, rarity_use("voc_per_token")},
+        {"seqlen", 1, false, seqlen, seqreo_use()},
+        {"seqreo_voc", 1, true, seqreo_voc, seqreo_voc_use()},
     };
 }
 

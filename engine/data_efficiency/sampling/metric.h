@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/data/bert/samples.h"
+#include "engine/data/sample_kind.h"
 #include "engine/data/token_corpus.h"
 #include "engine/data_efficiency/sampling/token_rarity.h"
 
@@ -38,11 +39,30 @@ struct MeasuredSample {
     std::uint64_t nats = 0;  // sum of their -ln p, fixed point; 0 where no metric of the analysis needs counts
 };
 
+enum class SampleOrder { by_length, by_rarity };
+
+// A metric that no curriculum has beside the one whose entry this is.
+struct Exclusion {
+    const char* other;  // its name in curricula
+    const char* why;    // continues "curriculum.NAME"
+    const char* fix;
+};
+
+// The properties of a metric that curricula use.
+struct CurriculumUse {
+    const char* name = "";                      // of its table, [curriculum.NAME]
+    const char* meaning = "";                   // continues "NAME: "
+    std::vector<SampleOrder> orders_by = {};    // the first decides
+    std::vector<SampleKind> sample_kinds = {};  // that it applies to
+    std::vector<Exclusion> excludes = {};       // each pair is in one of its two entries
+};
+
 struct Metric {
     std::string name;           // also of its files
     int version = 1;            // raised by hand whenever it gives other values
     bool needs_counts = false;  // of all tokens of all samples: a first pass
     std::function<std::int64_t(const MeasuredSample&, const TokenRarity&)> value;
+    CurriculumUse curriculum = {};
 };
 
 // voc: trunc(sum of -ln p), natural logarithm, not divided by the length. Source: arXiv 2212.03597, section 3.1, as the
@@ -50,7 +70,7 @@ struct Metric {
 // voc_per_token: floor(1000 * sum of -ln p / tokens), thousandths of a nat a token; 0 for no tokens.
 // seqlen: real tokens.
 // seqreo_voc: tokens * C + voc, which orders by length, then by rarity; C is TokenRarity::length_weight.
-// A plug-in is one more Metric beside these.
+// A further metric is a function in metric.cpp and its entry there, which also says how curricula use it.
 std::vector<Metric> built_in_metrics();
 
 // Errors: config, naming those that there are.

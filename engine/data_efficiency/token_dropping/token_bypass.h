@@ -28,6 +28,4 @@ struct TokenBypassSettings {
     std::vector<std::int64_t> special_tokens;  // kept always, as far as there is room
 };
 
-TokenDropper token_bypass_dropper();
-
 }  // namespace deft::engine

@@ -1,10 +1,12 @@
 #include <stdexcept>
 
-#include "engine/data_efficiency/token_dropping/random_ltd.h"
-#include "engine/data_efficiency/token_dropping/token_bypass.h"
 #include "engine/data_efficiency/token_dropping/token_dropping.h"
 
 namespace deft::engine {
+
+// Each is defined in the dropper's file.
+TokenDropper random_ltd_dropper();
+TokenDropper token_bypass_dropper();
 
 std::span<const TokenDropper> token_droppers() {
     static const std::vector<TokenDropper> droppers = {

@@ -315,7 +315,7 @@ TEST_CASE("A plan that exceeds the machine says by what", "[bare]") {
                ContainsSubstring("2 trials") && ContainsSubstring("somewhere"));
     // SGD has one moment to keep, and AdamW two.
     auto sgd = trials;
-    for (Trial& trial : sgd) trial.config.train.optimizer = "sgd";
+    for (Trial& trial : sgd) trial.config.train.optimizer = engine::OptimizerKind::sgd;
     const Machine small{2 * memory, 4 * checkpoint * 2 / 3};
     CHECK(!lines(small).empty());
     CHECK(exceeded_limits(sgd, Slot{}, 2, small, "somewhere").empty());

@@ -228,7 +228,7 @@ TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
 
 TEST_CASE("a dtype that the workers lack is refused with the recipe's name") {
     Trial trial = trial_of(64, 8);
-    trial.config.train.dtype = "bf16";
+    trial.config.train.dtype = engine::DType::bf16;
     CHECK_THROWS_WITH(require_fit(trial, slots("cpu:1")),
                       ContainsSubstring("recipe baseline: the cpu backend has no bf16"));
 }

@@ -53,11 +53,11 @@ TEST_CASE("BERT's pretraining at the scale paper is the published one", "[slow][
     CHECK(config.train.min_learning_rate == 1e-5);
     CHECK(config.train.beta2 == 0.999);
     CHECK(config.train.weight_decay == 0.01);
-    CHECK(config.train.decay == "linear");
+    CHECK(config.train.decay == engine::Decay::linear);
     CHECK(config.model.dropout == 0.1);
     CHECK(config.model.attention_dropout == 0.1);
     CHECK(config.model.init_std == 0.02);
-    CHECK(config.model.positions == "learned");
+    CHECK(config.model.positions == experiments::PositionEncoding::learned);
     CHECK(config.data.bert.short_probability == 0.1);
     for (const auto& [budget, rate, steps] :
          {std::tuple(1.0, 1e-4, 2e6), std::tuple(0.67, 1.5e-4, 1.34e6), std::tuple(0.5, 2e-4, 1e6)}) {
@@ -119,7 +119,7 @@ TEST_CASE("fine-tuning on GLUE at the scale paper is the published one, and star
         CHECK(config.train.warmup_share == 0.1);
         CHECK(config.train.weight_decay == 0.1);
         CHECK(config.model.head_dropout == 0.1);
-        CHECK(config.eval.select == "best");
+        CHECK(config.eval.select == experiments::SelectedWeights::best);
         CHECK(config.eval.every == "3 times");
         CHECK(config.eval.metric == (trial.stage == "cola" ? "mcc" : trial.stage == "stsb" ? "spearman" : "acc"));
         CHECK_FALSE(config.data.labelled.truncate_labels);

@@ -389,10 +389,10 @@ TEST_CASE("a recipe with another optimizer or decay drops the keys of that below
     const experiments::TrainConfig adamw = loaded.trials.at(0).config.train, sgd = loaded.trials.at(2).config.train;
     CHECK(adamw.beta2 == 0.999);
     CHECK(adamw.decay_factor == 4);
-    CHECK(sgd.optimizer == "sgd");
+    CHECK(sgd.optimizer == engine::OptimizerKind::sgd);
     CHECK(sgd.momentum == 0.5);
     CHECK(sgd.weight_decay == 0.01);
-    CHECK(sgd.decay == "linear");
+    CHECK(sgd.decay == engine::Decay::linear);
     CHECK(loaded.trials.at(4).config.train.beta2 == 0.999);
     CHECK(loaded.trials.at(4).config.train.decay_factor == 4);
     SpecOptions options;
