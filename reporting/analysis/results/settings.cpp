@@ -1,13 +1,18 @@
 #include "reporting/analysis/results/settings.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace deft::reporting {
 
 namespace {
 
-constexpr const char* kDroppers[] = {"random_ltd", "token_bypass"};
-constexpr const char* kTechniques[] = {"curriculum", "random_ltd", "token_bypass", "batch_ramp", "variable_batch"};
+// Tables of a trial without techniques. Each further one is a technique's, so that a new technique needs no entry here.
+constexpr std::string_view kPlainTables[] = {"data", "eval", "local", "model", "selection", "start", "train"};
+
+bool is_technique(const std::string& key, const Json& table) {
+    return table.is_object() && std::ranges::find(kPlainTables, key) == std::end(kPlainTables);
+}
 
 std::string text_at(const Json& json, const std::string& keys, const std::string& otherwise = {}) {
     const Json value = value_at(json, keys);
@@ -16,10 +21,9 @@ std::string text_at(const Json& json, const std::string& keys, const std::string
 
 std::vector<std::int64_t> dropping_layers(const Json& json) {
     std::vector<std::int64_t> layers;
-    for (const char* dropper : kDroppers) {
-        const Json listed = value_at(json, std::string(dropper) + ".layers");
-        if (!listed.is_array()) continue;
-        for (const Json& layer : listed)
+    for (const auto& [key, table] : json.items()) {
+        if (!is_technique(key, table) || !table.contains("layers") || !table.at("layers").is_array()) continue;
+        for (const Json& layer : table.at("layers"))
             if (layer.is_number_integer()) layers.push_back(layer.get<std::int64_t>());
     }
     return layers;
@@ -71,8 +75,7 @@ Settings parse_settings(const std::string& config_json) {
     const Json rate = value_at(json, "train.learning_rate");
     if (rate.is_number()) settings.learning_rate = rate.get<double>();
     settings.selects_best = json.contains("selection");
-    settings.is_plain = std::none_of(std::begin(kTechniques), std::end(kTechniques),
-                                     [&](const char* technique) { return json.contains(technique); });
+    for (const auto& [key, table] : json.items()) settings.is_plain &= !is_technique(key, table);
     settings.dropping_layers = dropping_layers(json);
     settings.keeps_a_constant_number = keeps_a_constant_number(json);
     return settings;

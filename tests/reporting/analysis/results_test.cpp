@@ -81,6 +81,14 @@ TEST_CASE("settings are what the configuration says, and defaults where it says 
     CHECK(!parse_settings(R"({"random_ltd": {"keep_first": 0, "min": 8, "max": 64}})").keeps_a_constant_number);
     CHECK(!parse_settings(R"({"curriculum": {"pacing": "constant"}})").keeps_a_constant_number);
 
+    CHECK(
+        parse_settings(R"({"seed": 1, "result_epoch": 3, "model": {}, "data": {}, "train": {}, "eval": {}, "local": {},
+                             "start": {}, "selection": {}})")
+            .is_plain);
+    const Settings other = parse_settings(R"({"model": {"layers": 4}, "a_new_dropper": {"layers": [0, 3]}})");
+    CHECK(!other.is_plain);  // whatever its name
+    CHECK(other.dropping_layers == std::vector<std::int64_t>{0, 3});
+
     for (const char* json : {"not json", "[]", "{}", R"({"model": 3, "data": [], "start": null, "random_ltd": {}})",
                              R"({"model": {"layers": "4"}, "train": {"learning_rate": "high"}})"}) {
         CAPTURE(json);
