@@ -81,30 +81,14 @@ bool CurriculumConfig::joins_samples() const {
     return std::ranges::any_of(metrics, [](const CurriculumMetric& m) { return m.entry && m.entry->joins_samples; });
 }
 
-namespace {
-
-void ask(EvalConfig& eval, const std::string& name, const std::string& sha256, std::int64_t shots) {
-    eval.asked.push_back(name);
-    eval.task_sha256.push_back(sha256);
-    eval.asked_shots.push_back(shots);
-}
-
-void ask_nothing(EvalConfig& eval) {
-    eval.asked.clear();
-    eval.task_sha256.clear();
-    eval.asked_shots.clear();
-}
-
-}  // namespace
-
 void resolve_tasks(TrialConfig& config) {
     EvalConfig& eval = config.eval;
-    ask_nothing(eval);
+    eval.asked.clear();
     for (const std::string& name : eval.tasks) {
         const Task own = load_task(name, config.base_folder);
         const bool is_asked_by_shots = takes_shots(own.kind) && !eval.shots.empty();
         for (const std::int64_t shots : is_asked_by_shots ? eval.shots : std::vector<std::int64_t>{own.shots})
-            ask(eval, name, task_sha256(with_shots(own, shots)), shots);
+            eval.asked.push_back({name, task_sha256(with_shots(own, shots)), shots});
     }
 }
 
@@ -201,11 +185,11 @@ void resolve_data_if_present(TrialConfig& config) {
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::data) throw;
         config.data.sha256 = kDataMissing;
-        ask_nothing(config.eval);
+        config.eval.asked.clear();
         for (const std::string& name : config.eval.tasks)
             for (const std::int64_t shots :
                  config.eval.shots.empty() ? std::vector<std::int64_t>{0} : config.eval.shots)
-                ask(config.eval, name, fmt::format("{} of {}", kDataMissing, name), shots);
+                config.eval.asked.push_back({name, fmt::format("{} of {}", kDataMissing, name), shots});
         if (const std::int64_t vocab_of_name = known_vocab(config.data)) config.data.vocab = vocab_of_name;
         if (config.data.vocab == 0) config.data.vocab = vocab_if_present(config);
         if (config.data.vocab == 0 && config.data.samples != SampleKind::images) throw;
@@ -320,6 +304,30 @@ Json train_json(const TrainConfig& train) {
     return json;
 }
 
+// The tasks asked are parallel arrays: one entry per task and number of shots.
+Json eval_json(const EvalConfig& eval) {
+    Json json = fields_json(eval);
+    for (const char* key : {"asked", "task_sha256", "asked_shots"}) json[key] = Json::array();
+    for (const AskedTask& task : eval.asked) {
+        json["asked"].push_back(task.name);
+        json["task_sha256"].push_back(task.sha256);
+        if (task.shots) json["asked_shots"].push_back(*task.shots);
+    }
+    return json;
+}
+
+// Takes them out. An older program asked each task once, with its own number of shots.
+std::vector<AskedTask> take_asked(Json& eval) {
+    const auto names = eval.value("asked", eval.at("tasks").get<std::vector<std::string>>());
+    const auto hashes = eval.at("task_sha256").get<std::vector<std::string>>();
+    const auto shots = eval.value("asked_shots", std::vector<std::int64_t>());
+    for (const char* key : {"asked", "task_sha256", "asked_shots"}) eval.erase(key);
+    std::vector<AskedTask> asked;
+    for (std::size_t i = 0; i < names.size() && i < hashes.size(); ++i)
+        asked.push_back({names[i], hashes[i], i < shots.size() ? std::optional(shots[i]) : std::nullopt});
+    return asked;
+}
+
 }  // namespace
 
 std::vector<std::string> missing_data(const TrialConfig& config) {
@@ -352,7 +360,7 @@ Json to_json(const TrialConfig& c) {
     if (c.variable_batch) json["variable_batch"] = fields_json(*c.variable_batch);
     if (const auto& dropping = c.token_dropping)
         json[dropping->dropper->name] = grown_json(*dropping, dropping->growth);
-    json["eval"] = fields_json(c.eval);
+    json["eval"] = eval_json(c.eval);
     if (c.eval.select == SelectedWeights::best) {
         json["selection"] = {
             {"every", c.eval.every}, {"metric", c.eval.metric}, {"validation_tokens", c.eval.validation_tokens}};
@@ -384,15 +392,10 @@ TrialConfig from_json(const Json& json) {
     Json& data = tables.at("data");
     const auto sha = data.at("sha256").get<std::string>();
     const auto vocab = data.value("vocab", std::int64_t{0});  // images have none
-    Json& eval = tables.at("eval");
-    const auto task_sha256 = eval.at("task_sha256").get<std::vector<std::string>>();
-    // An older program asked each task once, with its own number of shots.
-    const auto asked = eval.value("asked", eval.at("tasks").get<std::vector<std::string>>());
-    const auto asked_shots = eval.value("asked_shots", std::vector<std::int64_t>());
+    std::vector<AskedTask> asked = take_asked(tables.at("eval"));
     const auto epoch_samples = data.value("epoch_samples", std::int64_t{0});  // of labelled texts alone
     data.erase("sha256");
     data.erase("epoch_samples");
-    for (const char* key : {"task_sha256", "asked", "asked_shots"}) eval.erase(key);
     const auto take_local = [&](Json& table, const Fields& fields) {
         for (const Field& field : fields)
             if (field.rules.role == FieldRole::local && (!field.rules.came_later || local.contains(field.key)))
@@ -422,9 +425,7 @@ TrialConfig from_json(const Json& json) {
     config.data.sha256 = sha;
     config.data.vocab = vocab;
     config.data.epoch_samples = epoch_samples;
-    config.eval.task_sha256 = task_sha256;
-    config.eval.asked = asked;
-    config.eval.asked_shots = asked_shots;
+    config.eval.asked = std::move(asked);
     if (config.curriculum)
         for (CurriculumMetric& metric : config.curriculum->metrics)
             if (!metric.column.empty()) metric.column_sha256 = column_sha256.at(metric.metric);
@@ -466,8 +467,7 @@ std::vector<ScoreRequest> score_requests(const TrialConfig& config) {
         if (is_new) requests.push_back(std::move(request));
     };
     add(kValidationTask, kValidationTask, 0, eval.validation_tokens);
-    for (std::size_t i = 0; i < eval.asked.size(); ++i)
-        add(eval.asked[i], eval.task_sha256.at(i), eval.asked_shots.at(i), eval.documents);
+    for (const AskedTask& task : eval.asked) add(task.name, task.sha256, task.shots.value(), eval.documents);
     return requests;
 }
 

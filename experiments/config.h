@@ -231,6 +231,15 @@ struct VariableBatchConfig {
     engine::LearningRateScaling learning_rate_scaling = engine::LearningRateScaling::linear;
 };
 
+// A task with a number of shots.
+struct AskedTask {
+    std::string name;                   // as in EvalConfig::tasks
+    std::string sha256;                 // with the pool of shots where there are any
+    std::optional<std::int64_t> shots;  // none in the configuration of an older program: as the task's file has it
+
+    bool operator==(const AskedTask&) const = default;
+};
+
 // Evaluation of a trained model. It decides no weight, so it is in no configuration hash, except the keys that choose
 // the best weights.
 struct EvalConfig {
@@ -242,10 +251,7 @@ struct EvalConfig {
     std::vector<std::int64_t> shots;  // empty: of each task as its file has it
     std::int64_t documents = 200;
     ScoringCapacity capacity = ScoringCapacity::none;
-    // Filled by resolve_data(), one a task and number of shots.
-    std::vector<std::string> asked;        // as in tasks
-    std::vector<std::string> task_sha256;  // with the pool of shots where there are any
-    std::vector<std::int64_t> asked_shots;
+    std::vector<AskedTask> asked;  // filled by resolve_data()
 };
 
 // Whether experts keep to training's capacity while the model is scored or validated.

@@ -506,12 +506,6 @@ const Fields& fields_of(const EvalConfig&) {
          "Capacity of experts in evaluation and validation. none: no limit. reference: the training capacity, as in "
          "the published models; the first tokens of a micro-batch are kept. Requires model.experts.",
          {.came_later = true}),
-        {"asked", at<&EvalConfig::asked>,
-         "Tasks, one entry per task and number of shots.", {.role = FieldRole::computed}},
-        {"task_sha256", at<&EvalConfig::task_sha256>, "SHA-256 of each task, one entry per task and number of shots.",
-         {.role = FieldRole::computed}},
-        {"asked_shots", at<&EvalConfig::asked_shots>, "Numbers of shots, one entry per task and number of shots.",
-         {.role = FieldRole::computed}},
     };
     return fields;
 }

@@ -123,13 +123,10 @@ engine::AnyTokenizer tokenizer_of(const DataConfig& data, const Json& about, con
 void note_changed_tasks(const TrialConfig& config, const std::vector<std::string>& tasks,
                         std::vector<std::string>& notes) {
     for (const std::string& name : tasks) {
-        const auto found = std::find(config.eval.asked.begin(), config.eval.asked.end(), name);
-        const auto i = static_cast<std::size_t>(found - config.eval.asked.begin());
-        if (i >= config.eval.task_sha256.size()) continue;
-        std::optional<std::int64_t> shots;
-        if (i < config.eval.asked_shots.size()) shots = config.eval.asked_shots[i];
-        const Task task = with_shots(load_task(name, config.base_folder), shots);
-        if (task_sha256(task) != config.eval.task_sha256[i])
+        const auto found = std::ranges::find(config.eval.asked, name, &AskedTask::name);
+        if (found == config.eval.asked.end()) continue;
+        const Task task = with_shots(load_task(name, config.base_folder), found->shots);
+        if (task_sha256(task) != found->sha256)
             notes.push_back(fmt::format("Task {} or its records have changed since the trial.", name));
     }
 }

@@ -4,13 +4,11 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "engine/train/foreign_weights.h"
 #include "experiments/config.h"
-#include "experiments/config_fields.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/datasets/find_file.h"
 #include "experiments/evaluation/task.h"
@@ -31,7 +29,7 @@ InputNow found_or_unknown(const std::function<std::string()>& find) {
 // Where its data is follows from an older epoch's configuration as from one of today.
 TrialConfig stored_config(Json config) {
     config["result_epoch"] = kResultEpoch;
-    config["eval"] = fields_json(EvalConfig{});
+    config["eval"] = to_json(TrialConfig{}).at("eval");
     return from_json(config);
 }
 

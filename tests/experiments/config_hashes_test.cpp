@@ -56,7 +56,7 @@ TEST_CASE("what is asked of a model is in no hash of it, and each way of asking 
     CHECK(score_requests(fewer)[1].key != requests[1].key);
     CHECK(score_requests(fewer)[0].key == requests[0].key);
     TrialConfig other = asked;
-    other.eval.task_sha256[0] = "of other records";
+    other.eval.asked[0].sha256 = "of other records";
     CHECK(score_requests(other)[1].key != requests[1].key);
     for (const char* wrong : {"shots = [0, 0]\n", "shots = [-1]\n"})
         CHECK_THAT(test::refusal([&] { asking(tasks + wrong); }, "list each number of few-shot examples once, from 0"),
