@@ -12,7 +12,7 @@ install(TARGETS deft)
 install(FILES experiments/datasets.toml experiments/hardware.toml experiments/suites.toml DESTINATION share/deft/experiments)
 install(DIRECTORY experiments/tasks experiments/presets DESTINATION share/deft/experiments)
 install(DIRECTORY reporting/paper DESTINATION share/deft/reporting)
-install(DIRECTORY evidence DESTINATION share/deft/reporting FILES_MATCHING PATTERN *.jsonl PATTERN *.json
+install(DIRECTORY evidence DESTINATION share/deft FILES_MATCHING PATTERN *.jsonl PATTERN *.json
     PATTERN *.svg)
 install(FILES engine/bench/pytorch_model.py engine/bench/pytorch_step.py engine/bench/pytorch_ddp.py
     engine/bench/pytorch_experts.py engine/bench/analyzer_numpy.py engine/bench/huggingface_generate.py
