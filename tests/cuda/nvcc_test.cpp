@@ -165,7 +165,7 @@ constexpr HotLoop kHotLoops[] = {
     {"grouped_weight_gradients_on_tensor_cores", 2.42, 0.25},
 };
 
-TEST_CASE("loops of products on tensor cores keep their instructions, and none spills registers", "[bare]") {
+TEST_CASE("loops of products on tensor cores keep their instructions, and none spills registers", "[slow][bare]") {
     const std::string nvcc = find_nvcc(), nvdisasm = find_nvdisasm();
     if (const std::string reason = lacking(nvcc, {"cuda_runtime.h"}); !reason.empty()) DEFT_SKIP(reason.c_str());
     if (nvdisasm.empty()) DEFT_SKIP("nvdisasm was not found");

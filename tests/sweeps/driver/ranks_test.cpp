@@ -261,7 +261,7 @@ Hung hang(const TinySweep& sweep, const std::string& how) {
 
 }  // namespace
 
-TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute", "[bare][mpi]") {
+TEST_CASE("A rank that computes for ever ends the trial as timed out within a minute", "[slow][bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "computing");
@@ -272,7 +272,7 @@ TEST_CASE("A rank that computes for ever ends the trial as timed out within a mi
 
 TEST_CASE(
     "A rank that waits for ever ends the trial as timed out within a minute, and is named as one that computes nothing",
-    "[bare][mpi]") {
+    "[slow][bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     if (std::getenv("DEFT_SANITIZED") != nullptr) DEFT_SKIP("nothing is loaded before a sanitiser");
     const Hung hung = hang(TinySweep(kValidatedOften), "waiting");
