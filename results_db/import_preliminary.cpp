@@ -50,7 +50,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
                 "restore a backup of the file, or merge the evidence that was exported from it", "the file");
 }
 
-// Errors: database. The program of that version knew all columns but these.
+// Errors: database. Only the hash of a sweep's file is newer than that version.
 void require_tables(const Connection& connection, const std::map<std::string, std::vector<std::string>>& known,
                     const std::map<std::string, std::vector<std::string>>& found) {
     for (const auto& [table, columns] : known) {
@@ -87,7 +87,7 @@ void import_preliminary(Connection& connection) {
         std::vector<std::string> copied;
         for (const std::string& column : columns)
             if (contains(found.at(table), column)) copied.push_back(column);
-        // The steps of before are not this program's.
+        // This program's list of steps replaces the older one.
         if (table != "migration")
             connection.execute(
                 fmt::format("INSERT INTO {0} ({1}) SELECT {1} FROM {2}", table, fmt::join(copied, ", "), former(table))

@@ -45,7 +45,7 @@ bool is_our_id(std::int64_t application_id) {
         "the file");
 }
 
-// Programs of before brought each other's databases forward; this one imports the last of their versions.
+// The versions before the first release have one import, of the last of them.
 void require_importable(const std::string& file, const SchemaVersion& found) {
     if (!found.is_preliminary || found.number == 0 || found.number == kPreliminaryVersion) return;
     throw Error(

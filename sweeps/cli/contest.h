@@ -24,7 +24,7 @@ std::vector<engine::StepBench> standard_models(const std::vector<int>& places);
 // "1" of a contestant itself, else how many times as long it takes: "0.553 [0.548, 0.559]x".
 std::string times_as_long(const std::vector<double>& one, const std::vector<double>& other);
 
-// A row of each contestant that has one: names, cells, and how many times as long it takes as those beside it.
+// One row per contestant with cells: its names, its cells, and its time relative to each contestant in `beside`.
 void add_rows(reporting::Table& table, const std::vector<sweeps::Contestant>& contestants);
 
 struct Measured {

@@ -1,6 +1,6 @@
 #pragma once
-// A process that measurements are interleaved with: it first says what it is, then answers each line, with a JSON
-// object a line.
+// A process that measurements are interleaved with. It first describes itself, then answers each line with one line of
+// JSON.
 
 #include <functional>
 #include <string>
@@ -22,15 +22,15 @@ struct WorkerProgram {
 
 class LineWorker {
  public:
-    // Returns once it has said what it is. Errors of all: io, where it ends, or an answer has not what is asked for.
+    // Returns when the process has described itself. Errors of all members: io, when it ends or an answer lacks a
+    // value.
     explicit LineWorker(WorkerProgram program);
-    // One that is not frozen ends by itself: mpirun ends its ranks where it is asked to, and leaves them where it is
-    // killed.
+    // A worker that is not frozen ends by itself: a killed mpirun would leave its ranks running.
     ~LineWorker();
     LineWorker(const LineWorker&) = delete;
     LineWorker& operator=(const LineWorker&) = delete;
 
-    // A part of what it said first.
+    // A value of its description.
     template <class Value>
     Value said(const char* name) const {
         return part<Value>(hello_, name);

@@ -14,7 +14,8 @@
 
 namespace deft::sweeps {
 
-// All but transformers say "version" and "modes": what they run. Torch's "compiled" is there where it can.
+// All but transformers describe themselves with "version" and "modes"; "compiled" is among these where torch can
+// compile.
 
 // PyTorch's training step. Says "blas", as in "OpenBLAS for SkylakeX", "first_loss" and "compile_failure", too. Answers
 // "gemm" with "gemm_flops": FLOP/s on 1024 x 3072 x 768, which reveals a misconfigured BLAS.
