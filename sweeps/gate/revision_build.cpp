@@ -156,7 +156,7 @@ fs::path build_revision(const fs::path& checkout, const std::string& hash, const
         write_file_atomically(checked_out, "");
     }
     const bool built = run_step({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja",
-                                 "-DCMAKE_BUILD_TYPE=Release", "-DDEFT_TESTS=OFF"},
+                                 "-DCMAKE_BUILD_TYPE=Release", "-DDEFT_UNITY=ON", "-DDEFT_TESTS=OFF"},
                                 log, hash) &&
                        run_step({"cmake", "--build", build.string(), "--target", "deft"}, log, hash);
     if (!built || !fs::exists(program)) throw BuildFailed(hash, source, log);
