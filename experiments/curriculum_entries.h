@@ -13,9 +13,9 @@ namespace deft::experiments {
 struct CurriculumEntry {
     engine::CurriculumUse use;
     std::string measure = {};  // the analyzer's name of a metric that orders samples
-    // Where the engine takes the growing length of a metric that sets it; null: none.
+    // The engine's setting for a metric that grows the length; null for a metric that orders samples.
     std::optional<engine::Pacing> engine::Techniques::*length = nullptr;
-    bool joins_samples = false;  // end to end in rows of that length: the tokens of a step stay constant
+    bool joins_samples = false;  // concatenates them in rows of that length: the tokens of a step stay constant
 
     bool sets_length() const { return length != nullptr; }
     bool orders(engine::SampleOrder order) const;
@@ -29,16 +29,16 @@ const CurriculumEntry* find_curriculum_entry(const std::string& name);
 // The entry whose order the analyzer measures under that name.
 const CurriculumEntry* find_curriculum_of_measure(const std::string& measure);
 
-// The names of those that apply to such samples.
+// Names of the entries that apply to such samples.
 std::vector<std::string> curriculum_names(engine::SampleKind samples);
 
-// Two entries in one name, as "seqtru_voc", which has no entry.
+// A name that combines two entries, as "seqtru_voc"; it has no entry of its own.
 struct Composition {
     const CurriculumEntry *length, *order;
 };
 std::optional<Composition> composition_of(const std::string& name);
 
-// "NAME: meaning." of all entries, those of one meaning together.
+// "NAME: meaning." for all entries; entries with one meaning share a sentence.
 std::string curriculum_meanings();
 
 }  // namespace deft::experiments

@@ -41,7 +41,7 @@ struct MeasuredSample {
 
 enum class SampleOrder { by_length, by_rarity };
 
-// A metric that no curriculum has beside the one whose entry this is.
+// A metric that cannot share a curriculum with the one whose entry lists it.
 struct Exclusion {
     const char* other;  // its name in curricula
     const char* why;    // continues "curriculum.NAME"
