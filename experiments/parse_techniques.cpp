@@ -32,8 +32,8 @@ void refuse_for_images(const TableReader& curriculum, const char* key, const Cur
     const char* const fix = "order them by a column of your own, as in [curriculum.mine] with column = \"FILE.npy\"";
     if (entry.sets_length() || entry.orders(SampleOrder::by_length))
         curriculum.refuse(key, "requires samples of different lengths, but images all have the same length", fix);
-    if (entry.orders(SampleOrder::by_rarity))
-        curriculum.refuse(key, "measures the rarity of words, but images have no words", fix);
+    if (entry.orders(SampleOrder::by_words))
+        curriculum.refuse(key, "orders samples by their words, but images have no words", fix);
 }
 
 // `entry`: also of a name that composes it with another.

@@ -166,7 +166,7 @@ TEST_CASE("techniques and questions that do not fit images are refused, saying w
         CHECK_THAT(refused("[curriculum." + std::string(metric) + "]\nsteps = 40\n"),
                    ContainsSubstring(place) && ContainsSubstring("images all have the same length"));
     CHECK_THAT(refused("[curriculum.voc]\nsteps = 40\n"),
-               ContainsSubstring(place) && ContainsSubstring("the rarity of words"));
+               ContainsSubstring(place) && ContainsSubstring("images have no words"));
     CHECK(refused("[curriculum.mine]\nsteps = 40\ncolumn = \"hard.npy\"\n") == "accepted");
     CHECK_THAT(refused("[curriculum]\n"), ContainsSubstring("ordered by a column"));
     CHECK_THAT(wrong_trial(kData + kTrain + "rows = \"padded\"\n" + kModel), ContainsSubstring("t.toml:7:"));

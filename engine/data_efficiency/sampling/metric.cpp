@@ -13,11 +13,14 @@ namespace deft::engine {
 
 namespace {
 
+// trunc(sum of -ln p), natural logarithm, not divided by the length. Source: arXiv 2212.03597, section 3.1, as the
+// published code computes it.
 std::int64_t voc(const MeasuredSample& sample, const TokenRarity&) {
     return static_cast<std::int64_t>(sample.nats >> kNatBits);
 }
 
-// The quotient and the remainder by turns: a thousand sums would not fit 64 bits.
+// floor(1000 * sum of -ln p / tokens), thousandths of a nat per token; 0 for no tokens. Quotient and remainder are
+// scaled apart: a thousand sums would not fit 64 bits.
 std::int64_t voc_per_token(const MeasuredSample& sample, const TokenRarity&) {
     const auto tokens = static_cast<std::uint64_t>(sample.tokens.size);
     if (tokens == 0) return 0;
@@ -25,10 +28,12 @@ std::int64_t voc_per_token(const MeasuredSample& sample, const TokenRarity&) {
     return static_cast<std::int64_t>(thousandths >> kNatBits);
 }
 
+// Real tokens.
 std::int64_t seqlen(const MeasuredSample& sample, const TokenRarity&) {
     return sample.tokens.size;
 }
 
+// tokens * C + voc, which orders by length, then by rarity; C is TokenRarity::length_weight.
 std::int64_t seqreo_voc(const MeasuredSample& sample, const TokenRarity& rarity) {
     return sample.tokens.size * rarity.length_weight + voc(sample, rarity);
 }
@@ -37,7 +42,7 @@ std::int64_t seqreo_voc(const MeasuredSample& sample, const TokenRarity& rarity)
 CurriculumUse rarity_use(const char* name) {
     return {.name = name,
             .meaning = "admit rare words later",
-            .orders_by = {SampleOrder::by_rarity},
+            .orders_by = {SampleOrder::by_words},
             .sample_kinds = {SampleKind::packed, SampleKind::bert},
             .excludes = {{"seqreo_voc", "orders by rarity, which seqreo_voc already does", "keep one of them"},
                          {"seqreo", "and seqreo both order the samples",
@@ -58,7 +63,7 @@ CurriculumUse seqreo_use() {
 CurriculumUse seqreo_voc_use() {
     return {.name = "seqreo_voc",
             .meaning = "admits long samples later, and at equal length rare words (both for BERT samples only)",
-            .orders_by = {SampleOrder::by_length, SampleOrder::by_rarity},
+            .orders_by = {SampleOrder::by_length, SampleOrder::by_words},
             .sample_kinds = {SampleKind::bert},
             .excludes = {kTruncation}};
 }

@@ -39,7 +39,8 @@ struct MeasuredSample {
     std::uint64_t nats = 0;  // sum of their -ln p, fixed point; 0 where no metric of the analysis needs counts
 };
 
-enum class SampleOrder { by_length, by_rarity };
+// The property of a sample that a metric reads.
+enum class SampleOrder { by_length, by_words };
 
 // A metric that cannot share a curriculum with the one whose entry lists it.
 struct Exclusion {
@@ -65,12 +66,8 @@ struct Metric {
     CurriculumUse curriculum = {};
 };
 
-// voc: trunc(sum of -ln p), natural logarithm, not divided by the length. Source: arXiv 2212.03597, section 3.1, as the
-//   published code computes it.
-// voc_per_token: floor(1000 * sum of -ln p / tokens), thousandths of a nat a token; 0 for no tokens.
-// seqlen: real tokens.
-// seqreo_voc: tokens * C + voc, which orders by length, then by rarity; C is TokenRarity::length_weight.
-// A further metric is a function in metric.cpp and its entry there, which also says how curricula use it.
+// A further metric is a function in metric.cpp, with its formula, and its entry there, which also says how curricula
+// use it.
 std::vector<Metric> built_in_metrics();
 
 // Errors: config, naming those that there are.
