@@ -35,9 +35,10 @@ std::vector<std::int64_t> short_values(const std::string& metric) {
 
 // Among the eight real tokens: 1 six times, 2 and 3 once each; 0 and 4 never, which counts as once: ten in all.
 // -ln p: of 1 is ln(10/6) = 0.51083, of 2 and 3 ln 10 = 2.30259. Sums: 3.32425, 2.30259, 2.04330, 0.
-TEST_CASE("metrics of samples of many lengths, by hand: voc, voc per token, seqlen, seqreo_voc") {
+TEST_CASE("metrics of samples of many lengths, by hand: voc, voc per token, ttr, seqlen, seqreo_voc") {
     CHECK(short_values("voc") == std::vector<std::int64_t>{3, 2, 2, 0});
     CHECK(short_values("voc_per_token") == std::vector<std::int64_t>{1108, 2302, 510, 0});
+    CHECK(short_values("ttr") == std::vector<std::int64_t>{666, 1000, 250, 0});
     CHECK(short_values("seqlen") == std::vector<std::int64_t>{3, 1, 4, 0});
     // The longest, 4, x 2.30259 = 9.2: the next power of ten is 10, and the weight ten times that.
     CHECK(short_values("seqreo_voc") == std::vector<std::int64_t>{303, 102, 402, 0});

@@ -117,10 +117,12 @@ TEST_CASE("an entry of the registry says where its curriculum applies and what i
             for (const engine::Exclusion& back : other->use.excludes) CHECK(back.other != std::string(entry.use.name));
         }
     }
-    CHECK(curriculum_meanings() ==
-          "seqtru: truncates samples to a growing length. seqres: reshapes samples to rows of a growing length (packed "
-          "samples only). voc, voc_per_token: admit rare words later. seqreo: admits long samples later. seqreo_voc: "
-          "admits long samples later, and at equal length rare words (both for BERT samples only). ");
+    CHECK(
+        curriculum_meanings() ==
+        "seqtru: truncates samples to a growing length. seqres: reshapes samples to rows of a growing length (packed "
+        "samples only). voc, voc_per_token: admit rare words later. ttr: admits samples of many distinct words later. "
+        "seqreo: admits long samples later. seqreo_voc: admits long samples later, and at equal length rare words "
+        "(both for BERT samples only). ");
     CHECK(composition_of("seqres_voc_per_token")->order == find_curriculum_entry("voc_per_token"));
     CHECK(!composition_of("seqreo_voc"));
     CHECK(!composition_of("seqtru_seqres"));

@@ -28,6 +28,16 @@ std::int64_t voc_per_token(const MeasuredSample& sample, const TokenRarity&) {
     return static_cast<std::int64_t>(thousandths >> kNatBits);
 }
 
+// Type-token ratio: floor(1000 * distinct tokens / tokens); 0 for no tokens.
+std::int64_t ttr(const MeasuredSample& sample, const TokenRarity&) {
+    const std::int64_t tokens = sample.tokens.size;
+    if (tokens == 0) return 0;
+    std::vector<std::int32_t> distinct(static_cast<std::size_t>(tokens));  // (T)
+    for (std::int64_t t = 0; t < tokens; ++t) distinct[static_cast<std::size_t>(t)] = sample.tokens[t];
+    std::sort(distinct.begin(), distinct.end());
+    return 1000 * (std::unique(distinct.begin(), distinct.end()) - distinct.begin()) / tokens;
+}
+
 // Real tokens.
 std::int64_t seqlen(const MeasuredSample& sample, const TokenRarity&) {
     return sample.tokens.size;
@@ -47,6 +57,13 @@ CurriculumUse rarity_use(const char* name) {
             .excludes = {{"seqreo_voc", "orders by rarity, which seqreo_voc already does", "keep one of them"},
                          {"seqreo", "and seqreo both order the samples",
                           "write [curriculum.seqreo_voc], which orders by length and then by rarity"}}};
+}
+
+CurriculumUse ttr_use() {
+    return {.name = "ttr",
+            .meaning = "admits samples of many distinct words later",
+            .orders_by = {SampleOrder::by_words},
+            .sample_kinds = {SampleKind::packed, SampleKind::bert}};
 }
 
 constexpr Exclusion kTruncation = {
@@ -74,6 +91,7 @@ std::vector<Metric> built_in_metrics() {
     return {
         {"voc", 2, true, voc, rarity_use("voc")},
         {"voc_per_token", 1, true, voc_per_token, rarity_use("voc_per_token")},
+        {"ttr", 1, false, ttr, ttr_use()},
         {"seqlen", 1, false, seqlen, seqreo_use()},
         {"seqreo_voc", 1, true, seqreo_voc, seqreo_voc_use()},
     };
