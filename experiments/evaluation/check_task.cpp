@@ -15,7 +15,8 @@ namespace deft::experiments {
 namespace {
 
 bool is_by_line(const RecordSource& source) {
-    return source.format == "jsonl" || source.format == "tsv" || source.format == "lines";
+    using enum RecordFormat;
+    return source.format == jsonl || source.format == tsv || source.format == lines;
 }
 
 std::size_t end_of_lines(const std::string& text, std::size_t count) {
@@ -27,7 +28,7 @@ std::size_t end_of_lines(const std::string& text, std::size_t count) {
 // The records of the file's first lines, at least one: of a source that keeps few records more lines are read.
 Records first_records(const RecordSource& source, RecordContext context) {
     context.limit = 1;
-    if (!source.generator.empty() || !is_by_line(source)) return load_records(source, context);
+    if (source.generator != RecordGenerator::none || !is_by_line(source)) return load_records(source, context);
     const std::filesystem::path path = find_records_file(source, context.task_folder, context.base_folder);
     const std::string text = read_text_file(path);
     for (std::size_t lines = 2;; lines *= 8) {
@@ -41,7 +42,7 @@ Records first_records(const RecordSource& source, RecordContext context) {
 template <class Use>
 void use_first(const Task& task, const RecordSource& source, const Use& use) {
     const RecordContext context = context_of(task);
-    if (source.generator.empty() && !records_are_here(source, context)) return;
+    if (source.generator == RecordGenerator::none && !records_are_here(source, context)) return;
     const Records records = first_records(source, context);
     use(records, records.items.front());
 }

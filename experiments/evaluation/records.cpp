@@ -148,11 +148,11 @@ std::string without_leading_space(const std::string& text) {
 Records generate(const RecordSource& source, const RecordContext& context) {
     const auto seed = static_cast<std::uint64_t>(context.embedded_seed);
     const std::int64_t count = context.limit > 0 ? context.limit : source.count;
-    Records records{fmt::format("{} (seed {})", source.generator, context.embedded_seed), {}};
+    Records records{fmt::format("{} (seed {})", name_of(source.generator), context.embedded_seed), {}};
     const auto add = [&](Json fields) {
         records.items.push_back({std::move(fields), static_cast<int>(records.items.size()) + 1});
     };
-    if (source.generator == "embedded_questions")
+    if (source.generator == RecordGenerator::embedded_questions)
         for (const FourWayQuestion& question : embedded_questions(seed, count)) {
             Json choices = Json::array();
             for (const std::string& choice : question.choices) choices.push_back(without_leading_space(choice));
@@ -180,10 +180,18 @@ bool records_are_here(const RecordSource& source, const RecordContext& context) 
 namespace {
 
 Records parse_format(const RecordSource& source, const std::string& text, const std::string& file) {
-    if (source.format == "json") return parse_json_array(text, file);
-    if (source.format == "tsv") return parse_tsv(source, text, file);
-    if (source.format == "lines") return parse_lines(text, file);
-    if (source.format == "wikitext") return parse_wikitext(text, file);
+    switch (source.format) {
+        case RecordFormat::json:
+            return parse_json_array(text, file);
+        case RecordFormat::tsv:
+            return parse_tsv(source, text, file);
+        case RecordFormat::lines:
+            return parse_lines(text, file);
+        case RecordFormat::wikitext:
+            return parse_wikitext(text, file);
+        case RecordFormat::jsonl:
+            break;
+    }
     return parse_jsonl(text, file);
 }
 
@@ -198,7 +206,7 @@ Records parse_records(const RecordSource& source, const std::string& text, const
 }
 
 Records load_records(const RecordSource& source, const RecordContext& context) {
-    if (!source.generator.empty()) return generate(source, context);
+    if (source.generator != RecordGenerator::none) return generate(source, context);
     const fs::path path = find_records_file(source, context.task_folder, context.base_folder);
     Records records = parse_records(source, read_text_file(path), path.string());
     if (records.items.empty())

@@ -6,18 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/json.h"
 
 namespace deft::experiments {
 
+// json: one array of records.
+enum class RecordFormat { jsonl, json, tsv, lines, wikitext };
+enum class RecordGenerator { none, embedded_questions, embedded_last_words };
+
 struct RecordSource {
-    std::string file;                  // as find_data_file takes it; empty: generated
-    std::string format = "jsonl";      // jsonl | json (one array) | tsv | lines | wikitext
-    std::vector<std::string> columns;  // tsv: a name for each column
-    bool header = false;               // tsv: the first line names the columns and is not a record
-    std::string generator;             // embedded_questions | embedded_last_words
-    std::int64_t count = 0;            // generator: how many, where the run sets no limit
+    std::string file;  // as find_data_file takes it; empty: generated
+    RecordFormat format = RecordFormat::jsonl;
+    std::vector<std::string> columns;                   // tsv: a name for each column
+    bool header = false;                                // tsv: the first line names the columns and is not a record
+    RecordGenerator generator = RecordGenerator::none;  // none: of a file
+    std::int64_t count = 0;                             // generator: how many, where the run sets no limit
 
     // Changes to the records of a file, in this order: see arrange_records().
     std::vector<std::string> unnest;
@@ -68,3 +73,21 @@ Records parse_records(const RecordSource& source, const std::string& text, const
 void arrange_records(const RecordSource& source, Records& records);
 
 }  // namespace deft::experiments
+
+namespace deft {
+
+template <>
+struct EnumNames<experiments::RecordFormat> {
+    using enum experiments::RecordFormat;
+    static constexpr EnumName<experiments::RecordFormat> all[] = {
+        {jsonl, "jsonl"}, {json, "json"}, {tsv, "tsv"}, {lines, "lines"}, {wikitext, "wikitext"}};
+};
+
+template <>
+struct EnumNames<experiments::RecordGenerator> {
+    using enum experiments::RecordGenerator;
+    static constexpr EnumName<experiments::RecordGenerator> all[] = {{embedded_questions, "embedded_questions"},
+                                                                     {embedded_last_words, "embedded_last_words"}};
+};
+
+}  // namespace deft

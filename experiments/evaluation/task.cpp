@@ -80,7 +80,7 @@ std::string definition_sha256(const Task& task) {
 std::string task_sha256(const Task& task) {
     Json content{{"definition", task.definition}};
     if (!task.records.file.empty()) content["records"] = records_sha256(task.records, task);
-    if (task.shots > 0 && task.shot_pool && task.shot_pool->generator.empty())
+    if (task.shots > 0 && task.shot_pool && task.shot_pool->generator == RecordGenerator::none)
         content["shot_pool"] = records_sha256(*task.shot_pool, task);
     if (is_labelled(task.kind)) content["train"] = records_sha256(task.train, task);
     for (const FurtherSplit& further : task.further_splits)

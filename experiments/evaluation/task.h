@@ -13,7 +13,6 @@
 
 namespace deft::experiments {
 
-// In the order of the words of task_keys.cpp, as Prediction below.
 enum class TaskKind { multiple_choice, short_answer, last_word, perplexity, classification, regression, generation };
 
 // Whether a model trained on the task's own records predicts its labels: [train] and [texts], and no prompt.
@@ -128,3 +127,26 @@ std::string task_sha256(const Task& task);
 std::string definition_sha256(const Task& task);
 
 }  // namespace deft::experiments
+
+namespace deft {
+
+template <>
+struct EnumNames<experiments::TaskKind> {
+    using enum experiments::TaskKind;
+    static constexpr EnumName<experiments::TaskKind> all[] = {{multiple_choice, "multiple_choice"},
+                                                              {short_answer, "short_answer"},
+                                                              {last_word, "last_word"},
+                                                              {perplexity, "perplexity"},
+                                                              {classification, "classification"},
+                                                              {regression, "regression"},
+                                                              {generation, "generation"}};
+};
+
+template <>
+struct EnumNames<experiments::Prediction> {
+    using enum experiments::Prediction;
+    static constexpr EnumName<experiments::Prediction> all[] = {
+        {argmax, "argmax"}, {first_if_greater, "first_if_greater"}, {second_if_greater, "second_if_greater"}};
+};
+
+}  // namespace deft

@@ -38,6 +38,18 @@ std::size_t optional_one_of(TableReader& table, const char* key, const Fields& f
     return one_of(table, key, word, words);
 }
 
+template <class Enum>
+void read_choice(const TableReader& table, const char* key, const std::string& word, Enum& value) {
+    one_of(table, key, word, names_of<Enum>());
+    value = *value_named<Enum>(word);
+}
+
+// Absent: the value stays.
+template <class Enum>
+void optional_choice(TableReader& table, const char* key, Enum& value) {
+    if (table.optional_node(key) != nullptr) read_choice(table, key, table.required_text(key), value);
+}
+
 std::optional<TextTemplate> optional_template(TableReader& table, const char* key) {
     const ConfigNode* node = table.optional_node(key);
     if (node == nullptr) return std::nullopt;
@@ -96,9 +108,8 @@ RecordSource read_file_source(TableReader& table, const Place& place) {
     RecordSource source;
     source.place = place;
     source.file = table.required_text("file");
-    source.format = table.required_text("format");
-    one_of(table, "format", source.format, words_of(fields_of(source), "format"));
-    if (source.format == "tsv") {
+    read_choice(table, "format", table.required_text("format"), source.format);
+    if (source.format == RecordFormat::tsv) {
         source.columns = table.required<std::vector<std::string>>("columns");
         if (source.columns.empty()) table.refuse("columns", "is empty");
         table.optional("header", source.header);
@@ -110,9 +121,8 @@ RecordSource read_file_source(TableReader& table, const Place& place) {
 RecordSource read_source(TableReader& table, const Place& place) {
     RecordSource source;
     source.place = place;
-    table.optional("generator", source.generator);
-    if (source.generator.empty()) return read_file_source(table, place);
-    one_of(table, "generator", source.generator, words_of(fields_of(source), "generator"));
+    optional_choice(table, "generator", source.generator);
+    if (source.generator == RecordGenerator::none) return read_file_source(table, place);
     source.count = table.required<std::int64_t>("count");
     if (source.count < 1 || source.count > 1'000'000) table.refuse("count", "must be from 1 to 1,000,000");
     return source;
@@ -146,7 +156,7 @@ void read_choices(TableReader& table, TaskPrompt& prompt) {
     if (prompt.text.size() > 1 && prompt.text.size() != prompt.choices.size())
         table.refuse("text", fmt::format("gives {} texts for {} choices", prompt.text.size(), prompt.choices.size()));
     read_gold(table, prompt);
-    prompt.prediction = static_cast<Prediction>(optional_one_of(table, "prediction", fields_of(prompt)));
+    optional_choice(table, "prediction", prompt.prediction);
     if (prompt.prediction != Prediction::argmax && prompt.choices.size() != 2)
         table.refuse("prediction", "compares exactly two choices");
     prompt.group = optional_template(table, "group");
@@ -280,8 +290,7 @@ Task parse_task(const std::string& text, const std::filesystem::path& file, cons
     task.base_folder = base_folder;
     task.name = root.required_text("name");
     task.version = root.required_text("version");
-    task.kind =
-        static_cast<TaskKind>(one_of(root, "kind", root.required_text("kind"), words_of(fields_of(task), "kind")));
+    read_choice(root, "kind", root.required_text("kind"), task.kind);
     task.split = root.required_text("split");
     read_metrics(root, task);
 

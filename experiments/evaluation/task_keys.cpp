@@ -1,6 +1,11 @@
 #include "experiments/evaluation/task_keys.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/json.h"
+#include "base/metric.h"
+#include "experiments/evaluation/metrics.h"
 
 namespace deft::experiments {
 
@@ -9,6 +14,19 @@ namespace {
 constexpr const char* kTextSchema = R"({"anyOf": [{"type": "string", "minLength": 1},
     {"type": "array", "minItems": 1, "items": {"type": "string"}}]})";
 constexpr const char* kValuesSchema = R"({"type": "array", "items": {"type": ["string", "integer", "boolean"]}})";
+// "KIND: METRIC, METRIC; with two labels also METRIC. KIND: ..."
+std::string metrics_by_kind() {
+    std::string text;
+    for (const EnumName<TaskKind>& kind : EnumNames<TaskKind>::all) {
+        std::vector<std::string> of_any, of_two_labels;
+        for (const std::string& name : metric_names(kind.value))
+            (is_labelled(kind.value) && find_metric(name)->is_binary ? of_two_labels : of_any).push_back(name);
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ". ", kind.name, fmt::join(of_any, ", "));
+        if (!of_two_labels.empty()) text += fmt::format("; with two labels also {}", fmt::join(of_two_labels, ", "));
+    }
+    return text;
+}
+
 constexpr const char* kTemplate = "a template, as in \"{field}\", \"{table.field}\", \"{list.0}\" or \"{field|strip}\"";
 
 }  // namespace
@@ -17,27 +35,22 @@ constexpr const char* kTemplate = "a template, as in \"{field}\", \"{table.field
 // clang-format off
 
 const Fields& fields_of(const Task&) {
+    static const std::string kinds_and_metrics = metrics_by_kind();
     static const Fields fields = {
         {"name", at<&Task::name>, "Name of the task in results.", {.required = true}},
         {"version", at<&Task::version>, "Version: how the records differ from the published task.", {.required = true}},
         {"few_shot_version", at<&Task::few_shot_version>,
          "Further differences with few-shot examples, appended to version."},
-        {"kind", apart<std::string>,
+        choice<&Task::kind>("kind",
          "multiple_choice: choose an answer. short_answer: print an accepted answer. last_word: complete a text by its "
          "last word. perplexity: predict texts. classification and regression: predict labels, with a model trained on "
          "the task. generation: measure the generation time.",
-         {.one_of = {"multiple_choice", "short_answer", "last_word", "perplexity", "classification", "regression",
-                     "generation"},
-          .required = true}},
+         {.required = true}),
         {"split", at<&Task::split>, "Name of the split in results.", {.required = true}},
         {"shots", at<&Task::shots>, "Number of few-shot examples per prompt. Not for perplexity or generation.",
          {.at_least = 0}},
         {"metrics", at<&Task::metrics>, "Metrics of the task.",
-         {.takes = "multiple_choice: acc, acc_norm, acc_bytes, acc_all, em, f1, gold_bits_per_byte. short_answer: acc, "
-                   "gold_bits_per_byte. last_word: acc, perplexity, gold_bits_per_byte. perplexity: word_perplexity, "
-                   "byte_perplexity, token_perplexity, bits_per_byte. classification: acc; with two labels also mcc, "
-                   "f1. regression: pearson, spearman. generation: ms_per_token, tokens_per_second",
-          .required = true}},
+         {.takes = kinds_and_metrics.c_str(), .required = true}},
         {"headline", at<&Task::headline>, "Metric that tables and averages use.",
          {.by_default = "the first of metrics"}},
     };
@@ -50,9 +63,9 @@ const Fields& fields_of(const RecordSource&) {
          "File of records, relative to DEFT_DATA_MIRROR, the task file or the sweep file. May be compressed (.gz, "
          ".zst).",
          {.by_default = "required, or generator"}},
-        {"format", apart<std::string>,
+        choice<&RecordSource::format>("format",
          "Format of the file. json: one array of records. wikitext: one record per article.",
-         {.one_of = {"jsonl", "json", "tsv", "lines", "wikitext"}, .by_default = "required with file"}},
+         {.by_default = "required with file"}),
         {"columns", at<&RecordSource::columns>, "Column names. tsv only.", {.by_default = "required with tsv"}},
         {"header", at<&RecordSource::header>, "Whether the first line is a header. tsv only."},
         {"unnest", at<&RecordSource::unnest>,
@@ -64,8 +77,8 @@ const Fields& fields_of(const RecordSource&) {
         {"equals", apart<std::vector<std::string>>, "Accepted values of the field where. Requires where.",
          {.by_default = "required with where", .takes = "strings, integers or booleans", .schema = kValuesSchema}},
         {"sort_by", at<&RecordSource::sort_by>, "Field to sort the records by, as text."},
-        {"generator", apart<std::string>, "Generates records from data.embedded_seed, in place of a file.",
-         {.one_of = {"embedded_questions", "embedded_last_words"}, .by_default = "none"}},
+        choice<&RecordSource::generator>("generator",
+         "Generates records from data.embedded_seed, in place of a file.", {.by_default = "none"}),
         {"count", at<&RecordSource::count>, "Number of generated records. Requires generator.",
          {.at_least = 1, .at_most = 1'000'000, .by_default = "required with generator"}},
         {"order", apart<std::string>,
@@ -93,10 +106,10 @@ const Fields& fields_of(const TaskPrompt&) {
         {"gold_values", apart<std::vector<std::string>>,
          "Values of the field gold, in the order of the choices. Requires gold.",
          {.takes = "strings, integers or booleans", .schema = kValuesSchema}},
-        {"prediction", apart<std::string>,
+        choice<&TaskPrompt::prediction>("prediction",
          "argmax: the choice with the highest log-likelihood. first_if_greater: the first of two choices if its "
          "log-likelihood is strictly greater, else the second. second_if_greater: the reverse. multiple_choice only.",
-         {.one_of = {"argmax", "first_if_greater", "second_if_greater"}, .by_default = "argmax"}},
+         {.by_default = "argmax"}),
         {"answers", at<&TaskPrompt::answers>,
          "Field that lists the accepted answers. short_answer, or multiple_choice with choice_list.",
          {.by_default = "required for short_answer"}},

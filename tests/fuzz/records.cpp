@@ -9,7 +9,6 @@ using namespace deft;
 
 namespace {
 
-constexpr const char* kFormats[] = {"jsonl", "json", "tsv", "lines", "wikitext"};
 constexpr const char* kPreparations[] = {"", "race", "record", "wsc"};
 
 // format + 5 * (preparation + 4 * (unnested from qas))
@@ -22,7 +21,7 @@ char how(int format, int preparation, bool unnested) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 1) return 0;
     experiments::RecordSource source;
-    source.format = kFormats[data[0] % 5];
+    source.format = EnumNames<experiments::RecordFormat>::all[data[0] % 5].value;
     source.prepare = kPreparations[data[0] / 5 % 4];
     if (data[0] / 20 % 2 == 1) source.unnest = {"qas"};
     source.columns = {"a", "b"};
