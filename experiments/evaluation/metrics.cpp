@@ -57,6 +57,9 @@ double chance_of_right(const Document& document) {
     return chance_of(document, [&](std::size_t choice) { return document.is_right(choice) ? 1.0 : 0.0; });
 }
 
+// acc: of multiple_choice, the share of documents whose chosen choice is right; of short_answer, of those where the
+// model would print an accepted answer; of last_word, of those where every token of the target is the model's first
+// choice. acc_norm: log-likelihoods divided by the choices' code points; acc_bytes: by their bytes.
 MetricValue accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     const auto right = per_document(
         all, [&](const Scored& of) { return outcome(task, name, of.document, of.scores).right ? 1.0 : 0.0; });
@@ -65,7 +68,7 @@ MetricValue accuracy(const std::string& name, const Task& task, const std::vecto
     return mean_metric(name, right, guessable ? mean(chances) : kNone);
 }
 
-// A group counts where every document of it is right.
+// acc_all: the share of groups whose documents are all right by acc.
 MetricValue group_accuracy(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     struct Group {
         double right = 1, chance = 1;
@@ -84,7 +87,7 @@ MetricValue group_accuracy(const std::string& name, const Task& task, const std:
     return mean_metric(name, right, mean(chances));
 }
 
-// Metrics em and f1.
+// em, f1: the answer that the chosen choice gives, compared with the right answers (answers.h).
 MetricValue answer_metric(const std::string& name, const Task& task, const std::vector<Scored>& all) {
     const auto value = [&](const Document& document, std::size_t choice) {
         const std::string& answer = document.choice_answers[choice];
@@ -98,13 +101,15 @@ MetricValue answer_metric(const std::string& name, const Task& task, const std::
     return mean_metric(name, values, mean(chances));
 }
 
-// exp(-m) with m the mean log-likelihood; its standard error is that of m times the derivative, exp(-m).
+// perplexity: exp(-m) with m the mean log-likelihood over documents, not tokens. Its standard error is that of m times
+// the derivative, exp(-m).
 MetricValue mean_perplexity(const std::string& name, const Task&, const std::vector<Scored>& all) {
     const auto values = per_document(all, [](const Scored& of) { return of.gold_log_likelihood(); });
     const double value = std::exp(-mean(values));
     return {name, value, static_cast<std::int64_t>(values.size()), value * standard_error(values), kNone};
 }
 
+// Bits per byte of the right choice, a mean over documents.
 MetricValue gold_bits_per_byte(const std::string& name, const Task&, const std::vector<Scored>& all) {
     const auto bits = per_document(all, [](const Scored& of) {
         const std::string& gold = of.document.choices[of.document.gold];
@@ -135,7 +140,8 @@ const std::vector<DocumentMetric>& all_document_metrics() {
     return all;
 }
 
-// A metric of whole texts. Nothing where the count that divides it is unknown.
+// A metric of whole texts: of perplexities, exp(-sum of log-likelihoods / count). Nothing where the count that divides
+// it is unknown.
 struct TextMetric {
     std::string_view name;
     std::optional<double> (*value)(const TextTotals& totals);

@@ -1,16 +1,7 @@
 #pragma once
-// Scores of a task from log-likelihoods; nothing here knows a model. Names:
-//
-//   multiple_choice   acc; acc_norm: log-likelihoods divided by the choices' code points; acc_bytes: by their bytes;
-//                     acc_all: the share of groups of documents that are all right by acc; em, f1: what the chosen
-//                     choice answers against the right answers (answers.h); gold_bits_per_byte
-//   short_answer      acc: an accepted answer is what the model would print; gold_bits_per_byte
-//   last_word         acc: every token of the target is the model's first choice; perplexity: exp(-mean ll), a mean
-//                     over documents, not tokens; gold_bits_per_byte
-//   generation        ms_per_token, tokens_per_second: generation_time.h
-//   perplexity        word_perplexity, byte_perplexity, token_perplexity: exp(-sum ll / count); bits_per_byte
-
-// Metrics of classification and regression: label_metrics.h.
+// Scores of a task from log-likelihoods; nothing here knows a model. A metric is a function in metrics.cpp, with its
+// formula, and its entry there and in base/metric.cpp. Metrics of classification and regression: label_metrics.h; of
+// generation: generation_time.h.
 
 #include <cstdint>
 #include <optional>
