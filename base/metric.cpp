@@ -43,6 +43,7 @@ const std::vector<Metric>& metrics() {
         {.name = "acc_bytes", .better = higher, .most = 1},
         {.name = "acc_all", .better = higher, .most = 1, .requires_part = TaskPart::groups},
         {.name = "em", .better = higher, .most = 1, .requires_part = TaskPart::answers},
+        {.name = "brier_score", .better = lower, .most = 2},
         {.name = "gold_bits_per_byte", .better = lower, .unit = "bits/byte"},
         {.name = "perplexity", .better = lower},
         {.name = "word_perplexity", .better = lower},

@@ -118,6 +118,24 @@ MetricValue gold_bits_per_byte(const std::string& name, const Task&, const std::
     return mean_metric(name, bits, kNone);
 }
 
+// Sum over choices of (p - y)^2, with p the softmax of the log-likelihoods and y 1 for the gold choice, else 0. Source:
+// Brier 1950, "Verification of forecasts expressed in terms of probability". A guess, 1 / k each, scores 1 - 1 / k.
+MetricValue brier_score(const std::string& name, const Task&, const std::vector<Scored>& all) {
+    const auto squares = per_document(all, [](const Scored& of) {
+        double largest = -std::numeric_limits<double>::infinity(), sum = 0, square = 0;
+        for (const Score& score : of.scores) largest = std::max(largest, score.log_likelihood);
+        for (const Score& score : of.scores) sum += std::exp(score.log_likelihood - largest);
+        for (std::size_t c = 0; c < of.scores.size(); ++c) {
+            const double p = std::exp(of.scores[c].log_likelihood - largest) / sum, y = c == of.document.gold ? 1 : 0;
+            square += (p - y) * (p - y);
+        }
+        return square;
+    });
+    const auto chances =
+        per_document(all, [](const Scored& of) { return 1 - 1 / static_cast<double>(of.scores.size()); });
+    return mean_metric(name, squares, mean(chances));
+}
+
 // A metric of documents: the kinds of tasks that have it, and its function.
 struct DocumentMetric {
     std::string_view name;
@@ -135,6 +153,7 @@ const std::vector<DocumentMetric>& all_document_metrics() {
         {"em", {multiple_choice}, answer_metric},
         {"f1", {multiple_choice}, answer_metric},
         {"perplexity", {last_word}, mean_perplexity},
+        {"brier_score", {multiple_choice}, brier_score},
         {"gold_bits_per_byte", {multiple_choice, short_answer, last_word}, gold_bits_per_byte},
     };
     return all;

@@ -262,6 +262,24 @@ TEST_CASE("bits per byte of the correct answer exclude the delimiter", "[bare]")
     });
 }
 
+// ln 6, ln 3 and ln 1 have the probabilities 0.6, 0.3 and 0.1: 0.4^2 + 0.3^2 + 0.1^2 where the first is right, 0.6^2 +
+// 0.3^2 + 0.9^2 where the last is. Guessing scores (2/3)^2 + 2 (1/3)^2 = 2/3.
+TEST_CASE("Brier score by hand, at any scale of the log-likelihoods", "[bare]") {
+    Task task;
+    task.metrics = {"brier_score"};
+    const std::vector<Document> documents{document_of({"a", "b", "c"}, 0), document_of({"a", "b", "c"}, 2)};
+    for (const double shift : {0.0, -2000.0}) {
+        std::vector<Score> scores;
+        for (int document = 0; document < 2; ++document)
+            for (const double weight : {6.0, 3.0, 1.0}) scores.push_back({std::log(weight) + shift, false});
+        const MetricValue brier = document_metrics(task, documents, scores).at(0);
+        CHECK(brier.value == Approx((0.26 + 1.26) / 2).epsilon(1e-10));
+        CHECK(brier.chance == exactly(2.0 / 3));
+        CHECK(brier.n == 2);
+        CHECK(brier.standard_error == Approx(0.5).epsilon(1e-10));
+    }
+}
+
 TEST_CASE("rolling windows predict every token once", "[bare]") {
     golden::for_group("metrics.json", "rolling_windows", [](const Json& c) {
         std::vector<std::int32_t> tokens;
