@@ -96,35 +96,7 @@ void refuse_empty_values(CLI::App& app) {
 
 void add_commands(CLI::App& app, Context& context) {
     app.formatter(std::make_shared<HelpFormatter>());
-    add_run(app, context);
-    add_init(app, context);
-    add_plan(app, context);
-    add_status(app, context);
-    add_show(app, context);
-    add_trace(app, context);
-    add_compare(app, context);
-    add_logs(app, context);
-    add_report(app, context);
-    add_eval(app, context);
-    add_generate(app, context);
-    add_import(app, context);
-    add_export(app, context);
-    add_data(app, context);
-    add_analyze(app, context);
-    add_keys(app, context);
-    add_config(app, context);
-    add_bench(app, context);
-    add_profile(app, context);
-    add_check(app, context);
-    add_baseline(app, context);
-    add_db(app, context);
-    add_tune(app, context);
-    add_doctor(app, context);
-    add_help(app, context);
-    add_completion(app, context);
-    add_man(app, context);
-    add_debug_state(app, context);
-    add_trial(app, context);
+    for (const auto add : kCommands) add(app, context);
     refuse_empty_values(app);
 }
 
