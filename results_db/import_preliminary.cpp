@@ -72,8 +72,10 @@ void hash_files(Connection& connection) {
 
 }  // namespace
 
-void import_preliminary(Connection& connection) {
-    const auto known = stored_columns(*open_in_memory("the schema")), found = stored_columns(connection);
+void import_preliminary(Connection& connection, const Migration& first) {
+    Connection schema("the schema", Connection::Mode::memory);
+    schema.execute(first.sql);
+    const auto known = stored_columns(schema), found = stored_columns(connection);
     require_tables(connection, known, found);
     for (const char* type : {"view", "trigger", "index"})
         for (const std::string& name : texts(
@@ -82,7 +84,7 @@ void import_preliminary(Connection& connection) {
     const auto former = [](const std::string& table) { return "preliminary_" + table; };
     for (const auto& [table, columns] : known)
         connection.execute(fmt::format("ALTER TABLE {} RENAME TO {}", table, former(table)).c_str());
-    connection.execute(migrations().front().sql);
+    connection.execute(first.sql);
     for (const auto& [table, columns] : known) {
         std::vector<std::string> copied;
         for (const std::string& column : columns)

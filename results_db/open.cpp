@@ -111,7 +111,7 @@ void apply(Connection& connection, const Migration& step) {
 }
 
 void import(Connection& connection, const Migration& first) {
-    import_preliminary(connection);
+    import_preliminary(connection, first);
     connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
     note_step(connection, first);
     require_references(connection, "version 1");

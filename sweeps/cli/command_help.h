@@ -1,7 +1,6 @@
 #pragma once
 // The group, examples and environment variables of each command, as its help and the man page show them.
 
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +8,7 @@ namespace deft::cli {
 
 struct CommandHelp {
     std::string_view command;  // "data get"
-    std::array<const char*, 2> examples;
+    std::vector<const char*> examples;
     std::vector<std::string_view> environment;  // names of kEnvironment
 };
 

@@ -168,6 +168,19 @@ TEST_CASE("A preliminary database that is older, damaged or half migrated is ref
     CHECK(connection.integer("PRAGMA user_version") >= 13);
 }
 
+TEST_CASE("Steps after the first migrate an imported database like any other") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "results.db";
+    write_preliminary_database(file);
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back(
+        {migrations().back().version + 1, "page faults", "ALTER TABLE attempt ADD COLUMN page_faults INTEGER"});
+    const auto connection = open_for_writing(file, steps);
+    CHECK(connection->integer("SELECT count(*) FROM attempt WHERE page_faults IS NULL") > 0);
+    CHECK(connection->integer("PRAGMA user_version") == steps.back().version);
+    CHECK(connection->integer("SELECT count(*) FROM migration") == static_cast<std::int64_t>(steps.size()));
+}
+
 TEST_CASE("A table that somebody added to a preliminary database survives the import") {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder / "results.db";
