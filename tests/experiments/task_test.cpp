@@ -375,6 +375,20 @@ TEST_CASE("tab-separated records, arrays and lines", "[bare]") {
     CHECK(documents_of(lines, "a b\n\nc").size() == 3);
 }
 
+TEST_CASE("values of a task file are read by their names", "[bare]") {
+    CHECK(task_of(kWhole).prompt.prediction == Prediction::argmax);
+    CHECK(task_of(kWhole + "prediction = \"argmax\"\n").prompt.prediction == Prediction::argmax);
+    CHECK(task_of(kWhole + "prediction = \"first_if_greater\"\n").prompt.prediction == Prediction::first_if_greater);
+    CHECK(task_of(kWhole + "prediction = \"second_if_greater\"\n").prompt.prediction == Prediction::second_if_greater);
+    CHECK_THAT(parse_error(kWhole + "prediction = \"\"\n"), ContainsSubstring("prompt.prediction is ''"));
+    CHECK(task_of(kWhole).kind == TaskKind::multiple_choice);
+    CHECK(task_of(kWhole).records.format == RecordFormat::jsonl);
+    CHECK(task_of(replaced(kWhole, "\"jsonl\"", "\"wikitext\"")).records.format == RecordFormat::wikitext);
+    CHECK(task_of(replaced(kWhole, "file = \"mine.jsonl\"\nformat = \"jsonl\"",
+                           "generator = \"embedded_last_words\"\ncount = 2"))
+              .records.generator == RecordGenerator::embedded_last_words);
+}
+
 TEST_CASE("mistakes in a task file are reported with their place", "[bare]") {
     CHECK_THAT(parse_error(replaced(kWhole, "kind =", "knd =")),
                ContainsSubstring("mine.toml:3") && ContainsSubstring("kind"));

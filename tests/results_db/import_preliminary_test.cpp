@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "results_db/open.h"
 #include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
@@ -104,6 +105,7 @@ TEST_CASE("An imported database is read, and its sweeps go on") {
     const Reader reader(file);
     REQUIRE(reader.sweeps().size() == 2);
     const StoredSweep tiny = reader.sweep(full_name(reader.sweeps()[1]));
+    CHECK(tiny.file_sha256 == sha256(tiny.spec_toml));
     CHECK(tiny.title == "A tiny sweep");
     REQUIRE(tiny.trials.size() == 5);
     for (const StoredTrial& trial : tiny.trials) {
