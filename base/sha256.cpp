@@ -41,6 +41,15 @@ std::string sha256(std::string_view bytes) {
     return digest.hex();
 }
 
+std::string sha256_base64(std::string_view bytes) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+    std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> text{};
+    const int length = EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
+    return {reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(length)};
+}
+
 std::string sha256_file(const std::filesystem::path& file) {
     require_regular_file(file);
     std::ifstream in(file, std::ios::binary);

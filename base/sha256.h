@@ -12,6 +12,8 @@ namespace deft {
 class MappedFile;
 
 std::string sha256(std::string_view bytes);
+// The hash in base64, as browsers compare it.
+std::string sha256_base64(std::string_view bytes);
 
 // Incremental hash of bytes that arrive in pieces.
 class Sha256 {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "reporting/numbers.h"
+#include "results_db/trial_name.h"
 
 namespace deft::reporting {
 
@@ -101,6 +102,33 @@ std::vector<Figure> curve_figures(const std::vector<Row>& rows, const Curves& cu
         if (!figure.series.empty()) figures.push_back(std::move(figure));
     }
     return figures;
+}
+
+std::optional<Figure> running_figure(const Results& sweep, const Curves& curves) {
+    Figure figure;
+    figure.id = "running-by-step";
+    figure.title = "Training loss of the trials that train now";
+    figure.x_title = "step";
+    figure.y_title = "Training loss (nats)";
+    for (const Trial& trial : sweep.trials) {
+        const auto found = trial.state == "running" ? curves.find(trial.config_hash) : curves.end();
+        if (found == curves.end()) continue;
+        Series series;
+        series.name = results_db::trial_name(trial);
+        series.style = figure.series.size();
+        series.seeds = 1;
+        for (const TrainPoint& point : found->second.points)
+            if (std::isfinite(point.loss))
+                series.points.push_back({static_cast<double>(point.step), point.loss, point.loss, point.loss});
+        if (series.points.empty()) continue;
+        series.points = decimate(series.points, kMostDrawnPoints);
+        if (figure.series.size() < kMostSeries)
+            figure.series.push_back(std::move(series));
+        else
+            figure.not_drawn.push_back(series.name);
+    }
+    if (figure.series.empty()) return std::nullopt;
+    return figure;
 }
 
 Table figure_table(const Figure& figure) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ Series loss_series(const Row& row, const std::vector<const results_db::TrialCurv
 // a row, over its finished seeds. Raw points: decimated, never smoothed. Rows beyond those that a reader can
 // distinguish are named, not drawn. Empty where nothing was recorded.
 std::vector<Figure> curve_figures(const std::vector<Row>& rows, const Curves& curves);
+
+// Training loss of the trials that train now, by step: one line each, as far as it was taken in. Nothing where none has
+// a point.
+std::optional<Figure> running_figure(const Results& sweep, const Curves& curves);
 
 // Consumption at that step: the newest logged point up to it; null before the first.
 const journal::TrainPoint* newest_point(const results_db::TrialCurve& curve, std::int64_t step);

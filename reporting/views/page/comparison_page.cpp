@@ -23,7 +23,7 @@ std::string losses_html(const RowComparison& rows, std::size_t number) {
 
 std::string render_comparison_page(const Comparison& comparison) {
     const std::string title = fmt::format("{} beside {}", comparison.b, comparison.a);
-    std::string out = page_head(title) + "<body>\n<main>\n<h1>" + html_escaped(title) + "</h1>\n";
+    std::string out = page_head(title) + "<h1>" + html_escaped(title) + "</h1>\n";
     for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
         const RowComparison& rows = comparison.rows[i];
         if (comparison.rows.size() > 1)
@@ -37,7 +37,7 @@ std::string render_comparison_page(const Comparison& comparison) {
         }
         for (const Table& table : comparison_tables(one)) out += render_html(table);
     }
-    return out + "</main>\n</body>\n</html>\n";
+    return out + page_end();
 }
 
 }  // namespace deft::reporting

@@ -15,8 +15,6 @@
 
 namespace deft::reporting {
 
-using ExpertLoads = std::map<std::string, std::vector<journal::ExpertLoad>>;  // by config hash; each by step and layer
-
 struct LayerRouting {
     std::int64_t layer = 0;  // of the model, from 0
     std::vector<double>

@@ -95,14 +95,14 @@ std::string render_history_page(std::span<const SeriesHistory> histories) {
                (!one.finding || one.is(Outcome::same) || one.is(Outcome::missing));
     });
     const auto changed = static_cast<std::size_t>(quiet - histories.begin());
-    std::string out = page_head("History of benchmark times") + "<body>\n<main>\n" + summary_html(histories);
+    std::string out = page_head("History of benchmark times") + summary_html(histories);
     out += section_html("Changed", "No series has changed its level.", histories, 0, changed);
     out += section_html("Not changed", "All of them have.", histories, changed, histories.size());
     out += "<h2>Where it was measured</h2>\n" + render_html(environments_table(histories));
     out += "<h2>How to read this</h2>\n" + method_html();
     out +=
         "<details><summary>All series as a table</summary>\n" + render_html(history_table(histories)) + "</details>\n";
-    return out + "</main>\n</body>\n</html>\n";
+    return out + page_end();
 }
 
 namespace {

@@ -21,14 +21,17 @@
 #include "reporting/analysis/trace/origins.h"
 #include "reporting/ordered_json.h"
 #include "reporting/table.h"
+#include "reporting/views/page/answer_html.h"
 #include "reporting/views/page/expert_routing.h"
 #include "reporting/views/page/experts_html.h"
+#include "reporting/views/page/plot_data.h"
 #include "reporting/views/page/provenance_html.h"
 #include "reporting/views/page/run_schedules.h"
 #include "reporting/views/page/tradeoff_html.h"
 #include "reporting/views/page/verdict_strip.h"
 #include "reporting/views/render/html.h"
 #include "reporting/views/render/table_json.h"
+#include "reporting/views/screen/screen.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/trial_name.h"
 
@@ -139,11 +142,6 @@ std::string summary_html(const ReportData& data, std::size_t rows) {
     out += fmt::format("<p class=\"facts\">Sweep {}: {} of {} finished, in {}.</p>\n",
                        html_escaped(sweep_text(data.sweep)), finished, counted(trials.size(), "trial"),
                        counted(rows, "row"));
-    if (finished < trials.size())
-        out +=
-            fmt::format("<p class=\"caution\">{} missing. To fill them: <code>{}</code></p>\n",
-                        trials.size() - finished == 1 ? "One trial is" : "Some trials are",
-                        html_escaped(data.about.command.empty() ? "run the sweep's file again" : data.about.command));
     if (data.about.published && is_small_scale(data.sweep, data.about.scale))
         out += fmt::format(
             "<p class=\"caution\">Columns marked (published) were measured by others at another scale ({}). "
@@ -202,18 +200,40 @@ std::string comparison_html(const Table& table, const std::vector<std::string>& 
     return out + notes_html(notes);
 }
 
-std::string curves_html(std::vector<Figure> figures, const std::string& id, const std::string& suffix) {
+// With a script one chart has all axes; without it each axis has a chart.
+std::string curves_html(std::vector<Figure> figures, const std::string& data, const std::string& id,
+                        const std::string& suffix) {
     if (figures.empty()) return {};
     std::string out = fmt::format("<h2 id=\"curves{}\">Training curves</h2>\n", id);
     out +=
         "<p>Raw points, not smoothed. Colour and marker name the recipe, the dash its budget; a band spans the least "
         "and the greatest seed; large open markers are validation losses.</p>\n";
+    out += "<div class=\"figures\">\n";
     for (Figure& figure : figures) {
+        const bool is_first = &figure == &figures.front();
         figure.title += suffix;
+        if (!is_first) out += "<div class=\"one-axis\">\n";
         out += figure_html(figure);
         out += "<details><summary>Points as a table</summary>\n" + render_html(figure_table(figure)) + "</details>\n";
+        if (!is_first) out += "</div>\n";
     }
-    return out;
+    return out + data + "</div>\n";
+}
+
+// The trials that train now, one line each.
+std::string running_html(const ReportData& data) {
+    const std::optional<Figure> figure = running_figure(data.sweep, data.curves);
+    return figure ? "<h2 id=\"running\">Training now</h2>\n" + figure_html(*figure) : "";
+}
+
+// Names of recipes for the script, which hides rows and lines by them.
+std::string recipes_html(const std::vector<Row>& rows) {
+    OrderedJson names = OrderedJson::array();
+    std::set<std::string> seen;
+    for (const Row& row : rows)
+        if (seen.insert(row.recipe).second) names.push_back(row.recipe);
+    return fmt::format("<p id=\"recipes\" hidden data-names=\"{}\"></p>\n",
+                       html_escaped(names.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
 }
 
 std::string draws_html(const std::vector<Row>& rows, const Curves& curves, const std::string& id,
@@ -236,18 +256,21 @@ std::vector<std::string> without(std::vector<std::string> notes, const std::vect
 }
 
 // The tables and figures of one stage, under its name where it has one.
-std::string stage_html(const ReportData& data, const StageResults& stage, const std::string& suffix) {
+// `answers`: its differences are at the top of the page.
+std::string stage_html(const ReportData& data, const StageResults& stage, bool answers, const std::string& suffix) {
     const Table table = comparison_table(stage.sweep, about_stage(data.about, stage));
     const std::vector<Row> rows = rows_of(stage.sweep);
     const std::vector<Block> blocks = page_blocks(table);
     const std::string id = stage.name.empty() ? "" : "-" + html_id(stage.name);
     std::string out;
     if (!stage.name.empty()) out += fmt::format("<h2 id=\"stage{}\">Stage {}</h2>\n", id, html_escaped(stage.name));
+    if (!answers) out += difference_html(stage.sweep, about_stage(data.about, stage), id, suffix);
     out += tradeoff_html(stage.sweep, about_stage(data.about, stage), id, suffix);
     if (!rows.empty())
         out += experts_html(rows, data.curves, baseline_recipe(rows, data.about.baseline, data.sweep.name), id, suffix);
     out += comparison_html(table, without(table.notes, cost_notes(rows)), blocks, id, suffix);
-    out += curves_html(curve_figures(rows, data.curves), id, suffix);
+    const std::vector<Figure> curves = curve_figures(rows, data.curves);
+    out += curves_html(curves, plot_data_html(curves, rows, data.curves), id, suffix);
     out += schedules_html(rows, data.curves, id, suffix);
     out += draws_html(rows, data.curves, id, suffix);
     out += routing_html(rows, data.experts, id, suffix);
@@ -263,19 +286,16 @@ std::string stage_html(const ReportData& data, const StageResults& stage, const 
 
 }  // namespace
 
-std::vector<ClaimFinding> claims_of(const ReportData& data) {
-    if (!data.about.published) return {};
-    return check_claims(*data.about.published, data.sweep, data.earlier);
-}
-
-std::string render_page(const ReportData& data) {
+std::string render_page(const ReportData& data, const std::string& body) {
     const std::vector<Row> rows = rows_of(data.sweep);
     const std::string suffix = overrides_suffix(data.sweep);
-    std::string out =
-        page_head(title_of(data)) + "<body>\n<main>\n" + summary_html(data, rows.size()) + verdicts_html(data);
+    std::string out = page_head(title_of(data), body) + summary_html(data, rows.size()) + answer_html(data, suffix) +
+                      recipes_html(rows) + verdicts_html(data) + running_html(data);
     if (const std::optional<Table> glue = glue_table(data.sweep))
         out += "<h2 id=\"glue\">GLUE</h2>\n" + render_html(*glue);
-    for (const StageResults& stage : stages_of(data.sweep)) out += stage_html(data, stage, suffix);
+    const std::string answering = data.sweep.trials.empty() ? "" : answering_stage(data).name;
+    for (const StageResults& stage : stages_of(data.sweep))
+        out += stage_html(data, stage, stage.name == answering, suffix);
     if (const std::optional<Table> search = rate_search_table(data.sweep))
         out += "<h2 id=\"search\">Search of the learning rate</h2>\n" + render_html(*search);
     if (const std::string note = stage_costs_note(data.sweep); !note.empty())
@@ -284,7 +304,7 @@ std::string render_page(const ReportData& data) {
     out += provenance_html(rows, data.checkpoints, data.about.points);
     out += "<h2 id=\"raw\">Raw values</h2>\n<details><summary>Every trial, as stored</summary>\n" +
            render_html(raw_values_table(data.sweep)) + "</details>\n";
-    return out + "</main>\n</body>\n</html>\n";
+    return out + page_end();
 }
 
 std::string render_report_json(const ReportData& data) {

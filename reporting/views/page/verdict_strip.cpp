@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "reporting/views/render/html.h"
 
 namespace deft::reporting {
@@ -22,7 +25,20 @@ const char* shape_of(Outcome outcome) {
     }
 }
 
-// Behind the claim's own statement, which the finding begins with.
+// Inconclusive claims follow those with an answer, and those that were not evaluated come last.
+int place_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::holds:
+        case Outcome::fails:
+            return 0;
+        case Outcome::unclear:
+            return 1;
+        default:
+            return 2;
+    }
+}
+
+// After the claim's own statement, which the finding begins with.
 std::string grounds(const ClaimFinding& finding, const Claim& claim) {
     const std::string& text = finding.judged.finding.text;
     const std::string statement = claim.statement + ". ";
@@ -44,7 +60,11 @@ std::string verdict_strip_html(std::span<const ClaimFinding> findings, const Pub
         "<section class=\"verdicts\" aria-label=\"Claims\">\n<p>What the paper claims of this table, "
         "at this scale ({}): {}.</p>\n<ul>\n",
         html_escaped(scale), html_escaped(counts_text(claims_report(findings, "", table))));
-    for (const ClaimFinding& finding : findings) {
+    std::vector<ClaimFinding> answered_first(findings.begin(), findings.end());
+    std::stable_sort(answered_first.begin(), answered_first.end(), [](const ClaimFinding& a, const ClaimFinding& b) {
+        return place_of(a.judged.finding.outcome) < place_of(b.judged.finding.outcome);
+    });
+    for (const ClaimFinding& finding : answered_first) {
         const Outcome outcome = finding.judged.finding.outcome;
         const Claim& claim = claim_of(finding, table);
         out += fmt::format(

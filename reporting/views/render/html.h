@@ -19,8 +19,10 @@ std::string html_id(std::string_view text);
 
 // Figures as HTML: the parts that all pages share, and a page of figures alone.
 
-// From <!DOCTYPE html> to </head>: no script, no network.
-std::string page_head(const std::string& title);
+// From <!DOCTYPE html> to <main>: no network, and no script but the page's own. `body`: attributes of the body.
+std::string page_head(const std::string& title, const std::string& body = {});
+// From </main> on.
+std::string page_end();
 
 // An inline picture as a file of its own, with the pages' style sheet in it: light or dark as its reader's machine is.
 std::string svg_file(const std::string& inline_svg);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "reporting/analysis/comparison/stages.h"
 #include "reporting/analysis/cost/occupancy.h"
 #include "reporting/analysis/results/sweep_text.h"
 #include "reporting/analysis/trace/origins.h"
@@ -67,20 +66,6 @@ std::string headline_of(const Results& sweep) {
     return text;
 }
 
-// The stage that answers: the published table's, or the first that has a measure of quality, or the first of all.
-StageResults answering_stage(const ReportData& data) {
-    std::vector<StageResults> stages = stages_of(data.sweep);
-    const auto has_measure = [&](const StageResults& stage) {
-        return screen_rows(stage.sweep, about_stage(data.about, stage)).measure.has_value();
-    };
-    if (data.about.published && !data.about.published->stage.empty())
-        for (StageResults& stage : stages)
-            if (stage.name == data.about.published->stage && has_measure(stage)) return std::move(stage);
-    for (StageResults& stage : stages)
-        if (has_measure(stage)) return std::move(stage);
-    return std::move(stages.front());
-}
-
 std::vector<ScreenEntry> links_of(const ScreenPlaces& places) {
     std::vector<ScreenEntry> links;
     if (!places.page.empty()) links.push_back({"Page", places.page});
@@ -108,6 +93,19 @@ std::size_t lines_in(const std::string& text) {
 }
 
 }  // namespace
+
+StageResults answering_stage(const ReportData& data) {
+    std::vector<StageResults> stages = stages_of(data.sweep);
+    const auto has_measure = [&](const StageResults& stage) {
+        return screen_rows(stage.sweep, about_stage(data.about, stage)).measure.has_value();
+    };
+    if (data.about.published && !data.about.published->stage.empty())
+        for (StageResults& stage : stages)
+            if (stage.name == data.about.published->stage && has_measure(stage)) return std::move(stage);
+    for (StageResults& stage : stages)
+        if (has_measure(stage)) return std::move(stage);
+    return std::move(stages.front());
+}
 
 Screen screen_of(const ReportData& data, const ScreenPlaces& places, int width) {
     Screen screen;

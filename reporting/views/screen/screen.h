@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "reporting/analysis/comparison/stages.h"
 #include "reporting/table.h"
-#include "reporting/views/page/page.h"
+#include "reporting/views/report_data.h"
 
 namespace deft::reporting {
 
@@ -31,6 +32,10 @@ struct ScreenPlaces {
     std::string page = {};     // the file of the sweep's page; empty: none was written
     std::string options = {};  // that name these results, " --root other"; empty: the default root
 };
+
+// The stage that answers: the published table's, or the first that has a measure of quality, or the first of all. Of a
+// sweep with trials.
+StageResults answering_stage(const ReportData& data);
 
 Screen screen_of(const ReportData& data, const ScreenPlaces& places, int width);
 
