@@ -27,6 +27,7 @@ const std::vector<CommandHelp>& all_command_help() {
         {"compare", {"deft compare baseline cl", "deft compare baseline cl --by flops --format md"}, {}},
         {"logs", {"deft logs baseline/1", "deft logs baseline/1 --follow"}, {}},
         {"report", {"deft report", "deft report quickstart --format md --out report.md"}, {}},
+        {"serve", {"deft serve", "deft serve --root runs --port 8080"}, {}},
         {"eval",
          {"deft eval baseline/1 --tasks lambada", "deft eval baseline/1 --tasks lambada --shots 0,10 --store"},
          {kData, kDevices}},
@@ -123,7 +124,7 @@ const CommandHelp* find_command_help(std::string_view command) {
 const std::vector<CommandGroup>& command_groups() {
     static const std::vector<CommandGroup> groups = {
         {"First steps", {"run", "init", "plan", "report", "keys", "doctor"}},
-        {"Results", {"status", "show", "trace", "compare", "logs", "db"}},
+        {"Results", {"status", "show", "trace", "compare", "serve", "logs", "db"}},
         {"Models", {"eval", "generate", "import", "export"}},
         {"Sweeps and data", {"data", "analyze", "tune", "config"}},
         {"Performance", {"bench", "profile"}},

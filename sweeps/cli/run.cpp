@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/library_error.h"
+#include "base/stopwatch.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_table.h"
@@ -48,6 +53,33 @@ std::filesystem::path write_page(const std::string& root, const reporting::Repor
         return {};
     }
 }
+
+// Writes the sweep's page again every few seconds, for at most a fiftieth of the time.
+class RunningPage {
+ public:
+    RunningPage(std::string sweep, std::filesystem::path root) : sweep_(std::move(sweep)), root_(std::move(root)) {}
+
+    void write() {
+        if (seconds_since(written_) < wait_seconds_) return;
+        const Clock::time_point start = Clock::now();
+        try {
+            const results_db::Reader reader(sweeps::database_file(root_));
+            write_report_page(root_,
+                              report_data(reader, find_sweep(reader, sweep_, reporting::unknown_inputs()), true));
+        } catch (const std::exception&) {
+            // The page at the run's end says why it cannot be written.
+        }
+        written_ = Clock::now();
+        wait_seconds_ = std::max(kPageSeconds, 50 * seconds_since(start));
+    }
+
+ private:
+    static constexpr double kPageSeconds = 5;
+    std::string sweep_;
+    std::filesystem::path root_;
+    Clock::time_point written_ = Clock::now();
+    double wait_seconds_ = kPageSeconds;
+};
 
 // Writes the page and prints the first screen, or all tables.
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options, bool full) {
@@ -103,6 +135,8 @@ int run_recipes(const RunArguments& arguments, bool full) {
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
     options.slots = sweeps::make_slots(request, options.threads);
     options.slots_note = sweeps::unused_gpus(request);
+    RunningPage page(spec.name, options.root);
+    options.while_running = [&] { page.write(); };
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, trials, options);
     if (arguments.dry_run) return summary.exit_code;
 

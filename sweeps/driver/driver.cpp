@@ -179,6 +179,7 @@ class Driver {
                 ingest_all();
                 kill_hung(state_.running, options_.hang_seconds, progress_);
                 progress_.update(view_of(state_, spec_, trials_, options_));
+                if (options_.while_running) options_.while_running();
                 signals_.sleep_ms(kPollMs);
             }
         }

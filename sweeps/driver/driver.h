@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct DriverOptions {
     std::string points;         // of that command the sweep's file and options, for reports
     ProgressMode progress = ProgressMode::automatic;
     std::FILE* narration = stderr;
+    std::function<void()> while_running = {};  // called between two looks at the trials; must not throw
 };
 
 struct RunSummary {

@@ -143,9 +143,10 @@ TEST_CASE("No command prints a line wider than a terminal of 80 columns", "[bare
         {"bench", "list"},
         {"bench", "history", "--root", root},
     };
-    std::set<std::string> tried = {"logs",   "completion", "man",    "debug-state",  // write what a file holds
-                                   "eval",   "generate",   "import", "export",
-                                   "config", "tune",       "profile"};  // take models or minutes
+    std::set<std::string> tried = {
+        "logs",   "completion", "man",     "debug-state",  // write what a file holds
+        "eval",   "generate",   "import",  "export",
+        "config", "tune",       "profile", "serve"};  // take models or minutes, or listen until they are stopped
     for (std::vector<std::string> argv : reading) {
         tried.insert(argv.front());
         argv.insert(argv.begin(), DEFT_PROGRAM);

@@ -1,0 +1,99 @@
+// Answers of deft serve without a browser.
+
+#include "sweeps/cli/page_server.h"
+
+#include "results_db/writer_lock.h"
+#include "tests/sweeps/browser.h"
+
+using namespace deft;
+using namespace deft::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+cli::ServedRoot served(const TinySweep& sweep) {
+    return {sweep.root, "secret", 8080};
+}
+
+cli::PageResponse get(const TinySweep& sweep, const std::string& path, const std::string& host = "127.0.0.1:8080",
+                      const std::string& origin = "") {
+    return cli::answer(served(sweep), {path, host, origin});
+}
+
+}  // namespace
+
+TEST_CASE("a served page needs the token, and this machine's name") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == 0);
+    results_db::Connection(sweep.root / "results.db", results_db::Connection::Mode::write)
+        .execute("UPDATE sweep SET title = '<script>alert(1)</script>'");
+    CHECK(get(sweep, "/secret/").status == 200);
+    CHECK(get(sweep, "/secret/", "localhost:8080").status == 200);
+    for (const char* path : {"/", "", "/secret", "/secre/", "/secretx/", "//", "/wrong/page/tiny", "/../secret/"})
+        CHECK(get(sweep, path).status == 404);
+    CHECK(get(sweep, "/secret/page/other").status == 404);
+    CHECK(get(sweep, "/secret/results.db").status == 404);
+    CHECK(get(sweep, "/secret/page/../../results.db").status == 404);
+    for (const char* host : {"127.0.0.1", "127.0.0.1:80", "evil.example:8080", ""})
+        CHECK(get(sweep, "/secret/", host).status == 403);
+    CHECK(get(sweep, "/secret/", "127.0.0.1:8080", "http://evil.example").status == 403);
+    CHECK(get(sweep, "/secret/", "127.0.0.1:8080", "http://127.0.0.1:8080").status == 200);
+    const std::string page = get(sweep, "/secret/page/tiny").body;
+    CHECK_THAT(page, Contains("&lt;script&gt;alert(1)") && !Contains("<script>alert") &&
+                         Contains("data-live=\"/secret/state/tiny\"") && Contains("1 of 1 trial done."));
+}
+
+TEST_CASE("the version of a served page changes with the database and with its driver") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == 0);
+    const std::string before = get(sweep, "/secret/state/tiny").body;
+    CHECK(get(sweep, "/secret/state/tiny").body == before);
+    const std::filesystem::path database = sweep.root / "results.db";
+    CHECK_FALSE(results_db::has_writer(database));
+    {
+        const results_db::Writer writer(database);
+        CHECK(results_db::has_writer(database));
+        CHECK(get(sweep, "/secret/state/tiny").body != before);
+        CHECK(get(sweep, "/secret/page/tiny").status == 200);
+    }
+    std::filesystem::copy(database, sweep.root / "copy.db");
+    const std::string at_rest = get(sweep, "/secret/state/tiny").body;
+    std::filesystem::rename(sweep.root / "copy.db", database);
+    CHECK(get(sweep, "/secret/state/tiny").body != at_rest);
+}
+
+TEST_CASE("a database that a served page cannot read is said, and left as it is") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == 0);
+    const std::filesystem::path database = sweep.root / "results.db";
+    SECTION("damaged") {
+        std::filesystem::resize_file(database, 5000);
+        const std::string bytes = read_file(database);
+        const cli::PageResponse answered = get(sweep, "/secret/page/tiny");
+        CHECK(answered.status == 503);
+        CHECK_THAT(answered.type, Contains("text/plain"));
+        CHECK(read_file(database) == bytes);
+    }
+    SECTION("newer") {
+        results_db::Connection(database, results_db::Connection::Mode::write).execute("PRAGMA user_version = 99");
+        const cli::PageResponse answered = get(sweep, "/secret/page/tiny");
+        CHECK(answered.status == 503);
+        CHECK_THAT(answered.body, Contains("newer deft"));
+    }
+    SECTION("gone") {
+        std::filesystem::remove(database);
+        CHECK(get(sweep, "/secret/page/tiny").status == 503);
+        CHECK_FALSE(std::filesystem::exists(database));
+    }
+}
+
+TEST_CASE("deft serve refuses a port in use and a root without results") {
+    const TinySweep sweep(kPlain);
+    CHECK(sweep.deft("serve", {"--root", sweep.root.string()}).exit_code != 0);
+    REQUIRE(sweep.run().exit_code == 0);
+    httplib::Server other;
+    const int port = other.bind_to_any_port("127.0.0.1");
+    const Ran ran = sweep.deft("serve", {"--root", sweep.root.string(), "--port", std::to_string(port)});
+    CHECK(ran.exit_code != 0);
+    CHECK_THAT(ran.err, Contains(fmt::format("port {} is in use", port)) && Contains("--port"));
+}
