@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "results_db/import_preliminary.h"
+#include "results_db/views.h"
 
 namespace deft::results_db {
 
@@ -115,6 +116,14 @@ void import(Connection& connection, const Migration& first) {
     connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
     note_step(connection, first);
     require_references(connection, "version 1");
+}
+
+// Of a database that has this version's tables, and perhaps the views of another program.
+void bring_views(Connection& connection) {
+    if (has_current_views(connection)) return;
+    Transaction transaction(connection);
+    replace_views(connection);
+    transaction.commit();
 }
 
 void set_journal_mode(Connection& connection) {
@@ -227,6 +236,7 @@ std::unique_ptr<Connection> open_for_writing(const std::filesystem::path& file, 
     require_known(connection->file(), version_of(*connection), newest_schema(steps));
     set_journal_mode(*connection);
     migrate(*connection, steps);
+    bring_views(*connection);
     return connection;
 }
 
@@ -274,9 +284,11 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
     // One transaction: a stop between two steps would leave a database that is neither new nor the older one.
     Transaction transaction(connection);
     const bool is_import = found.is_preliminary && found.number > 0;
+    if (found.number > 0 && !is_import) drop_views(connection);
     if (is_import) import(connection, steps.front());
     for (const Migration& step : steps)
         if (step.version > (is_import ? 1 : found.number)) apply(connection, step);
+    replace_views(connection);
     transaction.commit();
     connection.execute("PRAGMA foreign_keys = ON");
 }

@@ -70,7 +70,7 @@ TEST_CASE("a new database has the schema and the settings", "[bare]") {
     CHECK(connection.integer("PRAGMA synchronous") == 1);
     CHECK(connection.text("PRAGMA integrity_check") == "ok");
     CHECK(connection.integer(name_count("table").c_str()) == 23);
-    CHECK(connection.integer(name_count("view").c_str()) == 4);
+    CHECK(connection.integer(name_count("view").c_str()) == 8);
     CHECK(connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
                              " AND NOT strict AND name NOT LIKE 'sqlite_%'") == 0);
     CHECK(connection.integer("SELECT count(*) FROM migration WHERE version = 1") == 1);
