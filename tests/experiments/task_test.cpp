@@ -380,7 +380,7 @@ TEST_CASE("values of a task file are read by their names", "[bare]") {
     CHECK(task_of(kWhole + "prediction = \"argmax\"\n").prompt.prediction == Prediction::argmax);
     CHECK(task_of(kWhole + "prediction = \"first_if_greater\"\n").prompt.prediction == Prediction::first_if_greater);
     CHECK(task_of(kWhole + "prediction = \"second_if_greater\"\n").prompt.prediction == Prediction::second_if_greater);
-    CHECK_THAT(parse_error(kWhole + "prediction = \"\"\n"), ContainsSubstring("prompt.prediction is ''"));
+    CHECK_THAT(parse_error(kWhole + "prediction = \"\"\n"), ContainsSubstring("prompt.prediction is empty"));
     CHECK(task_of(kWhole).kind == TaskKind::multiple_choice);
     CHECK(task_of(kWhole).records.format == RecordFormat::jsonl);
     CHECK(task_of(replaced(kWhole, "\"jsonl\"", "\"wikitext\"")).records.format == RecordFormat::wikitext);

@@ -135,7 +135,7 @@ const char* const kPageStyle = R"css(
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
 "DejaVu Sans",sans-serif}
-main{overflow-wrap:break-word;max-width:1240px;margin:0 auto;padding:28px 20px 60px}
+main{max-width:1240px;margin:0 auto;padding:28px 20px 60px}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 6px}
 h2{font-size:1.15rem;margin:40px 0 10px;padding-top:14px;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:26px 0 6px}
@@ -152,24 +152,6 @@ font-weight:600}
 .verdicts small{display:block;color:var(--muted);font-size:.84rem;overflow-wrap:anywhere}
 .verdicts .holds strong{color:var(--good)}.verdicts .fails strong{color:var(--warn)}
 .verdicts .unclear strong,.verdicts .missing strong{color:var(--muted)}
-
-.answer p{margin:4px 0;max-width:100ch}
-.answer strong{display:inline-block;min-width:5.2em}
-#recipes,.bar-of-controls{display:flex;flex-wrap:wrap;gap:4px 12px;align-items:center;margin:8px 0;font-size:.88rem}
-#recipes[hidden]{display:none}
-.bar-of-controls button{font:inherit;background:none;border:1px solid currentColor;border-radius:4px;padding:0 7px;
-cursor:pointer}
-.bar-of-controls button[aria-pressed=false]{opacity:.45;text-decoration:line-through}
-.bar-of-controls select,.filter{font:inherit;color:var(--fg);background:var(--bg);border:1px solid var(--line);
-border-radius:4px;padding:2px 6px}
-.filter{margin:10px 0 -6px;max-width:100%}
-.values{color:var(--muted);font-size:.88rem;min-height:3em;overflow-wrap:anywhere;max-width:none}
-th.sorts{cursor:pointer}
-th[aria-sort=ascending]::after{content:" \2191"}th[aria-sort=descending]::after{content:" \2193"}
-.live{position:sticky;top:0;z-index:2;background:var(--soft);border-bottom:1px solid var(--line);padding:4px 20px;
-font-size:.88rem}
-.margin{fill:var(--soft);stroke:none}
-g.better{color:var(--good)}g.worse{color:var(--warn)}g.open{color:var(--muted)}
 a{color:var(--link)}
 .scroll{overflow-x:auto;margin:12px 0;max-width:100%}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
@@ -235,6 +217,28 @@ svg text.faster,strong.faster{fill:var(--good);color:var(--good);font-weight:600
 white-space:normal}figure,tr,details{break-inside:avoid}h2,h3{break-after:avoid}.chart svg{min-width:0}}
 )css";
 
+// The parts of a page that no picture has: pictures that are files of their own carry the style above.
+const char* const kPageOnlyStyle = R"css(main{overflow-wrap:break-word}
+.answer p{margin:4px 0;max-width:100ch}
+.answer strong{display:inline-block;min-width:5.2em}
+#recipes,.bar-of-controls{display:flex;flex-wrap:wrap;gap:4px 12px;align-items:center;margin:8px 0;font-size:.88rem}
+#recipes[hidden]{display:none}
+.bar-of-controls button{font:inherit;background:none;border:1px solid currentColor;border-radius:4px;padding:0 7px;
+cursor:pointer}
+.bar-of-controls button[aria-pressed=false]{opacity:.45;text-decoration:line-through}
+.bar-of-controls select,.filter{font:inherit;color:var(--fg);background:var(--bg);border:1px solid var(--line);
+border-radius:4px;padding:2px 6px}
+.filter{margin:10px 0 -6px;max-width:100%}
+.values{color:var(--muted);font-size:.88rem;min-height:3em;overflow-wrap:anywhere;max-width:none}
+th.sorts{cursor:pointer}
+th[aria-sort=ascending]::after{content:" \2191"}th[aria-sort=descending]::after{content:" \2193"}
+.live{position:sticky;top:0;z-index:2;background:var(--soft);border-bottom:1px solid var(--line);padding:4px 20px;
+font-size:.88rem}
+svg path.margin{fill:var(--soft);stroke:none}
+g.better{color:var(--good)}g.worse{color:var(--warn)}g.open{color:var(--muted)}
+@media print{.filter,.bar-of-controls,.values,.live,#recipes{display:none}}
+)css";
+
 }  // namespace
 
 std::string page_head(const std::string& title, const std::string& body) {
@@ -243,8 +247,8 @@ std::string page_head(const std::string& title, const std::string& body) {
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         "img-src data:; script-src {}; connect-src {}\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>{}</title>\n<style>{}</style>\n</head>\n<body{}>\n<main>\n",
-        script_policy(), body.empty() ? "'none'" : "'self'", html_escaped(title), kPageStyle, body);
+        "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body{}>\n<main>\n",
+        script_policy(), body.empty() ? "'none'" : "'self'", html_escaped(title), kPageStyle, kPageOnlyStyle, body);
 }
 
 std::string page_end() {

@@ -209,7 +209,7 @@ const drawFigure = plot => {
         draw(group, 'path', {class: 'line', d: `M${from} ${one.y}h30`, 'stroke-dasharray': kDashes[one.s.dash % 4]});
         draw(group, ...kMarkers[one.s.style % 6](from + 15, one.y, 3.5));
         const text = draw(group, 'text', {x: right + 51, y: one.y, dy: 4}, one.s.name + ' ');
-        draw(text, 'tspan', {class: 'muted'}, String(+one.value.toPrecision(4)));
+        draw(text, 'tspan', {class: 'muted'}, one.value.toPrecision(4));
     }
     const rule = draw(svg, 'path', {class: 'grid', d: ''});
     svg.addEventListener('pointerleave', () => { rule.setAttribute('d', ''); plot.values.textContent = plot.hint; });
