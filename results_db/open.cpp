@@ -118,7 +118,7 @@ void import(Connection& connection, const Migration& first) {
     require_references(connection, "version 1");
 }
 
-// Of a database that has this version's tables, and perhaps the views of another program.
+// A database with this version's tables may have the views of another program.
 void bring_views(Connection& connection) {
     if (has_current_views(connection)) return;
     Transaction transaction(connection);
