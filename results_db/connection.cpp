@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@ namespace deft::results_db {
 namespace {
 
 constexpr int kBusyMilliseconds = 10000;
+constexpr std::size_t kMostIdle = 256;  // prepared statements that a connection keeps
 
 // A path as a URI, for the one option (immutable) that has no flag.
 std::string immutable_uri(const std::string& path) {
@@ -115,7 +117,40 @@ Connection::Connection(const std::filesystem::path& file, Mode mode)
 }
 
 Connection::~Connection() {
+    for (const auto& [sql, statements] : idle_)
+        for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
     sqlite3_close_v2(handle_);
+}
+
+sqlite3_stmt* Connection::take(const char* sql) {
+    if (const auto found = idle_.find(std::string_view(sql)); found != idle_.end() && !found->second.empty()) {
+        sqlite3_stmt* statement = found->second.back();
+        found->second.pop_back();
+        --idle_count_;
+        return statement;
+    }
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v3(handle_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) fail("use");
+    return statement;
+}
+
+void Connection::give_back(sqlite3_stmt* statement) {
+    if (statement == nullptr) return;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    if (idle_count_ == kMostIdle) {
+        sqlite3_finalize(statement);
+        return;
+    }
+    try {
+        const std::string_view sql = sqlite3_sql(statement);
+        auto found = idle_.find(sql);
+        if (found == idle_.end()) found = idle_.emplace(sql, std::vector<sqlite3_stmt*>{}).first;
+        found->second.push_back(statement);
+        ++idle_count_;
+    } catch (const std::bad_alloc&) {
+        sqlite3_finalize(statement);
+    }
 }
 
 void Connection::execute(const char* sql) {
@@ -146,12 +181,11 @@ void Connection::fail(const char* doing) const {
     fail_with(handle_, file_, sqlite3_extended_errcode(handle_), doing);
 }
 
-Statement::Statement(Connection& connection, const char* sql) : connection_(connection) {
-    check(sqlite3_prepare_v2(connection.handle(), sql, -1, &statement_, nullptr));
-}
+Statement::Statement(Connection& connection, const char* sql)
+    : connection_(connection), statement_(connection.take(sql)) {}
 
 Statement::~Statement() {
-    sqlite3_finalize(statement_);
+    connection_.give_back(statement_);
 }
 
 void Statement::restart() {

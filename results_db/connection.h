@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -50,11 +53,22 @@ class Connection {
     [[noreturn]] void fail(const char* doing) const;
 
  private:
+    friend class Statement;
+
+    // A statement of that text, ready to bind: an idle one, or one prepared now.
+    sqlite3_stmt* take(const char* sql);
+    // Resets the statement and keeps it idle for the next of its text.
+    void give_back(sqlite3_stmt* statement);
+
     std::string file_;
     sqlite3* handle_ = nullptr;
+    // Keys are texts. SQLite itself prepares one again where the schema has changed since.
+    std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> idle_;
+    std::size_t idle_count_ = 0;
 };
 
-// A prepared statement. Parameters are bound in order; run() or the last step() makes it ready to bind again.
+// A prepared statement, which its connection outlives. Parameters are bound in order; run() or the last step() makes it
+// ready to bind again. Preparing a text takes longer than most rows do, so the connection keeps it for the next.
 class Statement {
  public:
     Statement(Connection& connection, const char* sql);
