@@ -1,6 +1,5 @@
 #include "base/sha256.h"
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -30,8 +29,12 @@ std::string Sha256::hex() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     EVP_DigestFinal_ex(state_->context.get(), digest.data(), &size);
+    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
-    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+    for (unsigned i = 0; i < size; ++i) {
+        text += kDigits[digest[i] >> 4];
+        text += kDigits[digest[i] & 15];
+    }
     return text;
 }
 

@@ -1,7 +1,6 @@
 #include "results_db/config_hashes.h"
 
-#include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -15,15 +14,16 @@ namespace {
 constexpr const char* kPadding[] = {"padding", "as its row"};
 constexpr const char* kDraws[] = {"draws", "an order a cluster"};
 
-std::vector<Json> with_marks(const Json& config) {
-    std::vector<Json> all;
-    for (const bool padding : {false, true})
-        for (const bool draws : {false, true}) {
-            Json& marked = all.emplace_back(config);
-            if (padding) marked[kPadding[0]] = kPadding[1];
-            if (draws) marked[kDraws[0]] = kDraws[1];
-        }
-    return all;
+struct Marks {
+    bool padding = false, draws = false;
+};
+
+constexpr Marks kMarks[] = {{false, true}, {true, false}, {true, true}};
+
+Json with_marks(Json part, const Marks& marks) {
+    if (marks.padding) part[kPadding[0]] = kPadding[1];
+    if (marks.draws) part[kDraws[0]] = kDraws[1];
+    return part;
 }
 
 // As experiments/config.cpp hashes it.
@@ -44,16 +44,20 @@ std::string variant_of(Json part) {
 }  // namespace
 
 ConfigHashes hashes_of_config(const Json& config) {
-    const Json part = hashed_part(config);
-    return {sha256(canonical_json(part)), variant_of(part)};
+    Json part = hashed_part(config);
+    std::string config_hash = sha256(canonical_json(part));
+    return {std::move(config_hash), variant_of(std::move(part))};
 }
 
 bool has_hashes(const Json& config, const ConfigHashes& hashes) {
     if (!config.is_object()) return false;
-    const std::vector<Json> all = with_marks(hashed_part(config));
-    return std::any_of(all.begin(), all.end(), [&](const Json& marked) {
-        return sha256(canonical_json(marked)) == hashes.config && variant_of(marked) == hashes.variant;
-    });
+    Json part = hashed_part(config);
+    if (sha256(canonical_json(part)) == hashes.config) return variant_of(std::move(part)) == hashes.variant;
+    for (const Marks& marks : kMarks) {
+        Json marked = with_marks(part, marks);
+        if (sha256(canonical_json(marked)) == hashes.config) return variant_of(std::move(marked)) == hashes.variant;
+    }
+    return false;
 }
 
 }  // namespace deft::results_db

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 namespace deft::results_db {
 
 namespace {
+
+constexpr std::size_t kMostReals = 16;  // of a record: two bits each of `nonfinite`, with room to spare
 
 // Calls action(field, its value) for each that has a column.
 template <class Record, class Action>
@@ -68,7 +71,8 @@ template <class Record>
 Record record_of(const Statement& row, int first) {
     Record record;
     int column = first, shift = 0;
-    std::vector<double*> reals;
+    std::array<double*, kMostReals> reals{};
+    std::size_t count = 0;
     each_column(record, [&](const Field&, auto& value) {
         using Value = std::remove_reference_t<decltype(value)>;
         if constexpr (std::is_same_v<Value, std::string>)
@@ -77,10 +81,12 @@ Record record_of(const Statement& row, int first) {
             value = row.real(column);
         else
             value = static_cast<Value>(row.integer(column));
-        if constexpr (std::is_same_v<Value, double>) reals.push_back(&value);
+        if constexpr (std::is_same_v<Value, double>) reals.at(count++) = &value;
         ++column;
     });
-    for (double* real : reals) *real = restore(*real, row.integer(column) >> std::exchange(shift, shift + 2));
+    if (count == 0) return record;
+    const std::int64_t kinds = row.integer(column);
+    for (std::size_t i = 0; i < count; ++i) *reals[i] = restore(*reals[i], kinds >> std::exchange(shift, shift + 2));
     return record;
 }
 
