@@ -19,6 +19,7 @@
 #include "results_db/record_row.h"
 #include "results_db/score_rows.h"
 #include "results_db/stored_configuration.h"
+#include "results_db/sweep_curves.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/sweep_places.h"
 #include "results_db/tables.h"
@@ -28,76 +29,11 @@ namespace deft::results_db {
 
 namespace {
 
-const std::string kMembers =
-    "WITH members AS MATERIALIZED (SELECT DISTINCT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1) ";
-
 // Each trial of the sweep once, with its representative attempt.
 const std::string kShown =
     "WITH shown AS MATERIALIZED (SELECT e.config_hash AS hash, (SELECT b.id FROM attempt b WHERE b.experiment_id = e.id"
     "  AND b.kind = 'train' ORDER BY b.state = 'ok' DESC, b.number DESC LIMIT 1) AS attempt_id"
     " FROM experiment e WHERE e.id IN (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)) ";
-
-// The newest attempt that drew anything counts from the trial's first step.
-void add_sampling(Connection& connection, std::int64_t sweep_id, std::map<std::string, TrialCurve>& curves) {
-    Statement points(connection,
-                     (kMembers + "SELECT e.config_hash, p.step, p.pool, p.drawn, p.repeated, p.cut_tokens,"
-                                 " p.padded_tokens FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
-                                 " JOIN v_sampling p ON p.experiment_id = e.id ORDER BY e.id, p.step")
-                         .c_str());
-    points.bind(sweep_id);
-    while (points.step())
-        curves[points.text(0)].sampling.push_back({points.integer(1), points.integer(2), points.integer(3),
-                                                   points.integer(4), points.integer(5), points.integer(6)});
-    Statement epochs(connection,
-                     (kMembers + "SELECT e.config_hash, a.epochs_json FROM members"
-                                 " CROSS JOIN experiment e ON e.id = members.experiment_id"
-                                 " JOIN v_kept k ON k.experiment_id = e.id JOIN attempt a ON a.id = k.attempt_id"
-                                 " WHERE a.epochs_json IS NOT NULL ORDER BY e.id, a.number")
-                         .c_str());
-    epochs.bind(sweep_id);
-    while (epochs.step()) {
-        const Json numbers = try_parse_json(epochs.text(1));
-        if (!numbers.is_array()) continue;
-        std::vector<double>& into = curves[epochs.text(0)].epochs;
-        into.clear();
-        for (const Json& number : numbers) into.push_back(number.is_number() ? number.get<double>() : 0);
-    }
-}
-
-// Empty where the sweep does not exist.
-std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
-    std::map<std::string, TrialCurve> curves;
-    Statement points(connection, (kMembers + "SELECT e.config_hash, " + columns_of<journal::TrainPoint>() +
-                                  " FROM members CROSS JOIN experiment e ON e.id = members.experiment_id"
-                                  " JOIN v_curve p ON p.experiment_id = e.id ORDER BY e.id, p.step")
-                                     .c_str());
-    points.bind(sweep_id);
-    while (points.step()) curves[points.text(0)].points.push_back(record_of<journal::TrainPoint>(points, 1));
-    Statement losses(connection, (kMembers + "SELECT e.config_hash, v.step, v.value, v.kind FROM members"
-                                             " CROSS JOIN experiment e ON e.id = members.experiment_id"
-                                             " CROSS JOIN attempt a ON a.experiment_id = e.id"
-                                             " CROSS JOIN evaluation v ON v.attempt_id = a.id"
-                                             " JOIN metric m ON m.id = v.metric_id WHERE v.task = 'validation'"
-                                             " AND m.name = 'loss' AND m.unit = 'nats/token'"
-                                             // From the training that is the result, and its scorings: each by
-                                             // its own condition, so that neither reads all of the view.
-                                             " AND (a.kind IS 'train' AND EXISTS (SELECT 1 FROM v_kept k WHERE"
-                                             "   k.attempt_id = a.id AND v.step BETWEEN"
-                                             "   k.after_step AND ifnull(k.last_step, 9223372036854775807))"
-                                             "  OR a.kind IS NOT 'train' AND EXISTS (SELECT 1 FROM v_kept k WHERE"
-                                             "   k.experiment_id = e.id AND k.is_result AND a.number > (SELECT"
-                                             "   r.number FROM attempt r WHERE r.id = k.attempt_id)))"
-                                             " ORDER BY e.id, v.step, a.number")
-                                     .c_str());
-    losses.bind(sweep_id);
-    while (losses.step()) {
-        auto& known = curves[losses.text(0)].validation_losses;
-        if (!known.empty() && known.back().first == losses.integer(1)) known.pop_back();  // scored again since
-        known.emplace_back(losses.integer(1), restore(losses.real(2), losses.integer(3)));
-    }
-    add_sampling(connection, sweep_id, curves);
-    return curves;
-}
 
 std::vector<Checkpoint> checkpoints_of_sweep(Connection& connection, std::int64_t sweep_id) {
     Statement query(connection, (kShown + "SELECT hash, f.path, f.sha256, r.step, f.bytes, r.role FROM shown"
@@ -195,16 +131,34 @@ StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
     for (const std::vector<AttemptRow>* attempts : {&trial.attempt_rows, &trial.scoring_rows})
         for (const AttemptRow& attempt : *attempts) trial.eval_seconds += attempt.eval_seconds.value_or(0);
     trial.result = result_checkpoint(connection, place.trial_id);
-    trial.asked = asked_scores(connection, place.trial_id, place.scores_json);
+    trial.asked = asked_scores(connection, place.trial_id, trial.result, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
     if (const AttemptRow* shown = shown_attempt(trial.attempt_rows)) {
         show(trial, *shown);
         Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
         if (last.bind(place.trial_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
-        trial.scores = scores_of(connection, place.trial_id, trial.asked);
+        trial.scores = scores_of(connection, place.trial_id, trial.result, trial.asked);
     }
     return trial;
+}
+
+SweepPace pace_of_sweep(Connection& connection, std::int64_t sweep_id) {
+    Statement shown(connection,
+                    "SELECT state, uid <> '' AND workdir = '', ifnull(train_seconds, 0) FROM attempt WHERE"
+                    " experiment_id = ?1 AND kind = 'train' ORDER BY state = 'ok' DESC, number DESC LIMIT 1");
+    Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
+    SweepPace pace;
+    for (const SweepPlace& place : places_of(connection, sweep_id)) {
+        if (!shown.bind(place.trial_id).step() || shown.text(0) != "ok") continue;
+        const bool is_merged = shown.integer(1) != 0;
+        const double seconds = shown.real(2);
+        pace.merged += is_merged;
+        if (is_merged || !(seconds > 0) || !last.bind(place.trial_id).step()) continue;
+        pace.flops += record_of<journal::TrainPoint>(last).flops;
+        pace.seconds += seconds;
+    }
+    return pace;
 }
 
 [[noreturn]] void fail_ambiguous(const std::string& selector, const std::vector<StoredTrial>& found) {
@@ -303,6 +257,12 @@ StoredSweep Reader::sweep(const std::string& selector) const {
     return results;
 }
 
+SweepPace Reader::pace(const std::string& selector) const {
+    Connection& connection = *impl_->connection;
+    const Transaction snapshot(connection, Transaction::Kind::read);
+    return pace_of_sweep(connection, find_sweep(read_sweeps(connection), selector, connection.file()).id);
+}
+
 StoredTrial Reader::trial(const std::string& selector) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
     if (selector.empty())
@@ -356,7 +316,7 @@ std::vector<std::string> Reader::unscored(const std::string& config_hash, const 
     const Transaction snapshot(connection, Transaction::Kind::read);
     Statement trial(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!trial.bind(config_hash).step()) return keys;
-    return unscored_keys(connection, trial.integer(0), keys);
+    return unscored_keys(connection, trial.integer(0), result_checkpoint(connection, trial.integer(0)), keys);
 }
 
 std::vector<BenchRow> Reader::benches() const {

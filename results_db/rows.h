@@ -84,6 +84,11 @@ struct TrialPlace {
     std::optional<ImportedModel> imported = {};  // nothing: it is trained
 };
 
+struct PlacedTrial {
+    Trial trial;
+    TrialPlace place;
+};
+
 // The price of one device per hour on a day.
 struct Price {
     std::string sku;
@@ -243,6 +248,12 @@ struct SweepHead : Sweep {
 // As stored. Reports read reporting::Results, which also say what is stale and what was searched.
 struct StoredSweep : SweepHead {
     std::vector<StoredTrial> trials = {};  // by ordinal
+};
+
+// The speed at which a sweep's trials that ended well were trained in this root, and the count of merged ones.
+struct SweepPace {
+    double flops = 0, seconds = 0;
+    std::int64_t merged = 0;
 };
 
 // Totals of the samples drawn from the training data, up to and including a step.

@@ -60,9 +60,8 @@ std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t
 }
 
 std::vector<std::string> unscored_keys(Connection& connection, std::int64_t trial_id,
-                                       const std::vector<std::string>& keys) {
+                                       const std::optional<Checkpoint>& model, const std::vector<std::string>& keys) {
     // A model that was trained again may have other bits; scores of the one before are not of it.
-    const auto model = result_checkpoint(connection, trial_id);
     const std::string sha256 = model ? model->sha256 : "";
     Statement query(connection,
                     "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id WHERE a.experiment_id = ?1"
@@ -75,7 +74,8 @@ std::vector<std::string> unscored_keys(Connection& connection, std::int64_t tria
     return missing;
 }
 
-std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_id, const std::string& json) {
+std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_id,
+                                     const std::optional<Checkpoint>& model, const std::string& json) {
     std::vector<AskedScore> all;
     const Json asked = try_parse_json(json);
     if (!asked.is_array()) return all;
@@ -85,15 +85,15 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_
             continue;
         all.push_back(
             {one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(), false});
-        all.back().is_scored = unscored_keys(connection, trial_id, {all.back().key}).empty();
+        all.back().is_scored = unscored_keys(connection, trial_id, model, {all.back().key}).empty();
     }
     return all;
 }
 
-std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t trial_id, const std::vector<AskedScore>& asked) {
+std::vector<ScoreRow> scores_of(Connection& connection, std::int64_t trial_id, const std::optional<Checkpoint>& model,
+                                const std::vector<AskedScore>& asked) {
     Statement query(connection, kScoreQuery.c_str());
     query.bind(trial_id, kWhileTraining);
-    const auto model = result_checkpoint(connection, trial_id);
     std::vector<ScoreRow> scores;
     std::pair<bool, bool> last_rank;  // whether it was asked for, and is of the model that is the result now
     while (query.step()) {

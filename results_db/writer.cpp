@@ -194,34 +194,74 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
     return impl_->add(insert);
 }
 
-std::int64_t Writer::add_trial(const Trial& trial) {
+namespace {
+
+std::int64_t insert_trial(Connection& connection, const Trial& trial) {
+    static const std::string sql = insert_into("experiment", "config_json", kTrialColumns) +
+                                   // An update of nothing: RETURNING gives the id of a row that is there.
+                                   " ON CONFLICT (config_hash) DO UPDATE SET label = label RETURNING id";
     Trial row = trial;
     if (row.created_ms == 0) row.created_ms = now_ms();
-    Statement insert(*impl_->connection, (insert_into("experiment", "config_json", kTrialColumns) +
-                                          // An update of nothing: RETURNING gives the id of a row that is there.
-                                          " ON CONFLICT (config_hash) DO UPDATE SET label = label RETURNING id")
-                                             .c_str());
+    Statement insert(connection, sql.c_str());
     insert.bind(valid_json(trial.config_json, "a trial's configuration"));
     bind_row(insert, 2, kTrialColumns, &row);
-    const std::int64_t id = impl_->add(insert);
-    require_own_hashes(*impl_->connection, id);
+    if (!insert.step()) connection.fail("read back from");
+    const std::int64_t id = insert.integer(0);
+    insert.run();
     return id;
 }
 
-void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place) {
-    Transaction transaction(*impl_->connection);
-    Statement(*impl_->connection,
+// The greatest use_order of the sweep's places so far.
+std::int64_t last_use(Connection& connection, std::int64_t sweep_id) {
+    Statement query(connection, "SELECT ifnull(max(use_order), 0) FROM sweep_member WHERE sweep_id = ?1");
+    query.bind(sweep_id).step();
+    return query.integer(0);
+}
+
+void insert_place(Connection& connection, std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place,
+                  std::int64_t use_order) {
+    Statement(connection,
               "INSERT INTO sweep_member (sweep_id, experiment_id, case_key, ordinal, axes_json, scores_json,"
-              " stage, seeds, imported_json, use_order) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-              " 1 + (SELECT ifnull(max(use_order), 0) FROM sweep_member WHERE sweep_id = ?1))"
+              " stage, seeds, imported_json, use_order) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
               " ON CONFLICT (sweep_id, experiment_id, case_key, axes_json) DO UPDATE SET ordinal = excluded.ordinal,"
               " scores_json = excluded.scores_json, stage = excluded.stage, seeds = excluded.seeds,"
               " imported_json = excluded.imported_json, use_order = excluded.use_order")
         .bind(sweep_id, trial_id, place.recipe, place.ordinal, valid_json(place.axes_json, "a recipe's axes"),
               valid_json(place.scores_json, "a recipe's scores"), place.stage, place.seeds,
-              imported_json(place.imported))
+              imported_json(place.imported), use_order)
         .run();
+}
+
+}  // namespace
+
+std::int64_t Writer::add_trial(const Trial& trial) {
+    Connection& connection = *impl_->connection;
+    Transaction transaction(connection);
+    const std::int64_t id = insert_trial(connection, trial);
     transaction.commit();
+    require_own_hashes(connection, id);
+    return id;
+}
+
+void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place) {
+    Connection& connection = *impl_->connection;
+    Transaction transaction(connection);
+    insert_place(connection, sweep_id, trial_id, place, last_use(connection, sweep_id) + 1);
+    transaction.commit();
+}
+
+std::vector<std::int64_t> Writer::add_trials(std::int64_t sweep_id, const std::vector<PlacedTrial>& trials) {
+    Connection& connection = *impl_->connection;
+    Transaction transaction(connection);
+    std::int64_t use_order = last_use(connection, sweep_id);
+    std::vector<std::int64_t> ids;
+    for (const PlacedTrial& one : trials) {
+        ids.push_back(insert_trial(connection, one.trial));
+        require_own_hashes(connection, ids.back());
+        insert_place(connection, sweep_id, ids.back(), one.place, ++use_order);
+    }
+    transaction.commit();
+    return ids;
 }
 
 namespace {
@@ -260,7 +300,7 @@ bool Writer::was_validated(std::int64_t trial_id) const {
 }
 
 std::vector<std::string> Writer::unscored(std::int64_t trial_id, const std::vector<std::string>& keys) const {
-    return unscored_keys(*impl_->connection, trial_id, keys);
+    return unscored_keys(*impl_->connection, trial_id, result_checkpoint(trial_id), keys);
 }
 
 std::optional<Checkpoint> Writer::result_checkpoint(std::int64_t trial_id) const {

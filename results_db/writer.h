@@ -76,6 +76,8 @@ class Writer {
     std::int64_t add_sweep(const Sweep&);
     std::int64_t add_trial(const Trial&);  // Errors: database, where the row was changed since.
     void add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace&);
+    // All of a sweep's trials with their places, or none, in one transaction. Returns the ids of the trials.
+    std::vector<std::int64_t> add_trials(std::int64_t sweep_id, const std::vector<PlacedTrial>& trials);
     // Gives the price to those attempts of the sweep's trials that began when it stated none.
     void price_unpriced(std::int64_t sweep_id, const Price&);
 

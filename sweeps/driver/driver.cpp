@@ -115,9 +115,7 @@ class Driver {
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
         overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
-        const results_db::StoredSweep results = results_db::Reader(database_file(options_.root)).sweep(spec_.name);
-        overview.flops_per_second = measured_rate(results);
-        overview.merged = count_merged(results);
+        overview.add_measured(results_db::Reader(database_file(options_.root)).pace(spec_.name));
         for (const std::string& line : describe(spec_, trials_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
             progress_.event(

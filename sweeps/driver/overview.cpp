@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "base/text.h"
 #include "reporting/numbers.h"
@@ -45,20 +43,9 @@ void Overview::add_left(const Trial& trial, bool is_trained) {
         flops_left += trial.projection.flops;
 }
 
-std::size_t count_merged(const results_db::StoredSweep& results) {
-    return static_cast<std::size_t>(std::count_if(results.trials.begin(), results.trials.end(), [](const auto& trial) {
-        return trial.state == "ok" && trial.is_merged();
-    }));
-}
-
-double measured_rate(const results_db::StoredSweep& results) {
-    double flops = 0, seconds = 0;
-    for (const results_db::StoredTrial& trial : results.trials) {
-        if (trial.state != "ok" || trial.is_merged() || !trial.last_point || !(trial.train_seconds > 0)) continue;
-        flops += trial.last_point->flops;
-        seconds += trial.train_seconds;
-    }
-    return seconds > 0 ? flops / seconds : 0;
+void Overview::add_measured(const results_db::SweepPace& pace) {
+    flops_per_second = pace.seconds > 0 ? pace.flops / pace.seconds : 0;
+    merged = static_cast<std::size_t>(pace.merged);
 }
 
 std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options,
@@ -132,11 +119,7 @@ RunSummary dry_run(const Spec& spec, const std::vector<Trial>& trials, const Dri
     }
     if (reader)
         for (const std::string& name : reader->sweep_names())
-            if (name == spec.name) {
-                const results_db::StoredSweep results = reader->sweep(name);
-                overview.flops_per_second = measured_rate(results);
-                overview.merged = count_merged(results);
-            }
+            if (name == spec.name) overview.add_measured(reader->pace(name));
     Progress progress(options.progress, options.narration);
     for (const std::string& line : describe(spec, trials, options, overview)) progress.warning(line);
     RunSummary summary;

@@ -24,14 +24,11 @@ struct Overview {
 
     // A trial that is not done.
     void add_left(const Trial& trial, bool is_trained);
+    void add_measured(const results_db::SweepPace& pace);
 
  private:
     std::set<std::string> counted_;  // trainings
 };
-
-std::size_t count_merged(const results_db::StoredSweep& results);
-// FLOP/s of one trial, over those that are finished here; 0 without any.
-double measured_rate(const results_db::StoredSweep& results);
 
 std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options,
                                   const Overview& overview);

@@ -64,15 +64,15 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
     sweep.paper = spec.paper;
     if (const auto table = published_table(spec.paper)) sweep.claims_json = reporting::claims_json(*table, spec.scale);
     const std::int64_t sweep_id = writer.add_sweep(sweep);
+    std::vector<results_db::PlacedTrial> placed;
     for (const Trial& trial : trials) {
         Json config = experiments::to_json(trial.config);
         config.erase("eval");  // which several places of sweeps may have their own of
-        recorded.trial_ids.push_back(
-            writer.add_trial({trial.config_hash, trial.variant_hash, trial.seed, canonical_json(config), trial.label}));
-        writer.add_place(sweep_id, recorded.trial_ids.back(),
-                         {trial.ordinal, trial.recipe, canonical_json(trial.axes), scores_json(trial), trial.stage,
-                          results_db::seeds_text(trial.seeds), imported_model(trial.config)});
+        placed.push_back({{trial.config_hash, trial.variant_hash, trial.seed, canonical_json(config), trial.label},
+                          {trial.ordinal, trial.recipe, canonical_json(trial.axes), scores_json(trial), trial.stage,
+                           results_db::seeds_text(trial.seeds), imported_model(trial.config)}});
     }
+    recorded.trial_ids = writer.add_trials(sweep_id, placed);
     if (const auto& price = spec.price) writer.price_unpriced(sweep_id, *price);
     return recorded;
 }
