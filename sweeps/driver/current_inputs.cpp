@@ -85,7 +85,7 @@ reporting::Current current_inputs(const results_db::StoredSweep& sweep, const st
         if (leads_outside(settings.corpus, settings.base_folder))
             own.inputs["data.sha256"].unknown = "its corpus is a file of another machine";
         else
-            own.inputs = lookup.inputs_of(settings.json);
+            own.inputs = lookup.inputs_of(*settings.json);
         for (const ScoreRow& score : trial.scores)
             if (score.task != kValidationTask && !score.score_key.empty() && !own.tasks.contains(score.score_key))
                 own.tasks[score.score_key] = task_of(lookup, trial, score, settings.base_folder);

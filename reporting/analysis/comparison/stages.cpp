@@ -58,15 +58,27 @@ void add_columns(std::vector<Column>& all, const std::vector<Column>& columns) {
     }
 }
 
-}  // namespace
-
-std::vector<StageResults> stages_of(const Results& sweep) {
+std::vector<const Trial*> by_ordinal(const Results& sweep) {
     std::vector<const Trial*> trials;
     for (const Trial& trial : sweep.trials) trials.push_back(&trial);
     std::stable_sort(trials.begin(), trials.end(),
                      [](const auto* a, const auto* b) { return a->ordinal < b->ordinal; });
+    return trials;
+}
+
+}  // namespace
+
+std::vector<std::string> stage_names(const Results& sweep) {
+    std::vector<std::string> names;
+    for (const Trial* trial : by_ordinal(sweep))
+        if (std::find(names.begin(), names.end(), trial->stage) == names.end()) names.push_back(trial->stage);
+    if (names.empty()) names.emplace_back();
+    return names;
+}
+
+std::vector<StageResults> stages_of(const Results& sweep) {
     std::vector<StageResults> stages;
-    for (const Trial* trial : trials) {
+    for (const Trial* trial : by_ordinal(sweep)) {
         auto stage = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.name == trial->stage; });
         if (stage == stages.end())
             stage = stages.insert(stages.end(), {trial->stage, {static_cast<const results_db::SweepHead&>(sweep), {}}});
@@ -87,8 +99,8 @@ SweepAbout about_stage(const SweepAbout& about, const StageResults& stage) {
 }
 
 Table comparison_of_stages(const Results& sweep, const SweepAbout& about) {
-    std::vector<StageResults> stages = stages_of(sweep);
-    if (stages.front().name.empty()) return comparison_table(sweep, about);
+    if (stage_names(sweep).front().empty()) return comparison_table(sweep, about);
+    const std::vector<StageResults> stages = stages_of(sweep);
     Table all;
     std::vector<Table> tables;
     for (const StageResults& stage : stages) {
@@ -112,10 +124,9 @@ Table comparison_of_stages(const Results& sweep, const SweepAbout& about) {
 }
 
 std::string stage_costs_note(const Results& sweep) {
-    const std::vector<StageResults> stages = stages_of(sweep);
-    if (stages.front().name.empty()) return {};
+    if (stage_names(sweep).front().empty()) return {};
     std::vector<std::string> texts;
-    for (const StageResults& stage : stages) texts.push_back(cost_text(stage.name, cost_of(stage.sweep)));
+    for (const StageResults& stage : stages_of(sweep)) texts.push_back(cost_text(stage.name, cost_of(stage.sweep)));
     return fmt::format("Stages: {}; {}.", fmt::join(texts, "; "), cost_text("in all", cost_of(sweep)));
 }
 

@@ -15,7 +15,10 @@ struct StageResults {
     Results sweep;
 };
 
-// In the sweep's order; one of all trials where it has no stages.
+// In the sweep's order; one without a name where it has no stages.
+std::vector<std::string> stage_names(const Results& sweep);
+
+// Copies of the stages' results, in that order; one of all trials where it has no stages.
 std::vector<StageResults> stages_of(const Results& sweep);
 
 // The description of a sweep, for the table of one of its stages.

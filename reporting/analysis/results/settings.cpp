@@ -58,8 +58,8 @@ std::optional<std::int64_t> integer_at(const Json& json, const std::string& keys
 
 Settings parse_settings(const std::string& config_json) {
     Settings settings;
-    settings.json = try_parse_json(config_json);
-    const Json& json = settings.json;
+    settings.json = std::make_shared<const Json>(try_parse_json(config_json));
+    const Json& json = *settings.json;
     if (!json.is_object()) return settings;
     settings.result_epoch = integer_at(json, "result_epoch");
     settings.layers = integer_at(json, "model.layers");

@@ -2,6 +2,7 @@
 // The parts of a trial's configuration that reports read, parsed once.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@ namespace deft::reporting {
 
 // A key that is absent, or has a value of another kind, leaves the default.
 struct Settings {
-    Json json;  // the whole configuration; discarded where the text is not valid JSON
+    // The whole configuration, which copies of the trial share; discarded where the text is not valid JSON.
+    std::shared_ptr<const Json> json = std::make_shared<const Json>();
     std::optional<std::int64_t> result_epoch;
 
     std::optional<std::int64_t> layers, seqlen;  // of the model

@@ -54,7 +54,7 @@ void mark_training(Trial& trial, const Current& now, const TrialNow& own) {
         if (!input.unknown.empty())
             add_reasons(trial.unchecked, fmt::format("{}: {}", name_of_input(keys), input.unknown));
         else
-            add_reasons(trial.stale, input_reason(keys, value_at(settings.json, keys), input.sha256));
+            add_reasons(trial.stale, input_reason(keys, value_at(*settings.json, keys), input.sha256));
     }
 }
 

@@ -96,6 +96,7 @@ std::size_t lines_in(const std::string& text) {
 
 StageResults answering_stage(const ReportData& data) {
     std::vector<StageResults> stages = stages_of(data.sweep);
+    if (stages.size() == 1) return std::move(stages.front());
     const auto has_measure = [&](const StageResults& stage) {
         return screen_rows(stage.sweep, about_stage(data.about, stage)).measure.has_value();
     };
@@ -116,7 +117,7 @@ Screen screen_of(const ReportData& data, const ScreenPlaces& places, int width) 
     const SweepAbout about = about_stage(data.about, stage);
     const ScreenRows rows = screen_rows(stage.sweep, about);
     screen.entries = screen_entries(data, rows, stage.sweep, about, places);
-    if (const auto stages = stages_of(data.sweep); stages.size() > 1)
+    if (const auto stages = stage_names(data.sweep); stages.size() > 1)
         screen.entries.push_back({"Stages", fmt::format("the table shows stage {}, one of {}; --full shows all.",
                                                         stage.name, stages.size())});
     // The table has the lines that the paragraphs leave, and never fewer than two rows.

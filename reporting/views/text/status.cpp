@@ -294,7 +294,7 @@ std::string render_trial(const Trial& trial, const std::vector<journal::ExpertLo
         lines.add_lines(error);
     }
     lines.section("Configuration");
-    const Json& config = trial.settings.json;
+    const Json& config = *trial.settings.json;
     lines.add_lines(config.is_discarded() ? trial.config_json
                                           : config.dump(2, ' ', false, Json::error_handler_t::replace));
     return lines.take();
