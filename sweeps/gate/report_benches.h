@@ -6,7 +6,8 @@
 
 namespace deft::sweeps {
 
-// The HTML report of a database of many invented runs: read, and rendered.
+// An invented sweep of a thousand finished trials: its first screen and its page, each from the database, and what
+// `deft run` does before them.
 std::vector<kernels::BenchCase> report_benches();
 
 }  // namespace deft::sweeps

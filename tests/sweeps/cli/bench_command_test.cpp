@@ -51,13 +51,14 @@ TEST_CASE("deft bench run takes a text and a dataset of the user's own") {
     CHECK_THAT(alone.err, ContainsSubstring("name a file with --text"));
 }
 
-TEST_CASE("deft bench run reads and renders the report of a thousand runs", "[slow]") {
+TEST_CASE("deft bench run reports a thousand finished trials, and runs their sweep again", "[slow]") {
     const TinySweep sweep("");
     const Ran ran = sweep.deft("bench", {"run", "-k", "report/*", "--threads", "1", "--min-time", "0.001",
                                          "--repetitions", "1", "--root", sweep.folder.path / "runs"});
     CHECK(ran.exit_code == kExitOk);
-    CHECK_THAT(ran.out, ContainsSubstring("report/read/1000/200") && ContainsSubstring("filling the database took") &&
-                            ContainsSubstring("a page of"));
+    CHECK_THAT(ran.out, ContainsSubstring("report/screen/1000/200") && ContainsSubstring("report/page/1000/200") &&
+                            ContainsSubstring("report/finished_run/1000/200") &&
+                            ContainsSubstring("filling the database took") && ContainsSubstring("a page of"));
 }
 
 TEST_CASE("deft bench takes the backends that are there, and says what one that is not there needs", "[slow]") {
