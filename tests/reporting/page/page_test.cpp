@@ -199,6 +199,19 @@ TEST_CASE("a report page is whole, closed in itself and the same each time") {
     }
 }
 
+TEST_CASE("provenance that is equal in all trials is on the page once") {
+    ReportData data = a_report();
+    for (Trial& trial : data.sweep.trials) trial.code.git_sha = "one";
+    const std::string equal = render_page(data);
+    CHECK_THAT(equal, ContainsSubstring("<p>Equal in all trials: state ok; ") && ContainsSubstring("; commit one; ") &&
+                          ContainsSubstring(">config hash</th>") && !ContainsSubstring(">commit</th>"));
+    data.sweep.trials[1].code.git_sha = "another";
+    const std::string differing = render_page(data);
+    CHECK_THAT(differing, ContainsSubstring(">commit</th>") && ContainsSubstring(">one</td>") &&
+                              ContainsSubstring(">another</td>") && !ContainsSubstring("; commit one"));
+    CHECK(markup_fault(differing).empty());
+}
+
 TEST_CASE("hostile names stay text in the page") {
     ReportData data = a_report();
     data.about.title = "</title><script>alert(1)</script>";
