@@ -1,5 +1,6 @@
 #include "sweeps/spec/spec.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "base/json.h"
