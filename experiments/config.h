@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -293,7 +294,9 @@ struct TrialConfig {
 
 // A technique's table with enabled = false is absent. Errors: config with the place: unknown keys (did-you-mean), wrong
 // types, values that make no sense together, a budget smaller than one step.
-TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder);
+// `checked`: names of tasks whose files a reading just before has found right, to which this one adds; null: none.
+TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder,
+                               std::set<std::string>* checked = nullptr);
 
 // Layer-averaged tokens at which this trial stops: budget_tokens x budget_fraction, rounded.
 std::int64_t budget_layer_tokens(const TrainConfig& train);

@@ -282,7 +282,7 @@ void require_capacity(const TableReader& table, const ExpertLayersConfig& expert
 }
 
 void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersConfig& experts,
-                const std::string& base_folder, EvalConfig& eval) {
+                const std::string& base_folder, std::set<std::string>* checked, EvalConfig& eval) {
     read_table(table, eval);
     require_fitting_questions(table, data, base_folder, eval);
     require_capacity(table, experts, eval);
@@ -302,6 +302,7 @@ void parse_eval(TableReader table, const DataConfig& data, const ExpertLayersCon
             table.refuse("shots", fmt::format("contains {}, which is negative or repeated", eval.shots[i]),
                          "list each number of few-shot examples once, from 0");
     for (const std::string& task : eval.tasks) {
+        if (checked != nullptr && !checked->insert(task).second) continue;
         try {
             require_prompts(load_task(task, base_folder));
         } catch (const Error& error) {
@@ -399,7 +400,8 @@ void finish_imported(const TableReader& root, TrialConfig& config) {
 
 }  // namespace
 
-TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder) {
+TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const std::filesystem::path& base_folder,
+                               std::set<std::string>* checked) {
     TrialConfig config;
     config.seed = seed;
     config.base_folder = base_folder.string();
@@ -441,7 +443,8 @@ TrialConfig parse_trial_config(const ConfigNode& root, std::int64_t seed, const 
                 "compare them as two recipes: in each, set enabled = false for the other");
         config.token_dropping = dropping;
     }
-    parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder, config.eval);
+    parse_eval(child(reader, "eval", empty), config.data, config.model.experts, config.base_folder, checked,
+               config.eval);
     TableReader checkpoint = child(reader, "checkpoint", empty);
     read_table(checkpoint, config.checkpoint);
     read_table(reader, config);

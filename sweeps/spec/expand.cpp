@@ -132,6 +132,13 @@ void resolve(experiments::TrialConfig& config, std::map<std::string, experiments
             metric.column_sha256 = found->second.curriculum->find(metric.metric)->column_sha256;
 }
 
+// The configuration of equal tables, which trials of one place share but for the seed.
+struct ReadTables {
+    experiments::TrialConfig config;
+    bool is_resolved = false;
+    std::string variant_hash = {};  // of a trial that starts from no other; empty: not computed yet
+};
+
 // Trials of an earlier stage that differ in nothing but the seed, to start others from; or of a stage without an
 // earlier one, one place without a trial.
 struct Origins {
@@ -148,8 +155,8 @@ struct Expansion {
     std::map<std::string, std::size_t> by_question = {};              // what a trial trains and is asked
     std::map<std::string, experiments::Projection> projections = {};  // a seed changes none
     std::map<std::string, experiments::TrialConfig> resolved = {};    // most trials share their data
-    std::map<std::string, experiments::TrialConfig> parsed =
-        {};  // and many all but the seed: files are read to count epochs
+    std::map<std::string, ReadTables> read = {};                      // and many all but the seed
+    std::set<std::string> checked_tasks = {};
 
     void add(const Stage& stage, const Recipe& entry) {
         const ConfigNode tree = recipe_tree(spec, stage, entry);
@@ -231,30 +238,40 @@ struct Expansion {
                     "set train.budget_tokens above 0, or evaluate the tasks in the earlier stage");
     }
 
-    experiments::TrialConfig parse(const ConfigNode& tables, std::int64_t seed) {
+    ReadTables& read_once(const ConfigNode& tables, std::int64_t seed) {
         const std::string key = canonical_json(to_json(tables));
-        auto known = parsed.find(key);
-        if (known == parsed.end())
-            known = parsed.emplace(key, experiments::parse_trial_config(tables, seed, base_folder)).first;
-        experiments::TrialConfig config = known->second;
-        config.seed = seed;
-        return config;
+        auto known = read.find(key);
+        if (known == read.end())
+            known = read.emplace(key,
+                                 ReadTables{experiments::parse_trial_config(tables, seed, base_folder, &checked_tasks)})
+                        .first;
+        return known->second;
+    }
+
+    // A seed decides nothing of it.
+    std::string variant_hash_of(const Trial& trial, ReadTables& tables) const {
+        if (trial.parent) return experiments::variant_hash(trial.config);
+        if (tables.variant_hash.empty()) tables.variant_hash = experiments::variant_hash(trial.config);
+        return tables.variant_hash;
     }
 
     void add_trial(Trial trial, const ConfigNode& tables, const Place& place) {
         trial.ordinal = static_cast<std::int64_t>(trials.size());
-        trial.config = parse(tables, trial.seed);
-        if (trial.parent && trial.config.start)
+        ReadTables& own = read_once(tables, trial.seed);
+        if (trial.parent && own.config.start)
             throw Error(
                 ErrorKind::config, place,
                 fmt::format("{} cannot start from both an earlier stage and the model in [start]", trial.name()),
                 "drop stage.NAME.from or [start]");
-        resolve(trial.config, resolved, data);
+        if (!own.is_resolved) resolve(own.config, resolved, data);
+        own.is_resolved = true;
+        trial.config = own.config;
+        trial.config.seed = trial.seed;
         if (trial.parent)
             trial.config.start =
                 experiments::StartConfig{"", "", trials[*trial.parent].config_hash, trials[*trial.parent].variant_hash};
         trial.config_hash = experiments::config_hash(trial.config);
-        trial.variant_hash = experiments::variant_hash(trial.config);
+        trial.variant_hash = variant_hash_of(trial, own);
         trial.scores = experiments::score_requests(trial.config);
         require_new(trial, place);
         const auto projection = projections.find(trial.variant_hash);
