@@ -49,9 +49,9 @@ ConfigHashes hashes_of_config(const Json& config) {
     return {std::move(config_hash), variant_of(std::move(part))};
 }
 
-bool has_hashes(const Json& config, const ConfigHashes& hashes) {
+bool has_hashes(Json config, const ConfigHashes& hashes) {
     if (!config.is_object()) return false;
-    Json part = hashed_part(config);
+    Json part = hashed_part(std::move(config));
     if (sha256(canonical_json(part)) == hashes.config) return variant_of(std::move(part)) == hashes.variant;
     for (const Marks& marks : kMarks) {
         Json marked = with_marks(part, marks);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -27,15 +29,15 @@ void require_own_hashes(Connection& connection, std::int64_t trial_id) {
     if (!row.bind(trial_id).step()) connection.fail("read");
     const ConfigHashes stored{row.text(0), row.text(1)};
     const std::int64_t seed = row.integer(2);
-    const Json config = try_parse_json(row.text(3));
+    Json config = try_parse_json(row.text(3));
     const std::string trial = row.text(4).empty()
                                   ? short_hash(stored.config)
                                   : fmt::format("{} ({}, seed {})", short_hash(stored.config), row.text(4), seed);
     if (!config.is_object()) fail_changed(connection, trial, "its configuration is not a JSON object");
     if (const Json own = config.value("seed", Json()); own != seed)
         fail_changed(connection, trial, fmt::format("its seed is {}, and its configuration has {}", seed, own.dump()));
-    if (has_hashes(config, stored)) return;
-    const ConfigHashes own = hashes_of_config(config);
+    if (has_hashes(std::move(config), stored)) return;
+    const ConfigHashes own = hashes_of_config(try_parse_json(row.text(3)));
     const bool is_config = own.config != stored.config;
     fail_changed(connection, trial,
                  fmt::format("its {} hash is {}, and its configuration has {}", is_config ? "configuration" : "row",

@@ -93,7 +93,7 @@ TEST_CASE("all trials of a sweep are recorded, or none") {
     const TemporaryFolder folder;
     OneAttempt db(folder / "results.db");
     results_db::Trial wrong = a_trial("beef02");
-    wrong.config_hash = hash_of("another");
+    wrong.config_json = "no JSON";
     CHECK_THROWS_AS(db.writer.add_trials(db.sweep, {{a_trial("beef01"), {1, "a", "{}"}}, {wrong, {2, "b", "{}"}}}),
                     Error);
     CHECK(results_db::Reader(folder / "results.db").sweep("quick").trials.size() == 1);

@@ -55,6 +55,7 @@ TEST_CASE("A row whose configuration does not have its hash is not shown, export
         if (std::string(change_of.name) == "hash") continue;  // the row is of no trial that anybody plans
         Writer writer(measured.file());
         refused([&] { writer.add_trial(hashed_trial(1, 0.5)); });
+        refused([&] { writer.add_trials(1, {{hashed_trial(1, 0.5), {0, "baseline", "{}"}}}); });
         refused([&] { writer.merge({{"text", text}}); });
     }
 }
