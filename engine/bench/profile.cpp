@@ -68,10 +68,13 @@ StepProfile profile_steps(Trainer& trainer, int steps) {
         profile.records = std::move(ops.records);
         if (trainer.exec().cuda.products != nullptr) profile.plans = trainer.exec().cuda.products->plans.counts();
     }
+    std::vector<double> seconds;
+    for (const StepProfile& profile : profiles) seconds.push_back(profile.seconds);
     const auto middle = profiles.begin() + (steps - 1) / 2;
     std::nth_element(profiles.begin(), middle, profiles.end(),
                      [](const StepProfile& a, const StepProfile& b) { return a.seconds < b.seconds; });
     StepProfile profile = std::move(*middle);
+    profile.steps = std::move(seconds);
     profile.ops = ops_of(profile.records);
     profile.outside_ops = profile.seconds - seconds_in(profile.records);
     return profile;

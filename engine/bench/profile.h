@@ -28,6 +28,7 @@ struct StepProfile {
     std::vector<ProfiledOp> ops;           // by phase, the longest first
     std::vector<OpRecord> records;         // in order
     double outside_ops = 0;                // that no op accounts for
+    std::vector<double> steps = {};        // seconds of all profiled steps, in order
     kernels::cuda::PlanCounts plans = {};  // of a GPU's products, since the trainer began
 };
 

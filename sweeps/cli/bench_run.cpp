@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -12,12 +11,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/median.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/tokenizer.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "results_db/bench_peaks.h"
 #include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -25,6 +26,7 @@
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/gate/bench_cases.h"
+#include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/bench_records.h"
 #include "sweeps/gate/preset_steps.h"
 
@@ -72,17 +74,6 @@ int list(const Chosen& chosen) {
     return kExitOk;
 }
 
-struct MedianTime {
-    double median = 0, deviation = 0;  // median absolute deviation
-};
-
-MedianTime median_time(std::vector<double> values) {
-    MedianTime time{median(values), 0};
-    for (double& value : values) value = std::abs(value - time.median);
-    time.deviation = median(values);
-    return time;
-}
-
 double rate_of(const BenchResult& row) {
     return row.items / median(row.seconds);
 }
@@ -104,7 +95,7 @@ void add_row(reporting::Table& table, const BenchResult& row, const std::string&
             {row.name, row.backend, to_string(row.state), "wrong output", "-", "-", "-", "-", "-", "-"});
         return;
     }
-    const MedianTime time = median_time(row.seconds);
+    const sweeps::MedianTime time = sweeps::median_time(row.seconds);
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / time.median) : "-"; };
     table.rows.push_back({row.name, row.backend, to_string(row.state), reporting::small_seconds(time.median),
                           fmt::format("{:.1f}%", 100 * time.deviation / time.median), rate(row.flops), rate(row.bytes),
@@ -161,6 +152,13 @@ int run_cases(const BenchRunArguments& arguments) {
             line.show(row.name, static_cast<double>(++rows) / static_cast<double>(kernels::count_rows(cases)));
         });
     line.clear();
+    std::vector<std::string> noise = sweeps::noise_notes(results);
+    const std::string last =
+        results_db::last_peaks(recorder.file(), sweeps::describe_host(), arguments.settings.threads);
+    if (std::string note =
+            sweeps::peaks_note(sweeps::peaks_json(peaks), try_parse_json(last), arguments.settings.threads);
+        !note.empty())
+        noise.push_back(std::move(note));
     recorder.record(results, arguments.settings, peaks, code);
 
     reporting::Table table;
@@ -212,6 +210,7 @@ int run_cases(const BenchRunArguments& arguments) {
     table.notes.push_back(
         "Every kernel's outputs were compared with the double-precision reference in this run, the "
         "other cases' with another way to compute them.");
+    table.notes.insert(table.notes.end(), noise.begin(), noise.end());
     print(table);
     print(fmt::format("raw repetitions: {}", recorder.file().string()));
     if (!arguments.json.empty()) {

@@ -25,6 +25,7 @@
 #include "sweeps/cli/product_paths.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/preset_steps.h"
 
 namespace deft::cli {
@@ -278,6 +279,8 @@ int run_profile(const ProfileArguments& arguments) {
         table.notes.push_back(line + ".");
     if (const engine::CardModel* card = chosen_card(arguments, roofline))
         add_predictions(table, profile, *card, dtype_of(arguments));
+    if (std::string note = sweeps::step_noise_note(profile.steps); !note.empty())
+        table.notes.push_back(std::move(note));
     print(table);
     if (!roofline.device.empty()) print(product_paths_table(profile.ops));
     if (!arguments.json.empty())

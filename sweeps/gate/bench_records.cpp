@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+}  // namespace
+
 Json peaks_json(const kernels::Peaks& peaks) {
     Json json = {{"avx2_flops", peaks.fma.avx2_flops},   {"avx512_flops", peaks.fma.avx512_flops},
                  {"memory_read", peaks.memory.read},     {"memory_copy", peaks.memory.copy},
@@ -35,6 +37,8 @@ Json peaks_json(const kernels::Peaks& peaks) {
                         {"exponentials", device->exponentials}};
     return json;
 }
+
+namespace {
 
 results_db::BenchSamples samples_of(const kernels::BenchResult& row, int threads, std::int64_t code_id) {
     results_db::BenchSamples samples = bench_series(row.name, row.backend, row.state, threads);

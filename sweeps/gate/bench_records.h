@@ -36,6 +36,9 @@ class BenchRecorder {
     std::int64_t started_ms_;
 };
 
+// The peaks of a run, as a session stores them.
+Json peaks_json(const kernels::Peaks& peaks);
+
 // The rule of a comparison, and how it was measured.
 Json settings_json(const ComparisonSettings& settings);
 
