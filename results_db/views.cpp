@@ -250,7 +250,7 @@ FROM centered s JOIN cost c USING (sweep_id, stage, recipe, axes)
 GROUP BY s.sweep_id, s.stage, s.recipe, s.axes, s.task, s.split, s.shots, s.metric, s.unit, s.direction,
   s.under_capacity)sql";
 
-// The type of what bears that name; empty: nothing does.
+// The schema's entry of a name; empty: none.
 struct SchemaEntry {
     std::string type, sql;
 };

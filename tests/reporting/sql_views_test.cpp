@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/text.h"
+#include "base/score_key.h"
 #include "reporting/analysis/comparison/columns.h"
 #include "reporting/analysis/cost/resource.h"
 #include "reporting/analysis/cost/slot_shapes.h"
@@ -226,7 +226,122 @@ void check_database(const std::filesystem::path& file) {
     }
 }
 
+// A trial with attempts on several workers, each with the lines of its journal.
+struct Attempted {
+    results_db::Writer& writer;
+    const TemporaryFolder& folder;
+    std::int64_t trial_id;
+    std::int64_t number = 0;
+
+    void attempt(const std::string& state, const std::string& journal, const results_db::Shape& shape = {},
+                 results_db::Work work = results_db::Work::train, std::optional<double> usd_per_hour = 3600) {
+        ++number;
+        results_db::NewAttempt attempt =
+            test::an_attempt(std::to_string(trial_id) + "-" + std::to_string(number), number);
+        attempt.shape = shape;
+        attempt.work = work;
+        if (usd_per_hour) attempt.price = results_db::Price{"sku", 1000, *usd_per_hour, "a list"};
+        if (shape.device == "cuda") attempt.slots_json = R"({"device":"cuda","gpu_name":"Example GPU"})";
+        const std::int64_t id =
+            writer.begin_attempt(trial_id, writer.add_code(test::a_code()), writer.add_host(test::a_host()), attempt);
+        writer.set_running(id, {1, 1, "boot"}, 1'000'000);
+        write_file_atomically(folder / "journal.jsonl", journal);
+        writer.ingest(id, folder / "journal.jsonl");
+        results_db::Outcome outcome = test::ended_ok();
+        outcome.state = state;
+        if (state != "ok") outcome.fail_class = "preempt";
+        outcome.own_seconds =
+            work == results_db::Work::train ? std::optional(10.0 + static_cast<double>(number)) : std::nullopt;
+        outcome.ended_ms = 1'060'000;
+        writer.end_attempt(id, outcome);
+    }
+};
+
+std::string started_at(std::int64_t step) {
+    journal::Started started;
+    started.time_ms = 1'001'000;
+    started.resume_step = step;
+    started.parameters = 99;
+    return test::line(started);
+}
+
+std::string saved_at(std::int64_t step, double seconds) {
+    return test::line(journal::Spent{1'010'000, step, seconds, 0.5, 0.25});
+}
+
+std::string model(const char* sha256, std::int64_t step) {
+    return test::line(journal::Artifact{"checkpoint", "model.safetensors", sha256, 9, "final", step});
+}
+
+std::string scored_as(const std::string& key, const std::string& model_sha256, double value, std::int64_t step = 4) {
+    journal::Evaluation one{step, "piqa", "1", "validation", 0, "acc", "", "higher", value, 20, 0.01, 0.5, key};
+    return test::line(one) +
+           test::line(journal::Scored{key, "piqa", std::string(64, 'a'), 0, 20, step, model_sha256, 0.5, 0, 0});
+}
+
 }  // namespace
+
+TEST_CASE("SQL views hold the numbers of reports, for attempts that died, moved and were scored again") {
+    using results_db::Work;
+    const TemporaryFolder folder;
+    {
+        results_db::Writer writer(folder / "results.db");
+        const auto sweep = writer.add_sweep({"quick", "s1", "name = 'quick'", "[]"});
+        std::int64_t ordinal = 0;
+        const auto add = [&](const std::string& name, const std::string& recipe, const std::string& seeds) {
+            const auto id = writer.add_trial(test::a_trial(name, ordinal + 1));
+            results_db::TrialPlace place{ordinal++, recipe, "{}"};
+            place.seeds = seeds;
+            place.stage = seeds.find('.') == std::string::npos ? "" : "tuned";
+            place.scores_json = R"([{"task":"piqa","shots":0,"key":"asked"}])";
+            writer.add_place(sweep, id, place);
+            return Attempted{writer, folder, id};
+        };
+        const results_db::Shape two{"cpu", 2, 1, 1}, gpu{"cuda", 1, 2, 1}, ranks{"cuda", 4, 1, 4};
+        const std::string points = test::line(test::a_point(1)) + test::line(test::a_point(2)) +
+                                   test::line(test::a_point(3)) + test::line(test::a_point(4));
+        // Goes on from a checkpoint on another worker; is trained again to another model; is scored many times.
+        Attempted moved = add("moved", "plain", "1");
+        moved.attempt("preempted", started_at(0) + points + saved_at(2, 3));
+        moved.attempt("ok", started_at(2) + points + model("old", 4), two);
+        moved.attempt("ok", scored_as("asked", "old", 0.125) + scored_as("capacity-other", "old", 0.0625), two,
+                      Work::score);
+        moved.attempt("failed", started_at(0), two);
+        moved.attempt("ok", scored_as("not asked", "old", 0.75), two, Work::score);
+        // Dies after a checkpoint that nothing went on from; and before any.
+        Attempted died = add("died", "plain", "2");
+        died.attempt("preempted", started_at(0) + points);
+        died.attempt("failed", started_at(2) + points + saved_at(3, 4), gpu);
+        Attempted lost = add("lost", "gpu", "1");
+        lost.attempt("failed", started_at(0) + points, ranks);
+        lost.attempt("ok", started_at(0) + points + model("new", 4), gpu);
+        lost.attempt("ok", scored_as("asked", "former", 0.5), gpu, Work::score);
+        lost.attempt("ok", scored_as("asked", "new", 0.625), gpu, Work::score);
+        lost.attempt("ok", scored_as("asked", "former", 0.875), gpu, Work::score);
+        // Without a price; and a validation of another model than the result.
+        Attempted free = add("free", "gpu", "2");
+        free.attempt("ok", started_at(0) + points + scored_as(kWhileTraining, "", 0.25), gpu, Work::train,
+                     std::nullopt);
+        free.attempt("ok", scored_as("asked", "", 0.375), ranks, Work::score);
+        // Two tunings of one pretraining, and one of another.
+        int times = 0;
+        for (const char* seeds : {"1.1", "1.2", "2.1"}) {
+            Attempted tuned = add(seeds, "tuned", seeds);
+            tuned.attempt("ok", started_at(0) + points, ranks);
+            tuned.attempt("ok", scored_as("asked", "", 0.25 * ++times), ranks, Work::score);
+        }
+        // As a sweep whose data changed: the newest training failed, and an older one shows.
+        const auto place_again = [&](const std::string& name, const char* state) {
+            const auto id = writer.add_trial(test::a_trial(name, 9));
+            writer.add_place(sweep, id, {50, "changed", "{}"});
+            Attempted{writer, folder, id}.attempt(state, started_at(0) + points);
+        };
+        place_again("first", "ok");
+        place_again("second", "ok");
+        place_again("third", "failed");
+    }
+    check_database(folder / "results.db");
+}
 
 TEST_CASE("SQL views hold the numbers of reports, for kept evidence") {
     for (const char* name : {"gpt_combined_proxy", "low_budget_proxy_gpu", "moe_quality_proxy", "gpt2_ptb_proxy",
