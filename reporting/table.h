@@ -21,6 +21,7 @@ struct Column {
     std::string variances = {};  // what a test says of equal variances over its rows: "p 0.012"
     std::string caveat = {};     // a few words below the title on what all its numbers lack: "at chance"
     std::string csv_title = {};  // the title in CSV files, where it differs; it never changes
+    std::string id = {};         // in JSON: it does not change with the title. Empty: of tables that have no JSON
 };
 
 // The content of one place of a table; most cells are text alone.
@@ -60,9 +61,10 @@ Cell exact_cell(double value);
 struct Table {
     std::string caption;
     std::vector<Column> columns;
-    std::vector<std::vector<Cell>> rows;  // as many cells as columns
-    std::vector<std::string> notes;       // printed below
-    std::size_t key_columns = 1;          // the first ones, which identify rows: they lead every block
+    std::vector<std::vector<Cell>> rows;    // as many cells as columns
+    std::vector<std::string> notes;         // printed below
+    std::size_t key_columns = 1;            // the first ones, which identify rows: they lead every block
+    std::vector<std::string> row_ids = {};  // of each row in JSON, beside its cells; empty: the rows have none
 };
 
 // Fits the width by dropping nothing: columns that do not fit continue in further blocks. width 0: as wide as needed.
@@ -76,7 +78,7 @@ std::string render_csv(const Table&);
 // A table environment for the booktabs package, or a longtable where a page is too short; several where it is too
 // narrow for all columns. Notes follow.
 std::string render_latex(const Table&);
-// {"schema": "deft-report/1", "caption", "columns", "rows", "notes"}; NaN and infinity as strings.
+// {"schema": "deft-report/1", "caption", "columns", "rows", "row_ids", "notes"}; NaN and infinity as strings.
 std::string render_json(const Table&);
 // A <table> in a box of its own that scrolls where the page is too narrow. The caller brings the style sheet.
 std::string render_html(const Table&);

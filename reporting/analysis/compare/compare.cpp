@@ -79,6 +79,8 @@ std::string row_name(const CompareSide& side, const Row& row) {
 RowComparison compare_rows(const CompareSide& a, const Row& row_a, const CompareSide& b, const Row& row_b, Cost by,
                            const ItemsOf& items, std::map<std::string, VarianceChoice>& variances) {
     RowComparison rows;
+    for (const Trial* trial : row_a.ok) rows.trials_a.push_back(trial->config_hash);
+    for (const Trial* trial : row_b.ok) rows.trials_b.push_back(trial->config_hash);
     rows.a = row_name(a, row_a);
     rows.b = row_name(b, row_b);
     rows.configuration =
@@ -149,7 +151,7 @@ void compare_counterparts(const CompareSide& a, const CompareSide& b, Cost by, c
 
 Comparison compare(const CompareSide& a, const CompareSide& b, Cost by, const ItemsOf& items) {
     require_comparable(a, b);
-    Comparison comparison{a.name, b.name, {}, {}, {}, {}};
+    Comparison comparison{a.name, b.name, {}, {}, {}, {}, *a.sweep, *b.sweep};
     std::map<std::string, VarianceChoice> variances;  // of the sweep of A
     const bool is_one_pair = a.kind != Kind::sweep && a.chosen.size() == 1 && b.chosen.size() == 1;
     if (is_one_pair && are_the_same(a.chosen.front(), b.chosen.front())) refuse_duplicates(a.name, b.name);

@@ -34,6 +34,7 @@ struct RowComparison {
     std::vector<ScoreDifference> scores;
     std::vector<ItemDifference> items;  // of two trials
     std::vector<std::string> notes;
+    std::vector<std::string> trials_a = {}, trials_b = {};  // configuration hashes of its finished trials
 };
 
 struct Comparison {
@@ -41,6 +42,7 @@ struct Comparison {
     std::vector<RowComparison> rows;
     std::vector<std::string> only_a, only_b;  // rows without a counterpart on the other side
     std::vector<std::string> same;            // rows that are the same trainings on both sides, and not compared
+    results_db::SweepHead sweep_a = {}, sweep_b = {};  // of either side
 };
 
 // Two sweeps compare their rows of one name; two recipes compare rows of one stage, budget and other axes, else the one

@@ -45,19 +45,31 @@ std::string labelled_recipe(const Row& row) {
     return recipe_text(row) + (scored_under_capacity(row) ? " (under capacity)" : "");
 }
 
+Column key_column(const char* title, const char* id) {
+    Column column;
+    column.title = title;
+    column.align = Align::left;
+    column.id = id;
+    return column;
+}
+
 }  // namespace
 
 std::vector<Field> key_fields(const std::vector<Row>& rows) {
     std::vector<Field> fields;
     if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.stage != rows.front().stage; }))
-        fields.emplace_back(Column{"stage", Align::left}, [](const Row& row) { return Cell(row.stage); });
-    fields.emplace_back(Column{"recipe", Align::left}, [](const Row& row) { return Cell(labelled_recipe(row)); });
-    if (any_budget(rows))
-        fields.emplace_back(Column{"budget", Align::right, false, false, "fraction"}, [](const Row& row) {
+        fields.emplace_back(key_column("stage", "stage"), [](const Row& row) { return Cell(row.stage); });
+    fields.emplace_back(key_column("recipe", "recipe"), [](const Row& row) { return Cell(labelled_recipe(row)); });
+    if (any_budget(rows)) {
+        Column budget = key_column("budget", "budget_fraction");
+        budget.align = Align::right;
+        budget.raw_unit = "fraction";
+        fields.emplace_back(std::move(budget), [](const Row& row) {
             if (is_imported(row)) return Cell("-");
             return Cell(row.axes.budget_text(), row.axes.budget_fraction);
         });
-    if (any_other_axis(rows)) fields.emplace_back(Column{"axes", Align::left}, axes_cell);
+    }
+    if (any_other_axis(rows)) fields.emplace_back(key_column("axes", "axes"), axes_cell);
     return fields;
 }
 
@@ -195,7 +207,10 @@ std::vector<Field> score_fields(const Results& sweep) {
     const ScoresByKey scores = all_scores(sweep);
     std::vector<Field> fields;
     for (const auto& [key, rows] : scores) {
-        fields.emplace_back(Column{score_title(key, rows, scores)},
+        Column column;
+        column.title = score_title(key, rows, scores);
+        column.id = stable_id(key.id);
+        fields.emplace_back(std::move(column),
                             [score_key = key](const Row& row) { return score_cell(row, score_key); });
         fields.back().scores = scores_of(key);
     }
@@ -239,6 +254,7 @@ Field resource_field(const Resource& resource, const std::vector<Row>& rows, con
     column.title = resource.title;
     column.raw_unit = resource.raw_unit;
     column.csv_title = resource.csv_title;
+    column.id = resource.id;
     const auto references = std::make_shared<const References>(rows, base_recipe);
     return Field(std::move(column),
                  [&resource, references](const Row& row) { return resource_cell(row, references->of(row), resource); });

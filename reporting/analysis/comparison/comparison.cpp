@@ -220,7 +220,9 @@ Fields fields_of(const Results& sweep, const std::vector<Row>& rows, const std::
                  const PublishedContext* published) {
     Fields fields{key_fields(rows)};
     fields.keys = fields.all.size();
-    fields.all.emplace_back(Column{"seeds"}, seeds_cell);
+    Column seeds;
+    seeds.title = seeds.id = "seeds";
+    fields.all.emplace_back(std::move(seeds), seeds_cell);
     for (const Resource& resource : resources()) {
         fields.all.push_back(resource_field(resource, rows, base_recipe));
         if (published != nullptr) append(fields.all, published_resource_fields(*published, resource));
@@ -262,7 +264,10 @@ Table comparison_table(const Results& sweep, const SweepAbout& about) {
     table.caption = "Sweep " + sweep_text(sweep) + (about.title.empty() ? "" : ": " + about.title);
     table.key_columns = fields.keys;
     for (const Field& field : fields.all) table.columns.push_back(field.column);
-    for (const Row& row : rows) table.rows.push_back(row_of(row, fields));
+    for (const Row& row : rows) {
+        table.rows.push_back(row_of(row, fields));
+        table.row_ids.push_back(row.name);
+    }
     if (!rows.empty()) mark_scores(table, fields.all, rows, base_recipe);
     table.notes = comparison_notes(sweep, rows, base_recipe, about);
     std::vector<std::string> marks = score_mark_notes(table);

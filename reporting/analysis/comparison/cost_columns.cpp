@@ -197,6 +197,8 @@ std::vector<Field> cost_fields(const std::vector<Row>& rows) {
         if (index < kParts.size() && !is_anything(rows, kParts[index])) continue;
         Column column;
         column.title = shown.title;
+        column.id = std::string(money == Money::usd ? "usd/" : "device_seconds/") +
+                    (index < kParts.size() ? kParts[index].key : "whole");
         column.is_cost = true;
         column.begins_block = fields.empty();
         fields.emplace_back(std::move(column), [money, index](const Row& one) { return part_cell(one, money, index); });

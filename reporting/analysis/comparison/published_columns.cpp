@@ -222,8 +222,9 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
     const PublishedCell* base = cell_of(context.table.full_budget(context.base_recipe), column);
     const std::string points = is_percent(column) ? "points" : column.unit;
     const int decimals = decimals_of(context.table, column);
-    const auto add = [&fields](std::string title, bool published, std::function<Cell(const Row&)> cell) {
+    const auto add = [&](std::string title, const char* what, bool published, std::function<Cell(const Row&)> cell) {
         Column head;
+        head.id = (published ? "published/" : "") + column.key + what;
         head.title = std::move(title);
         head.published = published;
         head.begins_block = fields.empty();
@@ -231,17 +232,17 @@ void add_score(const PublishedContext& context, const PublishedColumn& column, s
     };
     const bool is_suite = column.measures->kind == Quantity::Kind::suite;
     const auto references = std::make_shared<const References>(context.rows, context.base_recipe);
-    add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), false,
+    add(title_of(column, "measured", unit_title(column, is_suite ? counted(tasks, "task") : "")), "", false,
         [=](const Row& row) { return published_score_cell(row, column, decimals, tasks); });
     fields.back().scores = scores_of(column);
-    add(title_of(column, "(published)", unit_title(column, column.detail)), true,
+    add(title_of(column, "(published)", unit_title(column, column.detail)), "", true,
         [=](const Row& row) { return published_cell(cell_of(row_of(context, row), column)); });
     if (is_comparable(context))
-        add(title_of(column, "measured against", "(published)"), false,
+        add(title_of(column, "measured against", "(published)"), "/against_published", false,
             [=](const Row& row) { return against_published(context, row, column, tasks); });
-    add(title_of(column, reference_title(context), "measured, " + points), false,
+    add(title_of(column, reference_title(context), "measured, " + points), "/difference", false,
         [=](const Row& row) { return measured_difference(row, references->of(row), column, decimals); });
-    add(title_of(column, "against 100% baseline", "(published), " + points), true,
+    add(title_of(column, "against 100% baseline", "(published), " + points), "/difference", true,
         [=](const Row& row) { return published_difference(cell_of(row_of(context, row), column), base); });
 }
 
@@ -317,6 +318,7 @@ std::vector<Field> published_resource_fields(const PublishedContext& context, co
         };
         Column head;
         head.title = title_of(column, "(published)", column.detail);
+        head.id = "published/" + column.key;
         head.published = true;
         head.raw_unit = column.unit;
         fields.emplace_back(std::move(head), cell);

@@ -59,15 +59,18 @@ double stated_cost(const results_db::ImportedModel& model) {
 const std::vector<Resource>& resources() {
     using journal::TrainPoint;
     static const std::vector<Resource> all = {
-        {"steps", of_point<&TrainPoint::step>, whole_or_mean, false, "train steps"},
-        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", false, stated_tokens},
-        {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true, "unique tokens"},
+        {"steps", of_point<&TrainPoint::step>, whole_or_mean, false, "train steps", "", false, nullptr, "", "steps"},
+        {"input\ntokens", of_point<&TrainPoint::input_tokens>, si, true, "input tokens", "", false, stated_tokens, "",
+         "input_tokens"},
+        {"unique\ntokens", of_point<&TrainPoint::unique_tokens>, si, true, "unique tokens", "", false, nullptr, "",
+         "unique_tokens"},
         {"consumed\ntokens", of_point<&TrainPoint::layer_tokens>, si, true, "layer tokens", "", false, nullptr,
-         "layer-avg\ntokens"},
-        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", false, stated_flops},
-        {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", true, stated_seconds},
-        {"tokens\nper s", token_rate, si, false, "throughput", "", true},
-        {"cost", cost, dollars, true, "cost usd", "USD", true, stated_cost},
+         "layer-avg\ntokens", "layer_tokens"},
+        {"FLOPs", of_point<&TrainPoint::flops>, si, true, "train flops", "", false, stated_flops, "", "flops"},
+        {"train\ntime", wall_seconds, short_seconds, true, "train hours", "s", true, stated_seconds, "",
+         "train_seconds"},
+        {"tokens\nper s", token_rate, si, false, "throughput", "", true, nullptr, "", "tokens_per_second"},
+        {"cost", cost, dollars, true, "cost usd", "USD", true, stated_cost, "", "usd"},
     };
     return all;
 }

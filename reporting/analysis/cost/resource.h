@@ -22,6 +22,7 @@ struct Resource {
         false;  // time, or what follows from it: compares as reporting/analysis/cost/comparable_seconds.h says
     double (*stated)(const results_db::ImportedModel&) = nullptr;  // of an imported model; null: nobody states it
     const char* csv_title = "";                                    // as Column::csv_title
+    const char* id = "";                                           // as Column::id, and the column of v_trial
 };
 
 const std::vector<Resource>& resources();

@@ -54,6 +54,7 @@ std::optional<Table> glue_table(const Results& sweep) {
     table.key_columns = 2;
     table.columns = {{"pretrained", Align::left}, {"rate"}, {"counts"}, {"average"}};
     for (const std::string& name : columns) table.columns.push_back({name});
+    for (Column& column : table.columns) column.id = column.title;
     for (const GlueOfModel& model : scores.models)
         for (std::size_t i = 0; i < model.result.rates.size(); ++i)
             table.rows.push_back(row_of_rate(model, i, columns));

@@ -37,6 +37,13 @@ std::string column_key_with_split(const ScoreId& id) {
     return column_key(id) + " split=" + id.split;
 }
 
+std::string stable_id(const ScoreId& id) {
+    std::string text = fmt::format("score/{}/{}", id.task, id.metric);
+    if (id.shots > 0) text += fmt::format("/{}-shot", id.shots);
+    if (!id.split.empty()) text += "/" + id.split;
+    return text + (id.under_capacity ? "/under_capacity" : "");
+}
+
 std::string conditions(const ScoreId& id) {
     std::string text;
     if (id.shots > 0) text += fmt::format(", {} shots", id.shots);
@@ -46,8 +53,8 @@ std::string conditions(const ScoreId& id) {
 }
 
 OrderedJson to_json(const ScoreId& id) {
-    return {{"task", id.task},     {"metric", id.metric}, {"unit", id.unit},
-            {"better", id.better}, {"split", id.split},   {"shots", id.shots}};
+    return {{"task", id.task},   {"metric", id.metric}, {"unit", id.unit},    {"better", id.better},
+            {"split", id.split}, {"shots", id.shots},   {"id", stable_id(id)}};
 }
 
 }  // namespace deft::reporting

@@ -28,9 +28,11 @@ std::string stacked_title(const ScoreId& id);
 // "lambada acc shots=10 under capacity": a word of a command line or a file. With its split: " split=test" at the end.
 std::string column_key(const ScoreId& id);
 std::string column_key_with_split(const ScoreId& id);
+// "score/lambada/acc/10-shot/test", and "/under_capacity": for other programs. It does not change with titles.
+std::string stable_id(const ScoreId& id);
 // ", 10 shots, split test, under capacity": the conditions of a value, after its number of documents.
 std::string conditions(const ScoreId& id);
-// {"task", "metric", "unit", "better", "split", "shots"}.
+// {"task", "metric", "unit", "better", "split", "shots", "id"}, the last of stable_id().
 OrderedJson to_json(const ScoreId& id);
 
 }  // namespace deft::reporting

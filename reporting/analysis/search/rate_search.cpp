@@ -195,6 +195,7 @@ std::optional<Table> rate_search_table(const Results& sweep) {
     table.columns = {{"row", Align::left}};
     for (const double rate : rates) table.columns.push_back({fmt::format("{:g}", rate)});
     table.columns.push_back({"chosen"});
+    for (Column& column : table.columns) column.id = column.title;
     for (const SearchedRow& row : rows) {
         std::vector<Cell>& cells = table.rows.emplace_back();
         cells.emplace_back(row.name());

@@ -83,9 +83,15 @@ OrderedJson items_json(const ItemDifference& one) {
     return json;
 }
 
+OrderedJson sweep_json(const results_db::SweepHead& sweep) {
+    return {{"sweep", sweep.name}, {"spec_sha256", sweep.spec_sha256}};
+}
+
 OrderedJson rows_json(const RowComparison& rows) {
     OrderedJson json = {{"a", rows.a},
                         {"b", rows.b},
+                        {"a_trials", rows.trials_a},
+                        {"b_trials", rows.trials_b},
                         {"configuration", OrderedJson::array()},
                         {"losses", losses_json(rows.losses)},
                         {"scores", OrderedJson::array()},
@@ -101,9 +107,15 @@ OrderedJson rows_json(const RowComparison& rows) {
 }  // namespace
 
 std::string render_comparison_json(const Comparison& comparison) {
-    OrderedJson json = {{"schema", "deft-compare/1"},   {"a", comparison.a},           {"b", comparison.b},
-                        {"rows", OrderedJson::array()}, {"only_a", comparison.only_a}, {"only_b", comparison.only_b},
-                        {"same", comparison.same}};
+    OrderedJson json = {{"schema", "deft-compare/1"},
+                        {"a", comparison.a},
+                        {"b", comparison.b},
+                        {"rows", OrderedJson::array()},
+                        {"only_a", comparison.only_a},
+                        {"only_b", comparison.only_b},
+                        {"same", comparison.same},
+                        {"a_sweep", sweep_json(comparison.sweep_a)},
+                        {"b_sweep", sweep_json(comparison.sweep_b)}};
     for (const RowComparison& rows : comparison.rows) json["rows"].push_back(rows_json(rows));
     return json_text(json);
 }

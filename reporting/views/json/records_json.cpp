@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "reporting/analysis/comparison/cost_columns.h"
+#include "reporting/analysis/scores/score_id.h"
 #include "reporting/analysis/trace/trace.h"
 #include "results_db/trial_name.h"
 
@@ -68,8 +69,12 @@ OrderedJson checkpoint_json(const std::optional<results_db::Checkpoint>& checkpo
 }
 
 OrderedJson score_json(const Score& row) {
+    const ScoreId id = id_of(row);
     return {{"task", row.task},
             {"measure", row.measure},
+            {"id", stable_id(id)},
+            {"better", id.better},
+            {"under_capacity", id.under_capacity},
             {"split", row.split},
             {"shots", row.shots},
             {"documents", row.n},
@@ -112,10 +117,24 @@ OrderedJson counts_json(const Trial& trial) {
 
 }  // namespace
 
+OrderedJson axes_json(const results_db::TrialRow& trial) {
+    OrderedJson axes = OrderedJson::parse(trial.axes_json, nullptr, false);
+    return axes.is_object() ? axes : OrderedJson::object();
+}
+
+std::string seeds_text(const results_db::TrialRow& trial) {
+    return trial.seeds.empty() ? std::to_string(trial.seed) : trial.seeds;
+}
+
 std::string render_trial_json(const Trial& trial) {
     const OrderedJson configuration = OrderedJson::parse(trial.config_json, nullptr, false);
     return json_text({{"schema", "deft-trial/1"},
                       {"name", results_db::trial_name(trial)},
+                      {"recipe", trial.recipe},
+                      {"stage", trial.stage},
+                      {"axes", axes_json(trial)},
+                      {"seed", trial.seed},
+                      {"seeds", seeds_text(trial)},
                       {"state", trial.state},
                       {"fail_class", trial.fail_class},
                       {"error", trial.error},

@@ -31,6 +31,7 @@ OrderedJson table_json(const Table& table) {
     OrderedJson columns = OrderedJson::array(), rows = OrderedJson::array();
     for (const Column& column : table.columns) {
         columns.push_back({{"title", column.title}, {"published", column.published}});
+        if (!column.id.empty()) columns.back()["id"] = column.id;
         if (!column.caveat.empty()) columns.back()["caveat"] = column.caveat;
     }
     for (const std::vector<Cell>& row : table.rows) {
@@ -38,8 +39,11 @@ OrderedJson table_json(const Table& table) {
         for (const Cell& cell : row) cells.push_back(cell_json(cell));
         rows.push_back(std::move(cells));
     }
-    return {{"schema", "deft-report/1"}, {"caption", table.caption},         {"columns", std::move(columns)},
-            {"rows", std::move(rows)},   {"key_columns", table.key_columns}, {"notes", table.notes}};
+    OrderedJson json = {{"schema", "deft-report/1"},        {"caption", table.caption},
+                        {"columns", std::move(columns)},    {"rows", std::move(rows)},
+                        {"key_columns", table.key_columns}, {"notes", table.notes}};
+    if (!table.row_ids.empty()) json["row_ids"] = table.row_ids;
+    return json;
 }
 
 std::string render_json(const Table& table) {

@@ -29,7 +29,8 @@ TEST_CASE("a score is named by its task, metric, shots, capacity and split") {
     CHECK(stacked_title(full) == "lambada\nacc\n10-shot\nunder capacity\ntest");
     CHECK(column_key(full) == "lambada acc shots=10 under capacity");
     CHECK(conditions(full) == ", 10 shots, split test, under capacity");
-    CHECK(to_json(full).dump() ==
-          R"({"task":"lambada","metric":"acc","unit":"bits/byte","better":"higher","split":"test","shots":10})");
+    CHECK(
+        to_json(full).dump() ==
+        R"({"task":"lambada","metric":"acc","unit":"bits/byte","better":"higher","split":"test","shots":10,"id":"score/lambada/acc/10-shot/test/under_capacity"})");
     CHECK(full != plain);
 }
