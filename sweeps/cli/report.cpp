@@ -25,6 +25,7 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
 #include "sweeps/cli/run_arguments.h"
+#include "sweeps/cli/tensorboard_folder.h"
 #include "sweeps/driver/search_rates.h"
 
 namespace deft::cli {
@@ -51,6 +52,11 @@ void write_lm_eval(const reporting::Results& sweep, const std::string& folder) {
     }
 }
 
+// Formats of which --out is a folder.
+bool writes_folder(const std::string& format) {
+    return format == "lm-eval" || format == "tensorboard";
+}
+
 // The FLOPs of each trial by the sweep's plan; none where its file is gone or has changed.
 std::map<std::string, double> planned_flops(const reporting::Results& sweep) {
     std::map<std::string, double> flops;
@@ -67,7 +73,7 @@ std::map<std::string, double> planned_flops(const reporting::Results& sweep) {
 
 void print_missing(const results_db::Reader& reader, reporting::Results sweep, const std::string& root,
                    const std::string& format, const std::string& out) {
-    if (format == "html" || format == "svg" || format == "lm-eval")
+    if (format == "html" || format == "svg" || writes_folder(format))
         throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format),
                     "choose term, md, csv, tex or json");
     const auto flops = planned_flops(sweep);
@@ -108,20 +114,21 @@ void add_report(CLI::App& app, Context& context) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("report", "Print a sweep's results, or write them to a file");
     std::vector<std::string> formats = report_formats();
-    formats.insert(formats.end(), {"svg", "lm-eval"});
+    formats.insert(formats.end(), {"svg", "lm-eval", "tensorboard"});
     command->add_option("sweep", arguments->sweep, kSweepHelp);
     add_root(*command, arguments->root);
     command
         ->add_option("--format", arguments->format,
                      "The format: term, md, csv, tex, json, html, or svg, the picture of the result; lm-eval writes "
                      "the results of each trial into the folder "
-                     "--out, as lm-evaluation-harness does")
+                     "--out, as lm-evaluation-harness does, and tensorboard writes each trial's curves and scores "
+                     "there as a run")
         ->check(CLI::IsMember(formats))
         ->capture_default_str();
     add_json_flag(*command, arguments->format);
     add_from(*command, arguments->from);
     command->add_option("--out", arguments->out,
-                        "Write the report to this file, or of lm-eval the files to this folder");
+                        "Write the report to this file, or of lm-eval and tensorboard the files to this folder");
     CLI::Option* per_seed = command->add_flag("--per-seed", arguments->per_seed,
                                               "One row a trial, not means over seeds: term, md, csv or tex");
     command->add_flag("--curves", arguments->curves, "One row a logged step of a trial: term, md, csv or tex")
@@ -142,7 +149,8 @@ void add_report(CLI::App& app, Context& context) {
         take_name(arguments->from, arguments->sweep);
         const auto files = read_evidence(arguments->from);
         const results_db::Reader reader = open_results(arguments->root, files);
-        const bool shows_curves = arguments->format == "html" || arguments->format == "json" || arguments->curves;
+        const bool shows_curves = arguments->format == "html" || arguments->format == "json" ||
+                                  arguments->format == "tensorboard" || arguments->curves;
         for (const results_db::NamedEvidence& file : files)
             if (shows_curves) print_note(fmt::format("{}: {}", file.name, results_db::evidence_note(file.text)));
         if (arguments->missing) {
@@ -150,11 +158,16 @@ void add_report(CLI::App& app, Context& context) {
                           arguments->format, arguments->out);
             return;
         }
+        const bool needs_curves =
+            arguments->format == "html" || arguments->format == "tensorboard" || arguments->curves;
         const reporting::ReportData data =
-            report_data(reader, find_sweep(reader, arguments->sweep, inputs_below(arguments->root)),
-                        arguments->format == "html" || arguments->curves);
+            report_data(reader, find_sweep(reader, arguments->sweep, inputs_below(arguments->root)), needs_curves);
         if (arguments->format == "lm-eval") {
             write_lm_eval(data.sweep, arguments->out);
+            return;
+        }
+        if (arguments->format == "tensorboard" && !arguments->per_seed && !arguments->curves) {
+            print(write_tensorboard_folder(data, arguments->out).string());
             return;
         }
         const int width = arguments->out.empty() ? output_width() : kPlainWidth;

@@ -156,7 +156,7 @@ std::string render_report(const reporting::ReportData& data, const std::string& 
 std::string render_table(const reporting::Table& table, const std::string& format, int width) {
     if (format == "svg")
         throw Error(ErrorKind::usage, "svg holds the sweep's picture, and no table", "choose term, md, csv or tex");
-    if (format == "html" || format == "json")
+    if (format == "html" || format == "json" || format == "tensorboard")
         throw Error(ErrorKind::usage, fmt::format("{} holds every trial and its curves already", format),
                     "leave --per-seed and --curves out, or choose term, md, csv or tex");
     if (format == "md") return reporting::render_markdown(table);
