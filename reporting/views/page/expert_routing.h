@@ -11,6 +11,7 @@
 
 #include "reporting/analysis/results/rows.h"
 #include "reporting/views/render/heat_map.h"
+#include "reporting/views/report_data.h"
 #include "results_db/rows.h"
 
 namespace deft::reporting {

@@ -92,8 +92,8 @@ std::string words_of(const Trial& trial) {
     add("commit", trial.code.git_sha + (trial.code.dirty ? " + uncommitted changes" : ""));
     add("host", trial.host.hostname);
     add("dataset", trial.dataset_name);
-    Json configuration = trial.settings.json;
-    if (!configuration.is_object()) return text;
+    if (!trial.settings.json || !trial.settings.json->is_object()) return text;
+    Json configuration = *trial.settings.json;
     configuration.erase("local");  // paths and habits of this machine
     text += "\n```json\n" + configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n```\n";
     return text;
