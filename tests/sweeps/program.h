@@ -65,7 +65,10 @@ class Process {
     Process& operator=(const Process&) = delete;
 
     pid_t pid() const { return pid_; }
-    void signal(int number) const { ::kill(pid_, number); }
+    // Nothing once it was waited for: the number -1 would name every process of the machine.
+    void signal(int number) const {
+        if (pid_ > 0) ::kill(pid_, number);
+    }
 
     // The exit status; minus the signal that ended it; -1000 where it did not end in time.
     int wait() {
