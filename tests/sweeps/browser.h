@@ -47,6 +47,12 @@ class Browser {
 
     void open(const std::string& address) { post(session_ + "/url", {{"url", address}}); }
 
+    // Pages that are opened later do not run their scripts; run() still does.
+    void block_scripts() {
+        post(session_ + "/goog/cdp/execute",
+             {{"cmd", "Emulation.setScriptExecutionDisabled"}, {"params", {{"value", true}}}});
+    }
+
     // The value that the function body returns.
     Json run(const std::string& script) {
         return post(session_ + "/execute/sync", {{"script", script}, {"args", Json::array()}});

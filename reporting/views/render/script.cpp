@@ -151,8 +151,11 @@ const kDashes = ['', '7 4', '2 3', '10 3 2 3'];
 const drawFigure = plot => {
     const {data, state, box} = plot;
     const shown = data.series.filter(s => !hidden.has(s.recipe) && !state.off.has(s.name) && s.x[state.axis]);
+    const title = data.title.replace(data.axes[0], data.axes[state.axis]);
     box.textContent = '';
-    const svg = draw(box, 'svg', {viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': data.title});
+    box.setAttribute('aria-label', title);
+    plot.heading.textContent = title;
+    const svg = draw(box, 'svg', {viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': title});
     const xs = shown.flatMap(s => s.x[state.axis].concat(s.mark_x[state.axis] || []));
     const ys = shown.flatMap(s => s.low.concat(s.high, s.mark_y));
     if (xs.length === 0) {
@@ -232,17 +235,22 @@ const drawFigure = plot => {
     });
 };
 const plots = [];
+const states = new Map();  // what the reader chose, by the figure's title: a page that is renewed keeps it
 const enableFigure = block => {
     const data = JSON.parse(block.textContent);
     const figure = block.closest('.figures'), box = figure.querySelector('.chart');
     const bar = make('div', {class: 'bar-of-controls'}), values = make('p', {class: 'values', 'aria-live': 'off'});
     const plot = {data, box, values, hint: 'Point at the chart for values; click a name to hide its line.',
-                  state: {axis: 0, logX: data.log_x, logY: data.log_y, off: new Set()}};
+                  heading: box.closest('figure').previousElementSibling, state: states.get(data.title) ||
+                      {axis: 0, logX: data.log_x, logY: data.log_y, off: new Set()}};
+    states.set(data.title, plot.state);
     values.textContent = plot.hint;
     const axis = make('select', {'aria-label': 'Horizontal axis'});
     data.axes.forEach((name, at) => {
         if (data.series.some(s => s.x[at])) axis.append(make('option', {value: at}, name));
     });
+    if ([...axis.options].some(one => +one.value === plot.state.axis)) axis.value = plot.state.axis;
+    else plot.state.axis = 0;
     axis.addEventListener('change', () => { plot.state.axis = +axis.value; drawFigure(plot); });
     bar.append(axis);
     for (const [key, text] of [['logX', 'log x'], ['logY', 'log y']]) {
@@ -253,7 +261,8 @@ const enableFigure = block => {
         bar.append(label);
     }
     for (const s of data.series) {
-        const button = make('button', {type: 'button', 'aria-pressed': 'true', class: 's' + s.style % 8}, s.name);
+        const button = make('button', {type: 'button', 'aria-pressed': String(!plot.state.off.has(s.name)),
+                                         class: 's' + s.style % 8}, s.name);
         button.addEventListener('click', () => {
             const off = !plot.state.off.delete(s.name);
             if (off) plot.state.off.add(s.name);

@@ -39,6 +39,25 @@ const std::string kCollisions = R"js(
     }
     return found;)js";
 
+// deft serve, once it has printed its address.
+struct Served {
+    Process server;
+    std::string address;
+
+    explicit Served(const TinySweep& sweep)
+        : server({DEFT_PROGRAM, "serve", "--root", sweep.root.string()}, sweep.folder.path / "served",
+                 sweep.folder.path / "served.err") {
+        const std::filesystem::path said = sweep.folder.path / "served";
+        REQUIRE(wait_until([&] {
+            const std::string text = std::filesystem::exists(said) ? read_file(said) : "";
+            const std::size_t at = text.find("http://"), end = text.find('\n', at);
+            if (at == std::string::npos || end == std::string::npos) return false;
+            address = text.substr(at, end - at);
+            return true;
+        }));
+    }
+};
+
 }  // namespace
 
 TEST_CASE("tables of a page sort by values and filter, and recipes can be hidden", "[bare]") {
@@ -100,8 +119,13 @@ TEST_CASE("curves of a page show values, hide lines and switch axes", "[bare]") 
                     "').value;"
                     "s.dispatchEvent(new Event('change'))");
     };
+    const auto heading = [&] {
+        return browser.run(chart + "return figures.querySelector('h3').textContent").get<std::string>();
+    };
+    CHECK(heading() == "Training loss by consumed tokens (layer-averaged)");
     choose("FLOPs");
     CHECK_THAT(texts(), Contains("FLOPs") && !Contains("FLOPs (log scale)"));
+    CHECK(heading() == "Training loss by FLOPs");
     browser.run(chart + "figures.querySelector('input[type=checkbox]').click()");
     CHECK_THAT(texts(), Contains("FLOPs (log scale)"));
     choose("train time (s)");
@@ -115,6 +139,32 @@ TEST_CASE("curves of a page show values, hide lines and switch axes", "[bare]") 
     const auto values = browser.run(chart + "return figures.querySelector('.values').textContent").get<std::string>();
     CHECK_THAT(values, Contains("train time (s): ") && Contains("baseline 100% ") && Contains("random-LTD 50% "));
     CHECK(browser.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("a page without script shows every table, line and axis, and no control", "[bare]") {
+    if (!has_browser()) DEFT_SKIP(kNoBrowser);
+    const TinySweep sweep(kPlain);
+    const std::string address = "file://" + written_page(sweep, kPageOf).string();
+    // Rows, lines and axes that a reader sees, folded details opened.
+    const std::string visible = R"js(
+        document.querySelectorAll('details').forEach(one => { one.open = true; });
+        const seen = of => [...document.querySelectorAll(of)].filter(one => one.getBoundingClientRect().width);
+        return {rows: seen('tbody tr').length, charts: seen('svg').length, lines: seen('svg .line').length,
+                controls: seen('input, select, button').length,
+                axes: [...new Set(seen('.figures h3').map(one => one.textContent))]};)js";
+    Browser with(sweep.folder.path, 1280), without(sweep.folder.path, 1280);
+    with.open(address);
+    without.block_scripts();
+    without.open(address);
+    const Json full = with.run(visible), plain = without.run(visible);
+    CHECK(full.at("controls") > 0);
+    CHECK(plain.at("controls") == 0);
+    CHECK(plain.at("rows") >= full.at("rows"));
+    CHECK(plain.at("charts") > full.at("charts"));  // each axis has a chart
+    CHECK(plain.at("lines") > full.at("lines"));
+    CHECK(plain.at("axes").size() >= 3);
+    CHECK(without.run(kCollisions) == Json::array());
+    CHECK(without.complaints() == std::vector<std::string>());
 }
 
 TEST_CASE("no two labels of a page's pictures collide, wide or narrow", "[bare]") {
@@ -133,24 +183,41 @@ TEST_CASE("no two labels of a page's pictures collide, wide or narrow", "[bare]"
     }
 }
 
+TEST_CASE("a served page that is renewed keeps what its reader chose", "[bare]") {
+    if (!has_browser()) DEFT_SKIP(kNoBrowser);
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == 0);
+    const Served served(sweep);
+    Browser browser(sweep.folder.path, 1280);
+    browser.open(served.address);
+    browser.run(
+        "const s = document.querySelector('.figures select'); s.value = '1'; s.dispatchEvent(new Event('change'));"
+        "document.querySelector('.figures input[type=checkbox]').click();"
+        "document.querySelector('.figures button').click();"
+        "document.querySelector('main').dataset.seen = 'before'");
+    const std::string chosen =
+        "const f = document.querySelector('.figures');"
+        "return [f.querySelector('h3').textContent, f.querySelector('select').value,"
+        "f.querySelector('input[type=checkbox]').checked, f.querySelector('button').getAttribute('aria-pressed')]";
+    const Json before = browser.run(chosen);
+    CHECK(before == Json({"Training loss by input tokens", "1", true, "false"}));
+    results_db::Connection(sweep.root / "results.db", results_db::Connection::Mode::write)
+        .execute("UPDATE sweep SET title = 'Renewed'");
+    REQUIRE(wait_until([&] { return browser.run("return document.querySelector('main').dataset.seen || ''") == ""; }));
+    CHECK(browser.run("return document.querySelector('h1').textContent") == "Renewed");
+    CHECK(browser.run(chosen) == before);
+    CHECK(browser.complaints() == std::vector<std::string>());
+}
+
 TEST_CASE("a served page follows its run, asks nobody else, and says that its driver has ended", "[bare][slow]") {
     if (!has_browser()) DEFT_SKIP(kNoBrowser);
     const TinySweep sweep(kPlain + long_budget(10'000'000), "[1, 2]");
     Process run = sweep.start({"--slots", "cpu:1"});
     REQUIRE(wait_until([&] { return std::filesystem::exists(sweep.root / "results.db"); }));
     REQUIRE(wait_until([&] { return sweep.deft("status").exit_code == 0; }));
-    const std::filesystem::path said = sweep.folder.path / "served";
-    Process server({DEFT_PROGRAM, "serve", "--root", sweep.root.string()}, said, sweep.folder.path / "served.err");
-    std::string address;
-    REQUIRE(wait_until([&] {
-        const std::string text = std::filesystem::exists(said) ? read_file(said) : "";
-        const std::size_t at = text.find("http://"), end = text.find('\n', at);
-        if (at == std::string::npos || end == std::string::npos) return false;
-        address = text.substr(at, end - at);
-        return true;
-    }));
+    Served served(sweep);
     Browser browser(sweep.folder.path, 1280);
-    browser.open(address);
+    browser.open(served.address);
     const auto state = [&] {
         return browser.run("return document.querySelector('.live').textContent").get<std::string>();
     };
@@ -168,10 +235,10 @@ TEST_CASE("a served page follows its run, asks nobody else, and says that its dr
     run.signal(SIGKILL);
     run.wait();
     CHECK(wait_until([&] { return state().find("the driver has ended") != std::string::npos; }));
-    const std::string own = address.substr(0, address.find('/', 7));
+    const std::string own = served.address.substr(0, served.address.find('/', 7));
     for (const std::string& asked : browser.requests()) CHECK_THAT(asked, Catch::Matchers::StartsWith(own));
     CHECK(browser.complaints() == std::vector<std::string>());
-    server.signal(SIGTERM);
-    CHECK(server.wait() == -SIGTERM);
+    served.server.signal(SIGTERM);
+    CHECK(served.server.wait() == -SIGTERM);
     CHECK(wait_until([&] { return state().find("deft serve does not answer") != std::string::npos; }));
 }

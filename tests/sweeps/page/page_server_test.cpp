@@ -80,11 +80,32 @@ TEST_CASE("a database that a served page cannot read is said, and left as it is"
         CHECK(answered.status == 503);
         CHECK_THAT(answered.body, Contains("newer deft"));
     }
+    SECTION("replaced by another program's") {
+        std::filesystem::remove(database);
+        results_db::Connection(database, results_db::Connection::Mode::write)
+            .execute("PRAGMA application_id = 7; CREATE TABLE other (a)");
+        const std::string bytes = read_file(database);
+        CHECK(get(sweep, "/secret/page/tiny").status == 503);
+        CHECK(get(sweep, "/secret/state/tiny").status == 200);
+        CHECK(read_file(database) == bytes);
+    }
     SECTION("gone") {
         std::filesystem::remove(database);
         CHECK(get(sweep, "/secret/page/tiny").status == 503);
         CHECK_FALSE(std::filesystem::exists(database));
     }
+}
+
+TEST_CASE("a database that stays locked is said, after a wait", "[slow]") {
+    const TinySweep sweep(kPlain);
+    REQUIRE(sweep.run().exit_code == 0);
+    results_db::Connection other(sweep.root / "results.db", results_db::Connection::Mode::write);
+    other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE");
+    const cli::PageResponse answered = get(sweep, "/secret/page/tiny");
+    CHECK(answered.status == 503);
+    CHECK_THAT(answered.body, Contains("locked"));
+    other.execute("ROLLBACK; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sweep");
+    CHECK(get(sweep, "/secret/page/tiny").status == 200);
 }
 
 TEST_CASE("deft serve refuses a port in use and a root without results") {
