@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -30,9 +31,23 @@ OrderedJson each(const std::vector<CurvePoint>& points, const Value& value) {
     return list;
 }
 
-OrderedJson places(const std::vector<CurvePoint>& points, double factor = 1) {
-    return each(points, [&](const CurvePoint& point) { return factor * point.x; });
-}
+// Places on a horizontal axis, each list once: rows of one length share those of their tokens, and often of their
+// FLOPs.
+class Places {
+ public:
+    // The number of the list of these points.
+    std::size_t number_of(const std::vector<CurvePoint>& points, double factor) {
+        OrderedJson list = each(points, [&](const CurvePoint& point) { return factor * point.x; });
+        const auto [known, is_new] = numbers_.emplace(list.dump(), lists_.size());
+        if (is_new) lists_.push_back(std::move(list));
+        return known->second;
+    }
+    const OrderedJson& lists() const { return lists_; }
+
+ private:
+    OrderedJson lists_ = OrderedJson::array();
+    std::map<std::string, std::size_t> numbers_;
+};
 
 const Row* row_named(const std::vector<Row>& rows, const std::string& series) {
     const auto found =
@@ -63,6 +78,7 @@ std::string plot_data_html(const std::vector<Figure>& figures, const std::vector
     for (const Figure& figure : figures) axes.push_back(figure.x_title);
     axes.push_back(kBySeconds.name);
     axes.push_back("cost (USD)");
+    Places places;
     OrderedJson& all = data["series"] = OrderedJson::array();
     for (std::size_t i = 0; i < first.series.size(); ++i) {
         const Series& series = first.series[i];
@@ -76,8 +92,8 @@ std::string plot_data_html(const std::vector<Figure>& figures, const std::vector
         const auto add = [&](const Series& other, std::optional<double> factor) {
             const bool is_same =
                 factor && other.points.size() == series.points.size() && other.marks.size() == series.marks.size();
-            x.push_back(is_same ? places(other.points, *factor) : OrderedJson(nullptr));
-            mark_x.push_back(is_same ? places(other.marks, *factor) : OrderedJson(nullptr));
+            x.push_back(is_same ? OrderedJson(places.number_of(other.points, *factor)) : OrderedJson(nullptr));
+            mark_x.push_back(is_same ? OrderedJson(places.number_of(other.marks, *factor)) : OrderedJson(nullptr));
         };
         for (const Figure& figure : figures) add(figure.series.at(i), 1);
         if (const Row* row = row_named(rows, series.name)) {
@@ -91,6 +107,7 @@ std::string plot_data_html(const std::vector<Figure>& figures, const std::vector
         }
         all.push_back(std::move(one));
     }
+    data["places"] = places.lists();
     return data_block_html("figure-data", data);
 }
 

@@ -61,8 +61,8 @@ std::string provenance_html(const std::vector<Row>& rows, const std::vector<resu
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Row& row = rows[i];
         const std::string why = not_measured(row);
-        out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"trace-{}\">\n",
-                           html_escaped(row.name), why.empty() ? "" : " †", html_id(row.name));
+        out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"{}\">\n",
+                           html_escaped(row.name), why.empty() ? "" : " †", trace_id(row.name));
         if (!why.empty()) out += "<p>† Not measured: " + html_escaped(why) + ".</p>\n";
         if (is_imported(row))
             for (const std::string& note : imported_notes({row})) out += "<p>" + html_escaped(note) + "</p>\n";

@@ -1,9 +1,11 @@
 #include "reporting/views/render/html.h"
+#include "base/sha256.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
+#include "base/sha256.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 #include "reporting/views/render/script.h"
@@ -51,6 +53,12 @@ std::string html_id(std::string_view text) {
     return out;
 }
 
+std::string trace_id(std::string_view row) {
+    constexpr std::size_t kLongest = 16, kHexDigits = 10;
+    const std::string id = html_id(row);
+    return id.size() <= kLongest ? "trace-" + id : "t" + sha256(row).substr(0, kHexDigits);
+}
+
 namespace {
 
 // The first line of a title names the column, the others say more of it.
@@ -91,7 +99,7 @@ std::string hint_of(const Cell& cell) {
 std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
     std::string text = text_html(cell);
     if (!cell.trace.empty() && cell.text != "-")
-        text = fmt::format("<a href=\"#trace-{}\">{}</a>", html_id(cell.trace), text);
+        text = fmt::format("<a href=\"#{}\">{}</a>", trace_id(cell.trace), text);
     const std::string why = hint_of(cell);
     const std::string hint = why.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(why));
     if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", classes(column, &cell), hint, text);

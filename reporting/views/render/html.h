@@ -16,6 +16,8 @@ std::string notes_html(const std::vector<std::string>& notes);
 
 // Letters, digits and dashes stay, the rest is spelled in hex: fit for an id, and different for different texts.
 std::string html_id(std::string_view text);
+// The anchor of a row's provenance. That of a long name is a part of its hash: each number of the row links to it.
+std::string trace_id(std::string_view row);
 
 // Figures as HTML: the parts that all pages share, and a page of figures alone.
 

@@ -238,6 +238,8 @@ const plots = [];
 const states = new Map();  // what the reader chose, by the figure's title: a page that is renewed keeps it
 const enableFigure = block => {
     const data = JSON.parse(block.textContent);
+    const placesOf = number => number === null ? null : data.places[number];
+    for (const s of data.series) [s.x, s.mark_x] = [s.x.map(placesOf), s.mark_x.map(placesOf)];
     const figure = block.closest('.figures'), box = figure.querySelector('.chart');
     const bar = make('div', {class: 'bar-of-controls'}), values = make('p', {class: 'values', 'aria-live': 'off'});
     const plot = {data, box, values, hint: 'Point at the chart for values; click a name to hide its line.',

@@ -1,6 +1,8 @@
 // Figures and the HTML page.
 
 #include "reporting/views/page/page.h"
+#include "base/sha256.h"
+#include "reporting/views/render/html.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +10,11 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "reporting/analysis/curves/curves.h"
 #include "reporting/analysis/trace/origins.h"
 #include "reporting/views/render/figure.h"
+#include "reporting/views/render/html.h"
 #include "tests/catch.h"
 #include "tests/reporting/a_sweep.h"
 #include "tests/reporting/without_script.h"
@@ -197,6 +201,14 @@ TEST_CASE("a report page is whole, closed in itself and the same each time") {
         const std::string id = html.substr(at + 7, html.find('"', at + 7) - at - 7);
         CHECK(html.find("id=\"" + id + "\"") != std::string::npos);
     }
+}
+
+TEST_CASE("anchors of rows are short, and differ where names do") {
+    CHECK(trace_id("random-LTD") == "trace-random-LTD");
+    const std::string long_name = "random-LTD[budget_fraction=0.5]";
+    CHECK(trace_id(long_name) == "t" + sha256(long_name).substr(0, 10));
+    CHECK(trace_id(long_name) != trace_id(long_name + "5"));
+    CHECK(trace_id("a b") != trace_id("a_b"));
 }
 
 TEST_CASE("provenance that is equal in all trials is on the page once") {
