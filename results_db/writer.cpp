@@ -1,16 +1,10 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/score_key.h"
@@ -30,52 +24,6 @@ namespace deft::results_db {
 
 namespace {
 
-// The pid that the holder of a lock wrote into its file, or "unknown".
-std::string holder(const Descriptor& file) {
-    std::array<char, 32> text{};
-    const ssize_t got = ::pread(file.number(), text.data(), text.size(), 0);
-    const std::string_view written(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-    const std::size_t digits = std::min(written.find_first_not_of("0123456789"), written.size());
-    return digits == 0 ? "unknown" : std::string(written.substr(0, digits));
-}
-
-}  // namespace
-
-// One writer a database: an advisory lock on a file beside it, released by the kernel however the process ends.
-class WriterLock {
- public:
-    // Takes <database>.lock. Errors: database (held by another process, with its pid), io.
-    explicit WriterLock(const std::filesystem::path& database)
-        : file_(::open((database.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        const std::string path = database.string() + ".lock";
-        if (file_.number() < 0)
-            throw Error(ErrorKind::io, fmt::format("cannot open the lock file {}: {}", path, error_text(errno)),
-                        fmt::format("make {} exist and be writable for this user, or choose another root folder",
-                                    database.parent_path().string()),
-                        "the database");
-        const int error = lock_file(file_, LOCK_EX | LOCK_NB);
-        if (error == EWOULDBLOCK)
-            throw Error(ErrorKind::database,
-                        fmt::format("another deft run (pid {}) is writing {}", holder(file_), database.string()),
-                        "wait until it ends, or use another root folder", "the database");
-        if (error != 0)
-            throw Error(ErrorKind::io, fmt::format("cannot lock {}: {}", path, error_text(error)),
-                        "choose a root folder on a file system with file locks", "the database");
-        const std::string pid = fmt::format("{}\n", ::getpid());
-        // The pid only serves the message above; the lock holds without it.
-        if (::ftruncate(file_.number(), 0) == 0) (void)!::pwrite(file_.number(), pid.data(), pid.size(), 0);
-    }
-    // The file stays: removing it would let two processes lock two files of one name.
-    ~WriterLock() { (void)!::ftruncate(file_.number(), 0); }
-    WriterLock(const WriterLock&) = delete;
-    WriterLock& operator=(const WriterLock&) = delete;
-
- private:
-    Descriptor file_;
-};
-
-namespace {
-
 // One file has one lock, whichever path leads to it.
 std::filesystem::path real_path(const std::filesystem::path& file) {
     std::error_code error;
@@ -91,19 +39,26 @@ std::filesystem::path ours(const std::filesystem::path& file) {
 }  // namespace
 
 struct Writer::Impl {
-    explicit Impl(const std::filesystem::path& file) : lock(ours(file)), connection(open_for_writing(file)) {}
+    Impl(const std::filesystem::path& file, LockOptions options)
+        : lock(ours(file), std::move(options)), connection(open_for_writing(file)) {}
 
     ~Impl() {
         try {
-            connection->execute("PRAGMA optimize");
+            held().execute("PRAGMA optimize");
         } catch (const std::exception&) {
             // A full disk at the very end loses what makes queries fast, no result.
         }
     }
 
+    // Errors: database, where another machine's writer has taken over.
+    Connection& held() const {
+        lock.require_held();
+        return *connection;
+    }
+
     // Runs an INSERT ... RETURNING id in a transaction of its own, and gives that id.
     std::int64_t add(Statement& insert) {
-        Transaction transaction(*connection);
+        Transaction transaction(held());
         if (!insert.step()) connection->fail("read back from");
         const std::int64_t id = insert.integer(0);
         insert.run();
@@ -130,7 +85,8 @@ struct Writer::Impl {
     std::unique_ptr<Connection> connection;
 };
 
-Writer::Writer(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(real_path(file))) {}
+Writer::Writer(const std::filesystem::path& file, LockOptions options)
+    : impl_(std::make_unique<Impl>(real_path(file), std::move(options))) {}
 
 Writer::~Writer() = default;
 
@@ -138,12 +94,12 @@ std::int64_t Writer::add_code(const Code& code) {
     const std::string fingerprint = sha256(code.git_sha + '|' + code.diff_sha256 + '|' + code.binary_sha256);
     const std::vector<std::byte> diff = compressed(code.diff);
     const auto blob = diff.empty() ? std::nullopt : std::optional(std::span<const std::byte>(diff));
-    Statement insert(*impl_->connection, (insert_into("code", "fingerprint, diff_zst", kCodeColumns) +
-                                          // A benchmark keeps the hash of a diff alone, a sweep of the same program may
-                                          // keep its text.
-                                          " ON CONFLICT (fingerprint) DO UPDATE SET"
-                                          " diff_zst = coalesce(diff_zst, excluded.diff_zst) RETURNING id")
-                                             .c_str());
+    Statement insert(impl_->held(), (insert_into("code", "fingerprint, diff_zst", kCodeColumns) +
+                                     // A benchmark keeps the hash of a diff alone, a sweep of the same program may
+                                     // keep its text.
+                                     " ON CONFLICT (fingerprint) DO UPDATE SET"
+                                     " diff_zst = coalesce(diff_zst, excluded.diff_zst) RETURNING id")
+                                        .c_str());
     insert.bind(fingerprint, blob);
     bind_row(insert, 3, kCodeColumns, &code);
     return impl_->add(insert);
@@ -167,9 +123,9 @@ void keep_extra_of_attempts(Connection& connection, const std::string& fingerpri
 }  // namespace
 
 std::int64_t Writer::add_host(const Host& host) {
-    keep_extra_of_attempts(*impl_->connection, host_fingerprint(host), host.extra_json);
+    keep_extra_of_attempts(impl_->held(), host_fingerprint(host), host.extra_json);
     // For machines that count as one, the row shows the last seen; each attempt keeps its own.
-    Statement insert(*impl_->connection,
+    Statement insert(impl_->held(),
                      (insert_into("host", "fingerprint", kHostColumns) + " ON CONFLICT (fingerprint) DO UPDATE SET " +
                       excluded_but(kHostColumns, {"arch", "cpu_model", "cores", "threads"}) + " RETURNING id")
                          .c_str());
@@ -181,7 +137,7 @@ std::int64_t Writer::add_host(const Host& host) {
 std::int64_t Writer::add_sweep(const Sweep& sweep) {
     Sweep row = sweep;
     if (row.created_ms == 0) row.created_ms = now_ms();
-    Statement insert(*impl_->connection,
+    Statement insert(impl_->held(),
                      (insert_into("sweep", "uid, file_sha256, use_order", kSweepColumns) +
                       // Values outside the hash may have changed since.
                       " ON CONFLICT (name, spec_sha256) DO UPDATE SET use_order = excluded.use_order, " +
@@ -189,7 +145,7 @@ std::int64_t Writer::add_sweep(const Sweep& sweep) {
                       " RETURNING id")
                          .c_str());
     insert.bind(random_uid(), sha256(sweep.spec_toml),
-                impl_->connection->integer("SELECT 1 + ifnull(max(use_order), 0) FROM sweep"));
+                impl_->held().integer("SELECT 1 + ifnull(max(use_order), 0) FROM sweep"));
     bind_row(insert, 4, kSweepColumns, &row);
     return impl_->add(insert);
 }
@@ -242,7 +198,7 @@ void insert_place(Connection& connection, std::int64_t sweep_id, std::int64_t tr
 }  // namespace
 
 std::int64_t Writer::add_trial(const Trial& trial) {
-    Connection& connection = *impl_->connection;
+    Connection& connection = impl_->held();
     Transaction transaction(connection);
     const std::int64_t id = insert_trial(connection, trial);
     transaction.commit();
@@ -251,14 +207,14 @@ std::int64_t Writer::add_trial(const Trial& trial) {
 }
 
 void Writer::add_place(std::int64_t sweep_id, std::int64_t trial_id, const TrialPlace& place) {
-    Connection& connection = *impl_->connection;
+    Connection& connection = impl_->held();
     Transaction transaction(connection);
     insert_place(connection, sweep_id, trial_id, place, last_use(connection, sweep_id) + 1);
     transaction.commit();
 }
 
 std::vector<std::int64_t> Writer::add_trials(std::int64_t sweep_id, const std::vector<PlacedTrial>& trials) {
-    Connection& connection = *impl_->connection;
+    Connection& connection = impl_->held();
     Transaction transaction(connection);
     std::int64_t use_order = last_use(connection, sweep_id);
     std::vector<std::int64_t> ids;
@@ -285,8 +241,8 @@ void set_price(Connection& connection, const char* condition, std::int64_t id, c
 }  // namespace
 
 void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
-    Transaction transaction(*impl_->connection);
-    set_price(*impl_->connection,
+    Transaction transaction(impl_->held());
+    set_price(impl_->held(),
               "usd_per_hour IS NULL AND experiment_id IN"
               " (SELECT m.experiment_id FROM sweep_member m WHERE m.sweep_id = ?1)",
               sweep_id, price);
@@ -294,59 +250,59 @@ void Writer::price_unpriced(std::int64_t sweep_id, const Price& price) {
 }
 
 bool Writer::is_trained(std::int64_t trial_id) const {
-    Statement query(*impl_->connection,
+    Statement query(impl_->held(),
                     "SELECT 1 FROM attempt WHERE experiment_id = ?1 AND kind = 'train' AND state = 'ok'");
     return query.bind(trial_id).step();
 }
 
 bool Writer::was_validated(std::int64_t trial_id) const {
-    Statement query(*impl_->connection,
+    Statement query(impl_->held(),
                     "SELECT 1 FROM attempt a JOIN evaluation v ON v.attempt_id = a.id WHERE a.experiment_id = ?1"
                     " AND a.kind = 'train' AND v.score_key = ?2");
     return query.bind(trial_id, kWhileTraining).step();
 }
 
 std::vector<std::string> Writer::unscored(std::int64_t trial_id, const std::vector<std::string>& keys) const {
-    return unscored_keys(*impl_->connection, trial_id, result_checkpoint(trial_id), keys);
+    return unscored_keys(impl_->held(), trial_id, result_checkpoint(trial_id), keys);
 }
 
 std::optional<Checkpoint> Writer::result_checkpoint(std::int64_t trial_id) const {
-    return results_db::result_checkpoint(*impl_->connection, trial_id);
+    return results_db::result_checkpoint(impl_->held(), trial_id);
 }
 
 std::int64_t Writer::trainings(std::int64_t trial_id) const {
-    Statement query(*impl_->connection, "SELECT count(*) FROM attempt WHERE experiment_id = ?1 AND kind = 'train'");
+    Statement query(impl_->held(), "SELECT count(*) FROM attempt WHERE experiment_id = ?1 AND kind = 'train'");
     query.bind(trial_id).step();
     return query.integer(0);
 }
 
 std::int64_t Writer::last_step(std::int64_t trial_id) const {
-    Statement query(*impl_->connection, "SELECT ifnull(max(step), 0) FROM v_curve WHERE experiment_id = ?1");
+    Statement query(impl_->held(), "SELECT ifnull(max(step), 0) FROM v_curve WHERE experiment_id = ?1");
     query.bind(trial_id).step();
     return query.integer(0);
 }
 
 std::int64_t Writer::trial_of(const std::string& config_hash) const {
-    Statement query(*impl_->connection, "SELECT id FROM experiment WHERE config_hash = ?1");
+    Statement query(impl_->held(), "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!query.bind(config_hash).step())
         throw Error(ErrorKind::missing, fmt::format("the results database has no trial of hash {}", config_hash));
     return query.integer(0);
 }
 
 bool Writer::has_attempt(const std::string& uid) const {
-    Statement query(*impl_->connection, "SELECT 1 FROM attempt WHERE uid = ?1");
+    Statement query(impl_->held(), "SELECT 1 FROM attempt WHERE uid = ?1");
     return query.bind(uid).step();
 }
 
 std::int64_t Writer::next_attempt_number(std::int64_t trial_id) const {
-    Statement query(*impl_->connection, "SELECT 1 + ifnull(max(number), 0) FROM attempt WHERE experiment_id = ?1");
+    Statement query(impl_->held(), "SELECT 1 + ifnull(max(number), 0) FROM attempt WHERE experiment_id = ?1");
     query.bind(trial_id).step();
     return query.integer(0);
 }
 
 std::int64_t Writer::begin_attempt(std::int64_t trial_id, std::int64_t code_id, std::int64_t host_id,
                                    const NewAttempt& attempt) {
-    Connection& connection = *impl_->connection;
+    Connection& connection = impl_->held();
     Transaction transaction(connection);
     {
         Statement live(connection,
@@ -373,9 +329,9 @@ std::int64_t Writer::begin_attempt(std::int64_t trial_id, std::int64_t code_id, 
 }
 
 void Writer::set_running(std::int64_t attempt_id, const ProcessIdentity& process, std::int64_t started_ms) {
-    Transaction transaction(*impl_->connection);
+    Transaction transaction(impl_->held());
     impl_->require_live(attempt_id);
-    Statement(*impl_->connection,
+    Statement(impl_->held(),
               "UPDATE attempt SET state = 'running', pid = ?2, pid_start_ticks = ?3, boot_id = ?4, started_ms = ?5"
               " WHERE id = ?1")
         .bind(attempt_id, process.pid, process.start_ticks, process.boot_id, started_ms)
@@ -384,18 +340,18 @@ void Writer::set_running(std::int64_t attempt_id, const ProcessIdentity& process
 }
 
 IngestResult Writer::ingest(std::int64_t attempt_id, const std::filesystem::path& journal) {
-    return ingest_journal(*impl_->connection, attempt_id, journal);
+    return ingest_journal(impl_->held(), attempt_id, journal);
 }
 
 void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
     const auto or_null = [](const std::string& text) {
         return text.empty() ? std::nullopt : std::optional<std::string>(text);
     };
-    const SyncedCommits synced(*impl_->connection);
-    Transaction transaction(*impl_->connection);
+    const SyncedCommits synced(impl_->held());
+    Transaction transaction(impl_->held());
     impl_->require_live(attempt_id);
     // The trial's own peak may be missing (killed) or the driver's may be: the larger one is nearer the truth.
-    Statement(*impl_->connection,
+    Statement(impl_->held(),
               "UPDATE attempt SET state = ?2, fail_class = ?3, exit_code = ?4, term_signal = ?5, error = ?6,"
               " peak_rss_bytes = max(ifnull(peak_rss_bytes, 0), ?7), cpu_seconds = max(ifnull(cpu_seconds, 0), ?8),"
               " ended_ms = ?9, own_seconds = ?10, held_seconds = ?11 WHERE id = ?1")
@@ -407,7 +363,7 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
 }
 
 std::vector<LiveAttempt> Writer::live_attempts() const {
-    Statement query(*impl_->connection,
+    Statement query(impl_->held(),
                     "SELECT a.id, a.experiment_id, e.config_hash, a.workdir, a.pid, a.pid_start_ticks, a.boot_id"
                     " FROM attempt a JOIN experiment e ON e.id = a.experiment_id"
                     " WHERE a.state IN ('leased','running') ORDER BY a.id");
@@ -422,32 +378,32 @@ std::vector<LiveAttempt> Writer::live_attempts() const {
 }
 
 bool Writer::add_bench_session(const BenchSession& session) {
-    Transaction transaction(*impl_->connection);
-    const bool is_new = insert_bench_session(*impl_->connection, session);
+    Transaction transaction(impl_->held());
+    const bool is_new = insert_bench_session(impl_->held(), session);
     transaction.commit();
     return is_new;
 }
 
 void Writer::pin_baseline(const std::vector<BaselineRow>& rows) {
-    Transaction transaction(*impl_->connection);
-    insert_baseline(*impl_->connection, rows);
+    Transaction transaction(impl_->held());
+    insert_baseline(impl_->held(), rows);
     transaction.commit();
 }
 
 std::int64_t Writer::retire_baseline(const std::string& name) {
-    Transaction transaction(*impl_->connection);
-    const std::int64_t rows = results_db::retire_baseline(*impl_->connection, name, now_ms());
+    Transaction transaction(impl_->held());
+    const std::int64_t rows = results_db::retire_baseline(impl_->held(), name, now_ms());
     transaction.commit();
     return rows;
 }
 
 std::vector<Merged> Writer::merge(const std::vector<NamedEvidence>& texts, const std::string& run_suffix) {
-    return merge_evidence(*impl_->connection, texts, run_suffix);
+    return merge_evidence(impl_->held(), texts, run_suffix);
 }
 
 void Writer::add_verdicts(const std::vector<VerdictRow>& rows) {
-    Transaction transaction(*impl_->connection);
-    insert_verdicts(*impl_->connection, rows);
+    Transaction transaction(impl_->held());
+    insert_verdicts(impl_->held(), rows);
     transaction.commit();
 }
 

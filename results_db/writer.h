@@ -13,6 +13,7 @@
 #include "results_db/evidence/evidence.h"
 #include "results_db/gate_rows.h"
 #include "results_db/rows.h"
+#include "results_db/writer_lock.h"
 
 namespace deft::results_db {
 
@@ -60,11 +61,11 @@ struct IngestResult {
 };
 
 // The one writer: opens or creates <file>, holds <file>.lock, migrates forward.
-// Errors: database (locked by another driver, with its pid; foreign file; corrupt; newer schema), io (read-only, full
-// disk).
+// Errors: database (locked by another driver, with its pid, or on another machine, with its name; foreign file;
+// corrupt; newer schema), io (read-only, full disk).
 class Writer {
  public:
-    explicit Writer(const std::filesystem::path& file);
+    explicit Writer(const std::filesystem::path& file, LockOptions options = {});
     ~Writer();
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;

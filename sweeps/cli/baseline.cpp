@@ -24,6 +24,7 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/driver.h"
 
 namespace deft::cli {
@@ -58,7 +59,7 @@ int pin(const BaselineArguments& arguments) {
             reporting::baseline_rows(measured, sweep_name, {arguments.name, user_name(), arguments.reason, now_ms()});
     }
     make_folder(arguments.root);  // a baseline may be the first of its results
-    results_db::Writer(sweeps::database_file(arguments.root)).pin_baseline(rows);
+    results_db::Writer(sweeps::database_file(arguments.root), sweeps::announced_lock()).pin_baseline(rows);
     print(fmt::format("Pinned baseline {}: {} and {} of sweep {}.", arguments.name, counted(row_count, "row"),
                       counted(rows.size(), "measure"), sweep_name));
     std::int64_t fewest = rows.front().seeds;
@@ -79,7 +80,8 @@ int retire(const BaselineArguments& arguments) {
     {
         const results_db::Reader reader = open_results(arguments.root);
     }  // refuses a root without results; a writer would make a database
-    const std::int64_t rows = results_db::Writer(sweeps::database_file(arguments.root)).retire_baseline(arguments.name);
+    const std::int64_t rows = results_db::Writer(sweeps::database_file(arguments.root), sweeps::announced_lock())
+                                  .retire_baseline(arguments.name);
     print(fmt::format("Retired baseline {}: its {} rows stay, its name is free.", arguments.name, rows));
     return kExitOk;
 }

@@ -24,6 +24,7 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/results.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/driver.h"
 
 namespace deft::cli {
@@ -135,7 +136,7 @@ int merge(const std::vector<std::string>& paths, const std::string& root) {
     const std::vector<results_db::NamedEvidence> files = read_evidence(paths);
     { const results_db::Reader tried(files); }  // what is refused makes no database, and waits for no lock
     results_db::require_newest_schema(sweeps::database_file(root));
-    results_db::Writer writer(sweeps::database_in(root));
+    results_db::Writer writer(sweeps::database_in(root), sweeps::announced_lock());
     const std::vector<results_db::Merged> all = writer.merge(files, run_suffix(root));
     for (std::size_t i = 0; i < all.size(); ++i) print_merged(all[i], files[i].name);
     return kExitOk;

@@ -14,6 +14,7 @@
 #include "results_db/writer.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/driver/announced_lock.h"
 
 namespace deft::cli {
 
@@ -66,7 +67,7 @@ void record_and_print(const reporting::CheckReport& report, const reporting::Tab
                       std::span<const reporting::Judged> judged, const std::string& rule_json,
                       const GateOptions& options) {
     if (!options.dry_run && !judged.empty()) {
-        results_db::Writer writer(sweeps::database_in(options.root));
+        results_db::Writer writer(sweeps::database_in(options.root), sweeps::announced_lock());
         record_verdicts(writer, judged, rule_json);
     }
     print_check(report, table, options);

@@ -48,7 +48,7 @@ bool is_own_host(const ServedRoot& served, const PageRequest& request) {
 // Another value whenever the database, the file of its name or the life of its driver has changed.
 std::string version_of(const std::filesystem::path& database) {
     std::string text;
-    for (const char* suffix : {"", "-wal", ".lock"}) {
+    for (const char* suffix : {"", "-wal"}) {
         struct stat file {};
         if (::stat((database.string() + suffix).c_str(), &file) != 0) continue;
         text += fmt::format("{} {} {} {}.{} ", suffix, file.st_ino, file.st_size, file.st_mtim.tv_sec,

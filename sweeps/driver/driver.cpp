@@ -15,6 +15,7 @@
 #include "results_db/open.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/machine_limits.h"
@@ -47,7 +48,7 @@ class Driver {
           options_(options),
           selected_(selected_trials(trials, options.only)),
           progress_(options.progress, options.narration),
-          writer_(database_in(options.root)),
+          writer_(database_in(options.root), lock_options()),
           starter_{spec, options, recorded_, writer_, results_db::random_uid()},
           work_(trials, options, recorded_, writer_),
           prerequisites_(trials, options, work_, state_, progress_) {}
@@ -92,6 +93,18 @@ class Driver {
     }
 
  private:
+    results_db::LockOptions lock_options() {
+        results_db::LockOptions lock;
+        lock.on_watch = [this](const std::string& machine, double seconds) {
+            progress_.event(watch_notice(machine, seconds));
+        };
+        lock.sleep = [this](double seconds) {
+            signals_.sleep_ms(static_cast<int>(seconds * 1000));
+            return !signals_.terminated() && signals_.interrupts() == 0;
+        };
+        return lock;
+    }
+
     void fill_queue() {
         state_.queue = make_queue(trials_, spec_.sha256, [&](std::size_t trial) {
             if (selected_[trial] == 0) return false;

@@ -11,6 +11,7 @@
 #include "results_db/host_key.h"
 #include "results_db/open.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/record_sweep.h"
@@ -45,7 +46,7 @@ StoredScores store_scores(const fs::path& root, const results_db::StoredTrial& r
                           const experiments::TrialConfig& config, const experiments::TrialSlot& slot) {
     constexpr int kOrphanGraceMs = 3000;
     const SignalWatch signals;
-    results_db::Writer writer(database_file(root));
+    results_db::Writer writer(database_file(root), announced_lock());
     StoredScores stored;
     stored.said = recover(writer, root, kOrphanGraceMs);
     const std::int64_t trial_id = writer.trial_of(row.config_hash);

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
@@ -141,7 +142,7 @@ ImportedSession import_bench(const fs::path& file, const fs::path& root, const I
     imported.measured_ms = date.value_or(now_ms());
     imported.left_out = std::move(parsed.left_out);
 
-    results_db::Writer writer(database_in(root));
+    results_db::Writer writer(database_in(root), announced_lock());
     results_db::BenchSession session;
     session.uid = "import-" + sha256(imported.program + '\0' + text);
     session.mode = "import";
