@@ -331,16 +331,19 @@ Writer::~Writer() {
     if (file_ >= 0) close(file_);
 }
 
-Writer::Writer(Writer&& other) noexcept : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+Writer::Writer(Writer&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), guard_(std::move(other.guard_)) {}
 
 Writer& Writer::operator=(Writer&& other) noexcept {
     std::swap(path_, other.path_);
     std::swap(file_, other.file_);
+    std::swap(guard_, other.guard_);
     return *this;
 }
 
 void Writer::write_line(const std::string& line) {
     if (file_ < 0) return;
+    if (guard_) guard_();
     const std::string bytes = line + '\n';
     const off_t before = lseek(file_, 0, SEEK_END);
     std::size_t done = 0;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_fwd.h"
@@ -190,11 +192,14 @@ class Writer {
     void write(const Record& record);  // any of the records above
     // Waits until what was written is on the disk.
     void sync();
+    // Called before each line from now on. Where it throws, the line is not written.
+    void set_guard(std::function<void()> guard) { guard_ = std::move(guard); }
 
  private:
     void write_line(const std::string& line);
     std::string path_;
     int file_ = -1;
+    std::function<void()> guard_;
 };
 
 }  // namespace deft::journal

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/library_error.h"
 #include "base/stopwatch.h"
+#include "experiments/checkpoint_owner.h"
 
 namespace deft::experiments {
 
@@ -62,8 +63,17 @@ std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, i
     return run_folder / (rank == 0 ? "journal.jsonl" : fmt::format("journal_rank{}.jsonl", rank));
 }
 
-int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
-                const std::function<bool(journal::Writer&, journal::Ended&)>& work) {
+namespace {
+
+// Writes nothing more: another attempt does.
+int end_without_a_word(const NotOwner& why, const TrialSlot& slot) {
+    slot.ranks.leave();
+    fmt::print(stderr, "{}\n", why.what());
+    return kExitWorkLeft;
+}
+
+int run_to_end(const std::filesystem::path& run_folder, const TrialSlot& slot,
+               const std::function<bool(journal::Writer&, journal::Ended&)>& work) {
     const std::filesystem::path file = journal_of_rank(run_folder, slot.ranks.rank());
     journal::Writer journal = slot.ranks.rank() == 0 ? journal::Writer(file) : journal::Writer();
     journal::Ended ended;
@@ -72,6 +82,8 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     ended.state = "ok";
     try {
         if (!work(journal, ended)) ended.state = "stopped";
+    } catch (const NotOwner&) {
+        throw;
     } catch (const Error& error) {
         fail(ended, fail_class_of(error.kind(), slot.device), error.what());
     } catch (const std::bad_alloc&) {
@@ -90,6 +102,17 @@ int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
     if (ended.state == "stopped") return kExitWorkLeft;
     fmt::print(stderr, "{}\n", ended.error);
     return kExitFailed;
+}
+
+}  // namespace
+
+int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
+                const std::function<bool(journal::Writer&, journal::Ended&)>& work) {
+    try {
+        return run_to_end(run_folder, slot, work);
+    } catch (const NotOwner& why) {
+        return end_without_a_word(why, slot);
+    }
 }
 
 void meet_ranks(const TrialSlot& slot, double& waited_seconds, const std::function<void()>& meet) {

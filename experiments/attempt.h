@@ -24,8 +24,8 @@ struct TrialSlot {
 std::filesystem::path journal_of_rank(const std::filesystem::path& run_folder, int rank);
 
 // `work` appends to the journal and fills what it knows of the end; false: it was stopped, and what it did so far is
-// kept. Whatever it throws is in the Ended record. Returns an exit code: 0 ok, 1 failed, 75 stopped. Of several ranks
-// each one calls it; one that fails will end without the others.
+// kept. Whatever it throws is in the Ended record; after NotOwner nothing is written. Returns an exit code: 0 ok, 1
+// failed, 75 stopped or not the owner. Of several ranks each one calls it; one that fails will end without the others.
 int run_attempt(const std::filesystem::path& run_folder, const TrialSlot& slot,
                 const std::function<bool(journal::Writer&, journal::Ended&)>& work);
 

@@ -14,6 +14,7 @@
 #include "engine/comm/require_same.h"
 #include "engine/train/trainer.h"
 #include "experiments/attempt.h"
+#include "experiments/checkpoint_owner.h"
 #include "experiments/checkpoints.h"
 #include "experiments/datasets/dataset.h"
 #include "experiments/engine_config.h"
@@ -39,6 +40,7 @@ struct Run {
     journal::Writer& journal;
     Heartbeat& heartbeat;
     TrainingValidation& validation;
+    CheckpointOwner& owner;
     Resumed resumed;
     Projection projection;
     std::string start_note;  // what [start] did not simply copy
@@ -104,6 +106,7 @@ SavedCheckpoint save(const Run& run, double seconds) {
     constexpr double kBytesAParameter = 12;  // the weight and at most two moments
     run.heartbeat.begin("saving a checkpoint", saving_seconds(run.projection.parameters, kBytesAParameter));
     run.journal.sync();
+    run.owner.require_now();
     return save_trial_checkpoint(run.config, run.dataset, run.trainer, run.places.checkpoint_folder,
                                  run.validation.progress(seconds));
 }
@@ -111,6 +114,7 @@ SavedCheckpoint save(const Run& run, double seconds) {
 // False: stopped before its end.
 bool validate(const Run& run, double longest_batch) {
     run.heartbeat.begin_pieces("validating", longest_batch, 1);
+    run.owner.require_now();  // the best weights so far are stored
     try {
         run.validation.run(run.journal, run.heartbeat);
     } catch (const StopAsked&) {
@@ -247,7 +251,7 @@ void require_shared_folder(const engine::Communicator& ranks, const fs::path& fo
 
 // False: stopped before its end.
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
-                  const std::function<bool()>& stop, journal::Ended& ended) {
+                  CheckpointOwner& owner, const std::function<bool()>& stop, journal::Ended& ended) {
     const engine::Communicator& ranks = slot.ranks;
     meet_ranks(slot, ended.waited_seconds, [&] { require_same_program(ranks, config); });
     require_ranks(config, ranks.size());
@@ -282,8 +286,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop, ranks.size());
-    const Run run{config,    places,     dataset, trainer,         journal,
-                  heartbeat, validation, resumed, project(config), start_note};
+    const Run run{config,     places, dataset, trainer,         journal,   heartbeat,
+                  validation, owner,  resumed, project(config), start_note};
     write_started(run, slot.started);
     const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);
@@ -311,12 +315,15 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
 
 int run_trial(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot,
               const std::function<bool()>& stop) {
+    CheckpointOwner owner(places.checkpoint_folder, places.run_folder.filename().string());
     return run_attempt(places.run_folder, slot, [&](journal::Writer& journal, journal::Ended& ended) {
+        journal.set_guard([&owner] { owner.require(); });
         if (is_imported(config)) {
+            owner.require_now();
             import_trial(config, places, journal, stop);
             return true;
         }
-        return train_to_end(config, places, slot, journal, stop, ended);
+        return train_to_end(config, places, slot, journal, owner, stop, ended);
     });
 }
 

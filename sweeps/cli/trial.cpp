@@ -13,6 +13,7 @@
 #include "engine/comm/on_first_rank.h"
 #include "experiments/score_trial.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/driver/claim.h"
 #include "sweeps/driver/rank_cards.h"
 #include "sweeps/driver/rank_group.h"
 #include "sweeps/driver/run_folder.h"
@@ -64,6 +65,7 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
+        sweeps::claim_run_folder(*folder);
         const bool is_import =
             trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
         context.exit_code = trial.ranks > 1 && !is_import

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "experiments/checkpoint_owner.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/run_folder.h"
@@ -91,6 +92,8 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     if (may_resume) places.covered_step = starter.writer.last_step(trial_id);
     write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
                      {slot.device, options.threads});
+    if (assignment.work == results_db::Work::train)
+        experiments::own_checkpoints(places.checkpoint_folder, child.folder.filename().string());
     child.attempt = starter.writer.begin_attempt(trial_id, starter.recorded.code, starter.recorded.host, attempt);
     try {
         child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot), kWatchedSignals);

@@ -1,0 +1,72 @@
+#include "sweeps/driver/claim.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/stopwatch.h"
+#include "reporting/text.h"
+#include "results_db/open.h"
+#include "results_db/writer_lock.h"
+#include "sweeps/driver/foreign_json.h"
+
+namespace deft::sweeps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path claim_folder(const fs::path& run_folder) {
+    return run_folder / "claim";
+}
+
+std::string slurm_job() {
+    const char *job = std::getenv("SLURM_JOB_ID"), *step = std::getenv("SLURM_STEP_ID");
+    if (job == nullptr) return {};
+    return step == nullptr ? job : fmt::format("{}.{}", job, step);
+}
+
+}  // namespace
+
+void claim_run_folder(const fs::path& run_folder) {
+    const fs::path folder = claim_folder(run_folder);
+    if (::mkdir(folder.c_str(), 0777) != 0) {
+        if (errno != EEXIST)
+            throw Error(ErrorKind::io, fmt::format("cannot make {}: {}", folder.string(), error_text(errno)),
+                        fix_for_write(errno), "the run folder");
+        const Claim claim = read_claim(run_folder).value_or(Claim{});
+        throw Error(ErrorKind::usage,
+                    claim.host.empty() ? "another process has begun this attempt"
+                                       : fmt::format("process {} on {} has begun this attempt", claim.pid,
+                                                     reporting::visible(claim.host)),
+                    "start the sweep again, which begins attempts in folders of their own", run_folder.string());
+    }
+    const Json text = {{"schema", "deft-claim/1"}, {"host", results_db::this_lock_host().name}, {"pid", ::getpid()},
+                       {"job", slurm_job()},       {"nonce", results_db::random_uid()},         {"time_ms", now_ms()}};
+    write_file_atomically(folder / "holder.json", json_text(text));
+}
+
+std::optional<Claim> read_claim(const fs::path& run_folder) {
+    const fs::path folder = claim_folder(run_folder);
+    if (!fs::exists(folder)) return std::nullopt;
+    Claim claim;
+    const fs::path holder = folder / "holder.json";
+    if (!fs::exists(holder)) return claim;
+    const Json json = try_parse_json(read_file(holder));
+    if (!json.is_object()) return claim;
+    claim.host = text_of(json, "host");
+    claim.pid = count_of(json, "pid");
+    claim.job = text_of(json, "job");
+    claim.nonce = text_of(json, "nonce");
+    claim.time_ms = count_of(json, "time_ms");
+    return claim;
+}
+
+}  // namespace deft::sweeps

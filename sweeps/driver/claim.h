@@ -1,0 +1,26 @@
+#pragma once
+// The claim on a run folder. A batch system may start a job twice; the first process that claims the folder runs it.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace deft::sweeps {
+
+struct Claim {
+    std::string host;
+    std::int64_t pid = 0;
+    std::string job;  // Slurm's, "12.3" of a step; empty outside Slurm
+    std::string nonce;
+    std::int64_t time_ms = 0;
+};
+
+// Makes RUN_FOLDER/claim, which the file system grants once, and writes who has it. Errors: usage, naming that
+// process; io.
+void claim_run_folder(const std::filesystem::path& run_folder);
+
+// Nothing where nobody claimed the folder. A claim whose holder was killed before it wrote who it is has no host.
+std::optional<Claim> read_claim(const std::filesystem::path& run_folder);
+
+}  // namespace deft::sweeps
