@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/comm/meeting.h"
+#include "engine/comm/launch.h"
 #include "engine/comm/mpi.h"
 #include "engine/comm/nccl.h"
-#include "engine/comm/sockets.h"
 #include "engine/comm/transport.h"
 #include "engine/comm/value_home.h"
 #include "kernels/ceil_div.h"
@@ -150,8 +149,9 @@ Communicator::Communicator(std::shared_ptr<Transport> transport) {
 }
 
 Communicator Communicator::of_launcher() {
-    if (mpi::has_started_this()) return Communicator(mpi::of_launcher());
-    return Communicator(sockets::join(meeting_of_launcher()));
+    const Launch launch = launch_of_this_process();
+    require_mpi_between(launch);
+    return launch.has_mpi() ? Communicator(mpi::of_launch(launch)) : Communicator();
 }
 
 bool Communicator::has_mpi() {

@@ -1,7 +1,6 @@
 #pragma once
 // Ranks: processes that train one model together, and their communication. The transport is chosen when they start
-// (mpirun: OpenMPI; torchrun or srun: sockets; else this process is alone; between devices NCCL), and only this folder
-// knows it.
+// (mpirun or srun --mpi=pmix: MPI; else this process is alone; between devices NCCL), and only this folder knows it.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +37,11 @@ class Communicator {
  public:
     // Alone: one rank, from which nothing moves.
     Communicator() = default;
-    // The ranks that a launcher started together with this process; alone where none did. mpirun goes before others,
-    // since it may run within Slurm. Once in a process. Errors: missing, where mpirun started several processes of a
-    // build without MPI; config and io, where those of another launcher do not meet.
+    // The ranks that a launcher started together with this process; alone where none did. Once in a process. Errors:
+    // missing, where a launcher with MPI started several processes of a build without it; config, where several
+    // processes have no MPI between them.
     static Communicator of_launcher();
-    // Whether mpirun can start ranks of this build, and whether those can have a device each.
+    // Whether ranks of this build can have MPI between them, and whether those can have a device each.
     static bool has_mpi();
     static bool has_nccl();
 

@@ -1,14 +1,17 @@
 #include "engine/comm/mpi.h"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "base/stopwatch.h"
 
 namespace deft::engine::mpi {
@@ -16,7 +19,7 @@ namespace deft::engine::mpi {
 namespace {
 
 // MPI from its start to its end. A process that unwinds from an error does not end it, but reports it and exits: then
-// mpirun ends all others, which would wait for it.
+// the launcher ends all others, which would wait for it.
 class Session {
  public:
     Session() {
@@ -145,12 +148,19 @@ bool is_there() {
     return true;
 }
 
-std::shared_ptr<Transport> of_launcher() {
+std::shared_ptr<Transport> of_launch(const Launch& launch) {
     int already = 0;
     MPI_Initialized(&already);
     if (already != 0) throw std::logic_error("the launcher's ranks are asked for twice");
     auto session = std::make_shared<Session>();
-    return std::make_shared<MpiRanks>(std::move(session), MPI_COMM_WORLD, false);
+    auto ranks = std::make_shared<MpiRanks>(std::move(session), MPI_COMM_WORLD, false);
+    if (!launch.processes.empty() && launch.processes != std::to_string(ranks->size()))
+        throw Error(
+            ErrorKind::config,
+            fmt::format("{} processes were started together, and MPI finds {}", launch.processes, ranks->size()),
+            "start them by the mpirun, or the PMIx, of the MPI that this program was built with",
+            "nothing was started");
+    return ranks;
 }
 
 }  // namespace deft::engine::mpi

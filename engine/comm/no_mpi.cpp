@@ -1,7 +1,6 @@
-// A build without MPI refuses a process that mpirun started with others.
+// A build without MPI refuses a process that a launcher with MPI started with others.
 
-#include <cstdlib>
-#include <string>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "engine/comm/mpi.h"
@@ -12,13 +11,13 @@ bool is_there() {
     return false;
 }
 
-std::shared_ptr<Transport> of_launcher() {
-    const std::string size = std::getenv("OMPI_COMM_WORLD_SIZE");
-    if (size != "1")
-        throw Error(ErrorKind::missing, "mpirun started " + size + " processes of a build without MPI",
-                    "install MPI (Debian: libopenmpi-dev) and build again, or start ranks by torchrun or srun",
-                    "nothing was started");
-    return {};
+std::shared_ptr<Transport> of_launch(const Launch& launch) {
+    if (launch.is_alone()) return {};
+    throw Error(ErrorKind::missing,
+                launch.processes.empty()
+                    ? "a launcher started processes of a build without MPI"
+                    : fmt::format("a launcher started {} processes of a build without MPI", launch.processes),
+                "install MPI (Debian: libopenmpi-dev, openmpi-bin) and build again", "nothing was started");
 }
 
 }  // namespace deft::engine::mpi

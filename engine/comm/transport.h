@@ -1,5 +1,5 @@
 #pragma once
-// Carries bytes between ranks in the host's memory: MPI, or sockets where ranks met without it.
+// Carries bytes between ranks in the host's memory, through MPI where the build has it.
 
 #include <cstddef>
 #include <cstdint>

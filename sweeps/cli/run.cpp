@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/library_error.h"
 #include "base/stopwatch.h"
+#include "engine/comm/launch.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_table.h"
@@ -110,6 +111,7 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
 }
 
 int run_recipes(const RunArguments& arguments, bool full) {
+    engine::require_alone(engine::launch_of_this_process(), "driver of the sweep");
     // Results are stored whether or not somebody still reads along.
     std::signal(SIGPIPE, SIG_IGN);
     sweeps::DriverOptions options;
