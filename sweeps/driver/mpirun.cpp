@@ -11,7 +11,9 @@
 namespace deft::sweeps {
 
 std::vector<std::string> mpirun_argv(int ranks, const std::vector<std::string>& program) {
-    std::vector<std::string> argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
+    const std::string count = std::to_string(ranks);
+    std::vector<std::string> argv = {"mpirun", "--host", "localhost:" + count, "--oversubscribe", "--bind-to", "none",
+                                     "-n",     count};
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }
@@ -22,6 +24,10 @@ std::vector<std::string> mpirun_environment() {
     // stays.
     if (std::getenv("OMPI_MCA_pml") == nullptr && std::getenv("OMPI_MCA_btl") == nullptr)
         variables.insert(variables.end(), {"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=^tcp,ofi,openib,uct,usnic"});
+    // A batch system's allocation would place ranks on its other nodes. No rank is elsewhere, so no agent is called,
+    // and none need be installed.
+    if (std::getenv("OMPI_MCA_ras") == nullptr) variables.emplace_back("OMPI_MCA_ras=^slurm,tm,lsf,gridengine");
+    if (std::getenv("OMPI_MCA_plm_rsh_agent") == nullptr) variables.emplace_back("OMPI_MCA_plm_rsh_agent=false");
     if (::geteuid() == 0)
         variables.insert(variables.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
     return variables;

@@ -6,7 +6,8 @@
 
 namespace deft::sweeps {
 
-// Open MPI's: cores are not counted, since slots do that, and threads are not bound, since a slot's may be several.
+// Open MPI's, on this machine also inside an allocation of several: cores are not counted, since slots do that, and
+// threads are not bound, since a slot's may be several.
 std::vector<std::string> mpirun_argv(int ranks, const std::vector<std::string>& program);
 
 // Variables beside this process's own: root is allowed where this process is root's, and ranks that wait give their
