@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/usable_machine.h"
 #include "engine/data_efficiency/sampling/value_column.h"
 #include "experiments/datasets/file_hashes.h"
 
@@ -82,8 +82,7 @@ struct Analysis {
           part_samples(engine::samples_of_part(source)) {
         options.parts = folder / ("parts-" + sha256(Json{samples, part_samples}.dump()).substr(0, 16));
         options.shard = given.shard;
-        options.threads =
-            given.threads > 0 ? given.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        options.threads = given.threads > 0 ? given.threads : usable_cores();
         options.memory_bytes = given.memory_bytes;
         options.progress = given.progress;
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text_stream.h"
+#include "base/usable_machine.h"
 #include "engine/data_efficiency/sampling/parallel_tasks.h"
 
 namespace deft::experiments {
@@ -21,8 +21,7 @@ std::vector<std::string> block_hashes(const std::filesystem::path& file, std::in
     const std::string_view bytes(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
     const auto size = static_cast<std::int64_t>(bytes.size());
     std::vector<std::string> hashes(static_cast<std::size_t>((size + block_bytes - 1) / block_bytes));
-    const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    engine::run_tasks(threads, static_cast<std::int64_t>(hashes.size()), [&](int, std::int64_t i) {
+    engine::run_tasks(usable_cores(), static_cast<std::int64_t>(hashes.size()), [&](int, std::int64_t i) {
         hashes[static_cast<std::size_t>(i)] =
             sha256(bytes.substr(static_cast<std::size_t>(i * block_bytes), static_cast<std::size_t>(block_bytes)));
     });

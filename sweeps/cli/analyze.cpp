@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "base/usable_machine.h"
 #include "engine/data_efficiency/sampling/deepspeed_index.h"
 #include "engine/data_efficiency/sampling/difficulty_index.h"
 #include "engine/io/npy.h"
@@ -29,7 +30,6 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/root.h"
-#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 
@@ -212,7 +212,7 @@ fs::path perplexity_of(const Analysis& analysis, const AnalyzeArguments& argumen
         analysis.data, analysis.base_folder, sweeps::data_folder(arguments.root), shown_on(line));
     experiments::TrainedModel trained = experiments::load_trained_model(
         arguments.checkpoint,
-        {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()});
+        {engine::Device::cpu, engine::DType::f32, arguments.threads > 0 ? arguments.threads : usable_cores()});
     fs::path column = experiments::perplexity_column(trained, dataset, analysis.seqlen, shown_on(line));
     line.clear();
     print(fmt::format("Mean loss of each sample (nats per token): {}", column.string()));

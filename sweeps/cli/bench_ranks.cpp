@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/median.h"
+#include "base/usable_machine.h"
 #include "reporting/numbers.h"
 #include "sweeps/cli/contest.h"
 #include "sweeps/cli/output.h"
@@ -113,10 +114,10 @@ Measured time_ranks(const BenchRanksArguments& arguments, const sweeps::ShowProg
     const std::vector<engine::StepBench> models = ranks_models(arguments);
     for (const engine::StepBench& bench : models) require_memory_of_ranks(bench, arguments);
     const std::string who = threads_text(arguments.ranks, arguments.threads);
-    if (arguments.ranks * arguments.threads > sweeps::usable_cores())
+    if (arguments.ranks * arguments.threads > usable_cores())
         print_note(
             fmt::format("{} take turns on {} cores: choose fewer --ranks or --threads to see what ranks are worth", who,
-                        sweeps::usable_cores()));
+                        usable_cores()));
     using reporting::Align;
     reporting::Table table;
     table.caption =

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/median.h"
+#include "base/usable_machine.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/tokenizer.h"
 #include "kernels/bench/run_benchmarks.h"
@@ -24,7 +25,6 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/slots.h"
 #include "sweeps/gate/bench_cases.h"
 #include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/bench_records.h"
@@ -55,7 +55,7 @@ struct Chosen {
 
 struct BenchRunArguments {
     Chosen chosen;
-    kernels::BenchSettings settings{sweeps::usable_cores(), 0.05, 5};
+    kernels::BenchSettings settings{usable_cores(), 0.05, 5};
     std::string json;
     std::string root = sweeps::kDefaultRoot;
 };

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/usable_machine.h"
 #include "engine/bench/step.h"
 #include "engine/comm/communicator.h"
 #include "engine/core/backend.h"
@@ -71,19 +72,27 @@ Finding processor(const results_db::Host& host) {
             "oneDNN selects its code by these; deft's own kernels use AVX2"};
 }
 
+std::string limited_text(const UsableAmount& usable) {
+    return *usable.limit == 0 ? "" : fmt::format(" (limited by {})", usable.limit);
+}
+
 Finding threads(const results_db::Host& host) {
-    return {ok, "threads", fmt::format("{} usable on {} cores", host.threads, host.cores),
-            fmt::format("slots = \"auto\" runs {} single-threaded trials at once, or one large trial on all threads",
-                        host.threads)};
+    return {
+        ok, "threads",
+        fmt::format("{} usable on {} cores{}", host.threads, host.cores, limited_text(usable_cores(LimitSources{}))),
+        fmt::format("slots = \"auto\" runs {} single-threaded trials at once, or one large trial on all threads",
+                    host.threads)};
 }
 
 Finding memory(const results_db::Host& host) {
     std::ifstream in("/proc/meminfo");
     const std::string text(std::istreambuf_iterator<char>(in), {});
     const double available = std::atof(number_after(text, "MemAvailable:").c_str()) * 1024;
+    const UsableAmount usable = usable_memory(LimitSources{});
+    const auto amount = static_cast<double>(usable.amount), of_machine = static_cast<double>(host.mem_bytes);
     return {ok, "memory",
-            fmt::format("{}, {} available", reporting::binary_bytes(static_cast<double>(host.mem_bytes)),
-                        reporting::binary_bytes(available)),
+            fmt::format("{}{}, {} available", reporting::binary_bytes(std::min(amount, of_machine)),
+                        limited_text(usable), reporting::binary_bytes(std::min(amount, available))),
             "`deft plan --memory` shows the memory of a trial"};
 }
 

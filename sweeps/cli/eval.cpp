@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/usable_machine.h"
 #include "experiments/evaluate_checkpoint.h"
 #include "reporting/analysis/scores/lm_eval.h"
 #include "reporting/numbers.h"
@@ -22,7 +23,6 @@
 #include "sweeps/driver/driver.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
-#include "sweeps/driver/slots.h"
 #include "sweeps/driver/store_scores.h"
 
 namespace deft::cli {
@@ -72,7 +72,7 @@ std::vector<reporting::Score> rows_of(const experiments::CheckpointEvaluation& e
 
 experiments::TrialSlot slot_of(const EvalArguments& arguments) {
     return {arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu,
-            arguments.threads > 0 ? arguments.threads : sweeps::usable_cores()};
+            arguments.threads > 0 ? arguments.threads : usable_cores()};
 }
 
 std::string value_text(const journal::Evaluation& score) {

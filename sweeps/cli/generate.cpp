@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/usable_machine.h"
 #include "base/utf8.h"
 #include "base/utf8_stream.h"
 #include "experiments/generate.h"
@@ -17,7 +18,6 @@
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/driver/root.h"
-#include "sweeps/driver/slots.h"
 
 namespace deft::cli {
 
@@ -145,7 +145,7 @@ int run_generate(const GenerateArguments& arguments) {
     if (!arguments.prompt_file.empty()) request.prompt = read_named_file(arguments.prompt_file);
     const fs::path folder = find_checkpoint(arguments.checkpoint, arguments.root);
     const engine::Device device = arguments.device == "gpu" ? engine::Device::cuda : engine::Device::cpu;
-    const int threads = arguments.threads > 0 ? arguments.threads : sweeps::usable_cores();
+    const int threads = arguments.threads > 0 ? arguments.threads : usable_cores();
     experiments::TrainedModel trained =
         experiments::load_generator(folder, {device, engine::DType::f32, threads}, request.samples);
     const bool streams = arguments.format == "term" && request.samples == 1;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/usable_machine.h"
 #include "engine/bench/profile.h"
 #include "engine/bench/step.h"
 #include "engine/bench/step_model.h"
@@ -24,7 +25,6 @@
 #include "sweeps/cli/predicted_step.h"
 #include "sweeps/cli/product_paths.h"
 #include "sweeps/driver/provenance.h"
-#include "sweeps/driver/slots.h"
 #include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/preset_steps.h"
 
@@ -40,7 +40,7 @@ struct ProfileArguments {
     int size = 1;
     int steps = 5;
     std::int64_t step = 1, batch = 0;  // 0: the model's own
-    int threads = sweeps::usable_cores();
+    int threads = usable_cores();
     std::int64_t vocab = 0;              // 0: the preset's in deft bench step
     std::string backend = "cpu", dtype;  // dtype: empty: f32 of a measured step, bf16 of a predicted one
     std::string card;                    // for predictions; empty: the GPU in use, if the model knows it

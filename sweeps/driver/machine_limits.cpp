@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/usable_machine.h"
 #include "experiments/engine_config.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
@@ -37,7 +38,7 @@ std::int64_t checkpoint_bytes(const std::vector<Trial>& trials) {
 
 Machine this_machine(const fs::path& root) {
     Machine machine;
-    machine.memory_bytes = memory_here();
+    machine.memory_bytes = usable_memory();
     std::error_code error;
     fs::path folder = fs::absolute(root, error);
     while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();

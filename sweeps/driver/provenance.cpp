@@ -20,11 +20,11 @@
 #include "base/controls.h"
 #include "base/process.h"
 #include "base/sha256.h"
+#include "base/usable_machine.h"
 #include "engine/core/backend.h"
 #include "kernels/cpu/gemm.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/redact.h"
-#include "sweeps/driver/slots.h"
 
 namespace deft::sweeps {
 

@@ -1,16 +1,14 @@
 #include "sweeps/driver/slots.h"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <span>
-#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/usable_machine.h"
 #include "engine/comm/communicator.h"
 #include "experiments/engine_config.h"
 #include "sweeps/driver/mpirun.h"
@@ -57,17 +55,6 @@ std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
 }
 
 }  // namespace
-
-std::int64_t memory_here() {
-    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-int usable_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
@@ -146,7 +133,7 @@ int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t me
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
     if (asked > 0) return asked;
     if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
-    return default_threads(trials, usable_cores(), memory_here(), request.ranks);
+    return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
 }
 
 experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, results_db::Work work) {

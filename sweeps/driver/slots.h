@@ -68,9 +68,4 @@ results_db::Shape shape_of(const Slot& slot, int threads);
 // Devices that a trial pays for: the threads of all its ranks, or its share of their GPUs.
 double devices_a_trial(const Slot& slot, int threads);
 
-// The cores that this process may use.
-int usable_cores();
-// Bytes of this machine's memory. A limit that a container sets is not looked at.
-std::int64_t memory_here();
-
 }  // namespace deft::sweeps

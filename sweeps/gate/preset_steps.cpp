@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/usable_machine.h"
 #include "experiments/model_presets.h"
 #include "reporting/numbers.h"
-#include "sweeps/driver/slots.h"
 
 namespace deft::sweeps {
 
@@ -71,7 +71,7 @@ void require_memory(const std::string& what, const std::vector<engine::TrainerCo
         engine::require_backend(backend, trainer.model.head_size());
         needed += static_cast<double>(engine::plan_memory(trainer, backend).bytes);
     }
-    const auto there = static_cast<double>(on_gpu ? engine::usable_gpus().front().memory_bytes : memory_here());
+    const auto there = static_cast<double>(on_gpu ? engine::usable_gpus().front().memory_bytes : usable_memory());
     if (needed <= there) return;
     throw Error(ErrorKind::memory,
                 fmt::format("{} plans {} of buffers, and {} has {}", what, reporting::binary_bytes(needed),

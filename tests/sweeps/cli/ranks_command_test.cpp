@@ -1,7 +1,7 @@
 // deft bench ranks through the program.
 
+#include "base/usable_machine.h"
 #include "sweeps/driver/mpirun.h"
-#include "sweeps/driver/slots.h"
 #include "tests/python.h"
 #include "tests/sweeps/program.h"
 
@@ -40,7 +40,7 @@ TEST_CASE("deft bench ranks compares ranks with threads, and times sums of gradi
     CHECK_THAT(ran.out,
                ContainsSubstring("2,16,2,40,8,4: a rank sends ") && ContainsSubstring("Summing gradients takes "));
     CHECK_THAT(ran.out, !ContainsSubstring("PyTorch"));
-    const int cores = sweeps::usable_cores();
+    const int cores = usable_cores();
     const Ran many = sweep.deft("bench", with(kTinyRanks, {"--threads", std::to_string(cores)}));
     CHECK(many.exit_code == kExitOk);
     if (cores > 1)

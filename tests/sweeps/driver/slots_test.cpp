@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/usable_machine.h"
 #include "experiments/projection.h"
 #include "sweeps/spec/spec.h"
 #include "tests/catch.h"

@@ -3,8 +3,8 @@
 #include "sweeps/gate/preset_steps.h"
 
 #include "base/error.h"
+#include "base/usable_machine.h"
 #include "experiments/model_presets.h"
-#include "sweeps/driver/slots.h"
 #include "sweeps/gate/bench_cases.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
@@ -72,7 +72,7 @@ TEST_CASE("steps that the memory does not hold are refused with what they need a
                          ContainsSubstring("this machine has") && ContainsSubstring("nothing was allocated"));
     // As many trainers as this machine holds, and one more.
     const engine::TrainerConfig one = engine::trainer_config_of(preset_step("gpt_mini"));
-    const auto most = static_cast<std::size_t>(memory_here() / engine::plan_memory(one, {}).bytes);
+    const auto most = static_cast<std::size_t>(usable_memory() / engine::plan_memory(one, {}).bytes);
     CHECK(test::refusal(ErrorKind::memory, [&] { require_memory("it", std::vector(most, one), {}); }) == "accepted");
     CHECK_THAT(test::refusal(ErrorKind::memory, [&] { require_memory("it", std::vector(most + 1, one), {}); }),
                ContainsSubstring("it plans"));

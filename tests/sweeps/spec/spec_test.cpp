@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "base/usable_machine.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/spec/read_recipes.h"
 #include "tests/sweeps/files.h"
