@@ -18,6 +18,7 @@
 #include "sweeps/driver/rank_group.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
+#include "sweeps/driver/stop_file.h"
 
 namespace deft::cli {
 
@@ -39,8 +40,9 @@ int run_rank(sweeps::TrialFile& trial) {
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
     sweeps::use_own_card(ranks.rank());  // all ranks of a trial are on this machine
-    const int code = run_assignment(
-        trial, [&] { return engine::decided_by_first(ranks, ranks.rank() == 0 && sweeps::ranks_are_to_stop(folder)); });
+    sweeps::StopFile stop(folder);
+    const int code =
+        run_assignment(trial, [&] { return engine::decided_by_first(ranks, ranks.rank() == 0 && stop.is_there()); });
     return code == kExitWorkLeft ? kExitOk : code;
 }
 
@@ -68,9 +70,10 @@ void add_trial(CLI::App& app, Context& context) {
         sweeps::claim_run_folder(*folder);
         const bool is_import =
             trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
+        sweeps::StopFile stop(*folder);
         context.exit_code = trial.ranks > 1 && !is_import
                                 ? sweeps::run_ranks(*folder, trial, signals)
-                                : run_assignment(trial, [&signals] { return signals.terminated(); });
+                                : run_assignment(trial, [&] { return signals.terminated() || stop.is_there(); });
     });
 }
 

@@ -15,11 +15,13 @@
 #include <optional>
 #include <regex>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/stopwatch.h"
 #include "sweeps/driver/mpirun.h"
+#include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 #include "sweeps/driver/trial_pulse.h"
 
@@ -30,7 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kGroupVariable = "DEFT_RANKS_OF";  // the process that started the ranks
-constexpr const char* kStopFile = "stop";
 constexpr const char* kLog = "log.txt";
 constexpr int kWatchMs = 200;           // between two looks at the ranks
 constexpr double kGoneSeconds = 5;      // for which mpirun may outlive its ranks
@@ -213,15 +214,15 @@ int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWa
     const pid_t mpirun = start_mpirun(run_folder, trial.ranks);
     const fs::path file = experiments::journal_of_rank(run_folder, 0);
     RankWatch watch(mpirun, file);
+    bool were_woken = false;
     int status = 0;
     while (true) {
         const pid_t ended = ::waitpid(mpirun, &status, WNOHANG);
         if (ended == mpirun || (ended < 0 && errno != EINTR)) break;
-        if (signals.terminated() && !ranks_are_to_stop(run_folder)) {
-            std::ofstream(run_folder / kStopFile).close();
-            watch.wake();
-        }
-        watch.look(ranks_are_to_stop(run_folder));
+        if (signals.terminated() && !has_stop_file(run_folder)) write_stop_file(run_folder);
+        const bool are_to_stop = has_stop_file(run_folder);
+        if (are_to_stop && !std::exchange(were_woken, true)) watch.wake();
+        watch.look(are_to_stop);
         signals.sleep_ms(kWatchMs);
     }
     if (const auto ended = read_journal(file).ended) return exit_code_of(*ended);
@@ -257,11 +258,6 @@ engine::Communicator join_ranks(const fs::path& run_folder, const TrialFile& tri
         }
     }
     return ranks;
-}
-
-bool ranks_are_to_stop(const fs::path& run_folder) {
-    std::error_code error;
-    return fs::exists(run_folder / kStopFile, error);
 }
 
 }  // namespace deft::sweeps

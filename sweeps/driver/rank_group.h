@@ -23,7 +23,4 @@ bool is_rank_of(const TrialFile& trial);
 // many as the trial has.
 engine::Communicator join_ranks(const std::filesystem::path& run_folder, const TrialFile& trial);
 
-// Whether the ranks are to end. A signal to mpirun would end them at once, so a file in the run folder asks for it.
-bool ranks_are_to_stop(const std::filesystem::path& run_folder);
-
 }  // namespace deft::sweeps

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <thread>
 
+#include "sweeps/driver/stop_file.h"
 #include "tests/sweeps/program.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft;
 using test::Process;
@@ -55,6 +57,34 @@ TEST_CASE("Forty stops end forty attempts with a checkpoint", "[slow]") {
     // Each went on from where the one before it had stopped.
     CHECK(sweep.value("SELECT count(DISTINCT resume_step) FROM attempt WHERE resume_step > 0") ==
           std::to_string(kStops - 1));
+}
+
+TEST_CASE("A stop file in its run folder makes a trial save a checkpoint and end, and the next attempt goes on") {
+    const TinySweep sweep(kProducts);
+    Process driver = sweep.start();
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    const std::filesystem::path run = std::filesystem::directory_iterator(sweep.root / "runs")->path();
+    CHECK_FALSE(sweeps::has_stop_file(run));
+    sweeps::write_stop_file(run);
+    ::kill(trial, SIGCONT);
+    CHECK(wait_until([&] { return sweep.count("preempted") == "1"; }));
+    REQUIRE(wait_until([&] { return training_journals(sweep) == 2; }));
+    driver.signal(SIGTERM);
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE resume_step > 0") == "1");
+}
+
+TEST_CASE("A stop file is looked for at most once in its interval, and found for good") {
+    const test::TemporaryFolder folder;
+    sweeps::StopFile often(folder.path(), 0), seldom(folder.path(), 1000);
+    CHECK_FALSE(often.is_there());
+    CHECK_FALSE(seldom.is_there());
+    sweeps::write_stop_file(folder.path());
+    CHECK(often.is_there());
+    CHECK_FALSE(seldom.is_there());
+    std::filesystem::remove(folder / "stop");
+    CHECK(often.is_there());
 }
 
 TEST_CASE("A storm of signals does a trial no harm") {
