@@ -105,10 +105,11 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     return child;
 }
 
-void ask_to_stop(std::vector<Child>& running) {
+void ask_to_stop(std::vector<Child>& running, StopCause cause) {
     for (Child& child : running) {
         ask_group_to_end(child.pid);
         child.asked = Clock::now();
+        child.asked_by = cause;
     }
 }
 
@@ -161,7 +162,7 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running) {
         end.held_seconds = seconds_since(child.started);
         while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
         }
-        end.asked_to_stop = child.asked.has_value();
+        end.asked_by = child.asked_by;
         end.killed_because = child.killed_because;
         end.hung = child.hung;
         ended.push_back({child, end});

@@ -36,8 +36,9 @@ struct Child {
 
     double grace_seconds = 0;                // that it may take to stop
     std::optional<Clock::time_point> asked;  // to stop
-    std::string waited_for;                  // what was last said of it while it is waited for
-    std::string killed_because;              // empty: it was not killed
+    StopCause asked_by = StopCause::none;
+    std::string waited_for;      // what was last said of it while it is waited for
+    std::string killed_because;  // empty: it was not killed
     bool hung = false;
 
     std::filesystem::path journal() const { return folder / "journal.jsonl"; }
@@ -58,7 +59,7 @@ struct TrialStarter {
 Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t trial, std::size_t slot,
                   const Assignment& assignment);
 
-void ask_to_stop(std::vector<Child>& running);
+void ask_to_stop(std::vector<Child>& running, StopCause cause);
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want
 // to wait any more.
 void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress);

@@ -220,7 +220,7 @@ class Driver {
 
     void stop_children() {
         interrupts_at_stop_ = signals_.interrupts();
-        ask_to_stop(state_.running);
+        ask_to_stop(state_.running, cause_of_stop(signals_.has_sigterm(), now_ms()));
     }
 
     // Ends all children, without the database: the next run takes in what they wrote.

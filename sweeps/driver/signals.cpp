@@ -35,7 +35,8 @@ SignalWatch::~SignalWatch() {
 
 void SignalWatch::take(int signal) const {
     if (signal == SIGINT) ++interrupts_;
-    if (signal == SIGTERM || signal == SIGHUP) ++terminations_;
+    if (signal == SIGTERM) ++sigterms_;
+    if (signal == SIGHUP) ++hangups_;
 }
 
 void SignalWatch::take_pending() const {
@@ -50,7 +51,12 @@ int SignalWatch::interrupts() const {
 
 bool SignalWatch::terminated() const {
     take_pending();
-    return terminations_ > 0;
+    return sigterms_ + hangups_ > 0;
+}
+
+bool SignalWatch::has_sigterm() const {
+    take_pending();
+    return sigterms_ > 0;
 }
 
 void SignalWatch::sleep_ms(int milliseconds) const {

@@ -23,6 +23,7 @@ class SignalWatch {
 
     int interrupts() const;   // Ctrl-C so far
     bool terminated() const;  // SIGTERM or SIGHUP
+    bool has_sigterm() const;
     // Sleeps; a signal, a child's end too, cuts it short.
     void sleep_ms(int milliseconds) const;
 
@@ -32,7 +33,7 @@ class SignalWatch {
 
     sigset_t watched_{}, old_mask_{};
     struct sigaction old_pipe_ {};
-    mutable int interrupts_ = 0, terminations_ = 0;
+    mutable int interrupts_ = 0, sigterms_ = 0, hangups_ = 0;
 };
 
 }  // namespace deft::sweeps

@@ -116,6 +116,7 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     const bool signalled = WIFSIGNALED(end.wait_status);
     const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
     const int code = signalled ? 0 : WEXITSTATUS(end.wait_status);
+    const StopRecord& asked = record_of(end.asked_by);
     results_db::Outcome outcome;
     const auto stopped = [](const char* state, const char* fail_class, const std::string& why) {
         results_db::Outcome result;
@@ -134,11 +135,11 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     } else if (!signalled && code == 0 && journal.ended && journal.ended->state == "ok") {
         outcome.state = "ok";
     } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
-        outcome = end.asked_to_stop ? stopped("cancelled", "user", "stopped by the user; what it had done is kept")
-                                    : stopped("preempted", "preempt", "asked to stop; what it had done is kept");
+        outcome = stopped(asked.state, asked.fail_class, fmt::format("{}; what it had done is kept", asked.why));
     } else if (signal == SIGKILL && !end.killed_because.empty()) {
-        outcome = end.hung ? stopped("timeout", "timeout", end.killed_because)
-                           : stopped("cancelled", "user", "stopped by the user; " + end.killed_because);
+        outcome = end.hung
+                      ? stopped("timeout", "timeout", end.killed_because)
+                      : stopped(asked.state, asked.fail_class, fmt::format("{}; {}", asked.why, end.killed_because));
     } else if (!signalled && journal.ended && journal.ended->fail_class == "timeout") {
         outcome = stopped("timeout", "timeout", journal.ended->error);
     } else if (!signalled && journal.ended && journal.ended->state != "ok") {

@@ -9,6 +9,7 @@
 
 #include "results_db/writer.h"
 #include "sweeps/driver/run_folder.h"
+#include "sweeps/driver/stop_cause.h"
 
 namespace deft::sweeps {
 
@@ -35,9 +36,9 @@ bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 struct ChildEnd {
     int wait_status = 0;
     struct rusage usage {};
-    bool asked_to_stop = false;
-    std::string killed_because;  // by the driver, in words; empty: it was not
-    bool hung = false;           // that was the reason
+    StopCause asked_by = StopCause::none;  // to stop
+    std::string killed_because;            // by the driver, in words; empty: it was not
+    bool hung = false;                     // that was the reason
     bool kernel_killed_for_memory = false;
     double held_seconds = 0;  // of its slot
 };

@@ -2,6 +2,7 @@
 // A trial program of a few shell lines, and a sweep whose recipes say what it shall do.
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/sha256.h"
 #include "results_db/reader.h"
 #include "sweeps/driver/driver.h"
+#include "tests/catch.h"
 #include "tests/sweeps/files.h"
 
 namespace deft::test {
@@ -61,6 +63,13 @@ class FakeSweep {
     // One trial a recipe, in one block of a single seed.
     explicit FakeSweep(const std::vector<std::string>& recipes) {
         const std::filesystem::path script = folder.write("trial.sh", kScript);
+// The exit status of a run that was started apart; the signal, negative, that ended it.
+inline int wait_for_exit(pid_t pid) {
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
         options.root = folder.path / "root";
         options.trial_program = script;

@@ -1,7 +1,5 @@
 #include "sweeps/driver/driver.h"
 
-#include <sys/wait.h>
-
 #include <csignal>
 #include <fstream>
 
@@ -16,15 +14,10 @@
 using namespace deft;
 using namespace deft::sweeps;
 using test::FakeSweep;
+using test::wait_for_exit;
 using namespace std::string_literals;
 
 namespace {
-
-int wait_for_exit(pid_t pid) {
-    int status = 0;
-    REQUIRE(::waitpid(pid, &status, 0) == pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
 
 std::size_t run_folders(const FakeSweep& sweep) {
     const auto folder = sweep.options.root / "runs";
