@@ -55,9 +55,9 @@ LineReader::LineReader(const std::filesystem::path& file, std::int64_t offset) :
     struct stat status {};
     if (fstat(file_, &status) != 0 || status.st_size < offset) {
         close(file_);
-        throw JournalError(ErrorKind::io,
-                           fmt::format("{} is shorter than the {} bytes already read from it", path_, offset),
-                           "restore the file; a journal is only ever appended to", "the rows already stored");
+        throw ShorterJournal(ErrorKind::io,
+                             fmt::format("{} is shorter than the {} bytes already read from it", path_, offset),
+                             "restore the file; a journal is only ever appended to", "the rows already stored");
     }
 }
 

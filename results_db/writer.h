@@ -22,6 +22,11 @@ class JournalError : public Error {
  public:
     using Error::Error;
 };
+// A journal that is shorter than what was read of it before, as a network file system may show it for a while.
+class ShorterJournal : public JournalError {
+ public:
+    using JournalError::JournalError;
+};
 
 struct ProcessIdentity {  // distinguishes a process from a later one with the same pid
     std::int64_t pid = 0;

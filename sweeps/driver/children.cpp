@@ -160,6 +160,7 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running) {
         ::kill(-child.pid, SIGKILL);
         ChildEnd end;
         end.held_seconds = seconds_since(child.started);
+        end.ended_ms = now_ms();
         while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
         }
         end.asked_by = child.asked_by;

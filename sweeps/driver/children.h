@@ -33,6 +33,7 @@ struct Child {
     std::int64_t total_steps = 0;
     std::optional<journal::TrainPoint> last_point;
     TrialPulse pulse{0};
+    std::optional<Clock::time_point> shorter;  // since when the journal lacks what was read of it before
 
     double grace_seconds = 0;                // that it may take to stop
     std::optional<Clock::time_point> asked;  // to stop
@@ -69,6 +70,7 @@ void kill_hung(std::vector<Child>& running, double hang_seconds, Progress& progr
 struct EndedChild {
     Child child;
     ChildEnd end;
+    Clock::time_point seen = Clock::now();
 };
 // Takes those that have ended out of the running ones, with whatever they had started themselves.
 std::vector<EndedChild> take_ended(std::vector<Child>& running);

@@ -18,6 +18,7 @@
 #include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
+#include "sweeps/driver/late_journals.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/narration.h"
 #include "sweeps/driver/overview.h"
@@ -185,7 +186,7 @@ class Driver {
             heed_signals();
             while (start_next()) {
             }
-            if (state_.running.empty()) return;
+            if (state_.running.empty() && late_.empty()) return;
             if (!reap()) {
                 ingest_all();
                 kill_hung(state_.running, options_.hang_seconds, progress_);
@@ -238,8 +239,8 @@ class Driver {
     bool may_start(std::size_t trial) const {
         if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(trial))) return false;
         if (work_.work_of(trial) == results_db::Work::train && !work_.has_start(trial)) return false;
-        return std::none_of(state_.running.begin(), state_.running.end(),
-                            [&](const Child& child) { return work_.is_same_training(child.trial, trial); });
+        const auto is_same = [&](const Child& child) { return work_.is_same_training(child.trial, trial); };
+        return std::none_of(state_.running.begin(), state_.running.end(), is_same) && !late_.any_of(is_same);
     }
 
     // False where no waiting trial may start, or none fits a free slot.
@@ -271,13 +272,18 @@ class Driver {
     }
 
     void ingest(Child& child) {
-        std::string damage;
-        const auto fresh = ingest_or_explain(writer_, child.attempt, child.journal(), damage);
+        const Ingested ingested = ingest_or_explain(writer_, child.attempt, child.journal());
+        if (ingested.is_shorter) {
+            if (!child.shorter) child.shorter = Clock::now();
+            if (seconds_since(*child.shorter) < options_.late_journal_seconds) return;
+        }
+        const auto& fresh = ingested.fresh;
         if (!fresh) {
             // Its numbers cannot be trusted any more. Why is recorded once it has ended.
             ::kill(-child.pid, SIGKILL);
             return;
         }
+        child.shorter.reset();
         if (fresh->started) {
             child.total_steps = fresh->started->total_steps;
             report_resume(child, *fresh->started, progress_);
@@ -286,33 +292,35 @@ class Driver {
         if (fresh->last_point) child.last_point = fresh->last_point;
     }
 
-    // False where no trial has ended.
+    // False where no trial has ended with its journal.
     bool reap() {
         std::vector<EndedChild> ended = take_ended(state_.running);
-        if (ended.empty()) return false;
-        const long kills = memory_kills();
-        for (EndedChild& one : ended) {
-            one.end.kernel_killed_for_memory = kills > memory_kills_;
-            finish(one.child, one.end);
+        if (!ended.empty()) {
+            const long kills = memory_kills();
+            for (EndedChild& one : ended) {
+                one.end.kernel_killed_for_memory = kills > memory_kills_;
+                late_.add(std::move(one));
+            }
+            memory_kills_ = kills;
         }
-        memory_kills_ = kills;
-        return true;
+        const bool is_impatient = interrupts_at_stop_ && signals_.interrupts() > *interrupts_at_stop_;
+        const std::vector<SettledChild> settled =
+            late_.take_settled(writer_, is_impatient ? 0 : options_.late_journal_seconds, progress_);
+        for (const SettledChild& one : settled) finish(one.child, one.end, one.journal);
+        return !settled.empty();
     }
 
-    void finish(const Child& child, const ChildEnd& end) {
-        const JournalSummary journal = ingest_rest(writer_, child.attempt, child.journal());
-        results_db::Outcome outcome = classify(end, journal);
-        outcome.held_seconds = end.held_seconds;
+    void finish(const Child& child, const ChildEnd& end, const JournalSummary& journal) {
+        const results_db::Outcome outcome = classify(end, journal);
         if (journal.started && !child.reported_start) report_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
         if (child.work == results_db::Work::train)  // scoring is in no trial's cost
-            state_.device_seconds +=
-                seconds_since(child.started) * devices_a_trial(options_.slots.front(), options_.threads);
+            state_.device_seconds += end.held_seconds * devices_a_trial(options_.slots.front(), options_.threads);
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
 
         if (outcome.state == "ok") {
             EndedTraining& training = state_.ended_trainings[child.trial];
-            training.seconds += seconds_since(child.started);
+            training.seconds += end.held_seconds;
             if (journal.last_point) training.loss = journal.last_point->loss;
             finish_well(child);
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
@@ -380,6 +388,7 @@ class Driver {
     RecordedSweep recorded_;
     TrialStarter starter_;
     RunState state_;
+    LateJournals late_;
     WorkLeft work_;
     Prerequisites prerequisites_;
     Clock::time_point ingested_{};  // when the journals were last taken in

@@ -95,22 +95,22 @@ results_db::Outcome outcome_of(const JournalSummary& journal, const std::string&
     return outcome;
 }
 
-std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
-                                                          const fs::path& journal, std::string& damage) {
+Ingested ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const fs::path& journal) {
     // A damaged journal fails one trial. A database that cannot be written ends the sweep, so that error goes on.
     try {
-        return writer.ingest(attempt, journal);
+        return {writer.ingest(attempt, journal), "", false};
+    } catch (const results_db::ShorterJournal& error) {
+        return {std::nullopt, first_line(error.what()), true};
     } catch (const results_db::JournalError& error) {
-        damage = first_line(error.what());
-        return std::nullopt;
+        return {std::nullopt, first_line(error.what()), false};
     }
 }
 
 JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const fs::path& journal) {
-    std::string damage;
-    const bool whole = ingest_or_explain(writer, attempt, journal, damage).has_value();
+    const Ingested ingested = ingest_or_explain(writer, attempt, journal);
     JournalSummary summary = read_journal(journal);
-    if (!whole && !summary.damage) summary.damage = damage;
+    if (!ingested.fresh && !summary.damage) summary.damage = ingested.damage;
+    summary.is_shorter = ingested.is_shorter;
     return summary;
 }
 

@@ -22,9 +22,13 @@ results_db::Outcome outcome_of(const JournalSummary& journal, const std::string&
 // of a process that cannot be ended; those of the writer.
 std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, int grace_ms);
 
-// Takes in what the journal has that is new; returns nothing where lines of it are damaged, which `damage` then says.
-std::optional<results_db::IngestResult> ingest_or_explain(results_db::Writer& writer, std::int64_t attempt,
-                                                          const std::filesystem::path& journal, std::string& damage);
+struct Ingested {
+    std::optional<results_db::IngestResult> fresh;  // nothing where the journal is damaged
+    std::string damage;
+    bool is_shorter = false;  // the damage: the file lacks what was read of it before
+};
+// Takes in what the journal has that is new.
+Ingested ingest_or_explain(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);
 
 // The same at a trial's end, with what the whole journal says.
 JournalSummary ingest_rest(results_db::Writer& writer, std::int64_t attempt, const std::filesystem::path& journal);

@@ -67,6 +67,7 @@ struct JournalSummary {
     std::optional<journal::TrainPoint> last_point;
     std::optional<journal::Ended> ended;
     std::optional<std::string> damage;
+    bool is_shorter = false;   // than what was read of it before, which is damage too
     std::int64_t last_ms = 0;  // of the last line that has a time
 };
 JournalSummary read_journal(const std::filesystem::path& journal);

@@ -162,6 +162,8 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         outcome.exit_code = code;
     outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage.ru_maxrss) * 1024;
     outcome.cpu_seconds = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
+    outcome.ended_ms = end.ended_ms;
+    outcome.held_seconds = end.held_seconds;
     return outcome;
 }
 

@@ -41,6 +41,7 @@ struct ChildEnd {
     bool hung = false;                     // that was the reason
     bool kernel_killed_for_memory = false;
     double held_seconds = 0;  // of its slot
+    std::int64_t ended_ms = 0;
 };
 // A trial that was ended by a signal which the driver did not send has crashed, also where it had been asked to stop.
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal);

@@ -54,15 +54,15 @@ case "$case_name" in
                 3) kill -9 $$ ;;
                 *) cat "$here/ok.jsonl" > "$journal" ;;
             esac ;;
+    delayed*) rm -f "$here/go"
+              setsid bash -c "until [ -e '$here/go' ]; do sleep 0.05; done; cat '$here/ok.jsonl' > '$journal'" & exit 0 ;;
+    opens*) touch "$here/go"; cat "$here/ok.jsonl" > "$journal" ;;
+    shrinks*) cat "$here/started.jsonl" > "$journal"; sleep 1.3; : > "$journal"; sleep 1.3; cat "$here/ok.jsonl" > "$journal" ;;
+    cut*) cat "$here/started.jsonl" > "$journal"; sleep 1.3; : > "$journal" ;;
     left*) cat "$here/stopped.jsonl" > "$journal"; touch "$here/up"; sleep 60 ;;
 esac
 )sh";
 
-class FakeSweep {
- public:
-    // One trial a recipe, in one block of a single seed.
-    explicit FakeSweep(const std::vector<std::string>& recipes) {
-        const std::filesystem::path script = folder.write("trial.sh", kScript);
 // The exit status of a run that was started apart; the signal, negative, that ended it.
 inline int wait_for_exit(pid_t pid) {
     int status = 0;
@@ -70,11 +70,17 @@ inline int wait_for_exit(pid_t pid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+class FakeSweep {
+ public:
+    // One trial a recipe, in one block of a single seed.
+    explicit FakeSweep(const std::vector<std::string>& recipes) {
+        const std::filesystem::path script = folder.write("trial.sh", kScript);
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
         options.root = folder.path / "root";
         options.trial_program = script;
         options.progress = sweeps::ProgressMode::plain;
         options.continue_with = "deft run fake.toml";
+        options.late_journal_seconds = 0.3;
         spec.name = "fake";
         spec.sha256 = sha256("fake");
         spec.text = "name = \"fake\"\n";
