@@ -1,5 +1,5 @@
 #pragma once
-// What Slurm says to a process by its variables.
+// Slurm's variables: the job and the step of a process.
 
 #include <cstdint>
 #include <cstdlib>

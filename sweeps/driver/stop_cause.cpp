@@ -10,7 +10,7 @@ namespace {
 // Sites let Slurm send its signal up to this long before a job's time ends.
 constexpr std::int64_t kNearEndMs = 600'000;
 
-// In the order of StopCause. An attempt that a job's end stopped is no failure: it goes on in the next job.
+// In the order of StopCause. An attempt that a job's end stopped has not failed: it goes on in the next job.
 constexpr std::array<StopRecord, 4> kRecords = {{
     {"preempted", "preempt", "asked to stop"},
     {"cancelled", "user", "stopped by the user"},

@@ -1,4 +1,4 @@
-// What mpirun, srun, sbatch and torchrun give to a process, and who is refused.
+// The variables of mpirun, srun, sbatch and torchrun, and the processes that are refused.
 
 #include "engine/comm/launch.h"
 

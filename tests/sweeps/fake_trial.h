@@ -54,8 +54,10 @@ case "$case_name" in
                 3) kill -9 $$ ;;
                 *) cat "$here/ok.jsonl" > "$journal" ;;
             esac ;;
-    delayed*) rm -f "$here/go"
-              setsid bash -c "until [ -e '$here/go' ]; do sleep 0.05; done; cat '$here/ok.jsonl' > '$journal'" & exit 0 ;;
+    delayed*) rm -f "$here/go" "$here/apart"
+              setsid bash -c "touch '$here/apart'; until [ -e '$here/go' ]; do sleep 0.05; done
+                              cat '$here/ok.jsonl' > '$journal'" &
+              until [ -e "$here/apart" ]; do sleep 0.02; done ;;
     opens*) touch "$here/go"; cat "$here/ok.jsonl" > "$journal" ;;
     shrinks*) cat "$here/started.jsonl" > "$journal"; sleep 1.3; : > "$journal"; sleep 1.3; cat "$here/ok.jsonl" > "$journal" ;;
     cut*) cat "$here/started.jsonl" > "$journal"; sleep 1.3; : > "$journal" ;;

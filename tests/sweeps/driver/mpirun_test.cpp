@@ -23,7 +23,7 @@ TEST_CASE("ranks stay on this machine inside an allocation of others", "[bare][m
     CHECK(ran.out == here + here);
 }
 
-TEST_CASE("a user's own choice of Open MPI's parts stays") {
+TEST_CASE("a user's own choice of Open MPI's parts stays", "[bare]") {
     const auto sets = [](const std::string& name) {
         for (const std::string& entry : sweeps::mpirun_environment())
             if (entry.starts_with(name + "=")) return true;
