@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "experiments/choices.h"
 #include "sweeps/spec/imported_recipe.h"
 #include "sweeps/spec/sweep_keys.h"
 
