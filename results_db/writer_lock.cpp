@@ -23,7 +23,7 @@ namespace deft::results_db {
 
 namespace {
 
-// What a lock file says of its holder; fields that it lacks are empty.
+// The holder that a lock file names; fields that it lacks are empty.
 struct Witness {
     std::string pid;
     LockHost host;

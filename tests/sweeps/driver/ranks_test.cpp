@@ -61,8 +61,8 @@ std::string path_with_rank_1(const TinySweep& sweep, const std::string& line) {
         "bin/rank", "#!/bin/bash\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || " + line + "\nexec \"$@\"\n");
     const std::filesystem::path mpirun = sweep.folder.write(
         "bin/mpirun",
-        "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 5 ] || exec \"$real\" \"$@\"\n"
-        "exec \"$real\" \"${@:1:5}\" \"$(dirname \"$0\")/rank\" \"${@:6}\"\n");
+        "#!/bin/bash\nreal=$(PATH=${PATH#*:} command -v mpirun)\n[ $# -gt 7 ] || exec \"$real\" \"$@\"\n"
+        "exec \"$real\" \"${@:1:7}\" \"$(dirname \"$0\")/rank\" \"${@:8}\"\n");
     for (const std::filesystem::path& script : {first, mpirun})
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     return mpirun.parent_path().string() + ":" + std::getenv("PATH");
