@@ -38,7 +38,7 @@ int upgrade(const std::string& root) {
         print(fmt::format("{} has schema version {}, the newest.", file.string(), newest.number));
         return kExitOk;
     }
-    { const results_db::Writer migrates(file); }
+    { const results_db::Writer migrates(file, sweeps::announced_lock()); }
     print(fmt::format("{}: {} became version {}. Copy of the older file: {}", file.string(), found.words(),
                       newest.number, results_db::backup_of(file, found).string()));
     return kExitOk;

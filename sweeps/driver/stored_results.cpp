@@ -6,6 +6,7 @@
 #include "results_db/reader.h"
 #include "results_db/sweep_heads.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/announced_lock.h"
 
 namespace deft::sweeps {
 
@@ -13,7 +14,7 @@ std::unique_ptr<results_db::Reader> stored_results(const DriverOptions& options)
     const std::filesystem::path file = database_file(options.root);
     if (!std::filesystem::exists(file)) return nullptr;
     if (!options.dry_run)
-        const results_db::Writer migrated(file);
+        const results_db::Writer migrated(file, announced_lock());
     else if (results_db::is_without_schema(file))
         return nullptr;
     return std::make_unique<results_db::Reader>(file);

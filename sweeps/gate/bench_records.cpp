@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "results_db/host_key.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/gate/arm.h"
@@ -97,7 +98,8 @@ results_db::BenchSamples bench_series(const std::string& name, const std::string
     return samples;
 }
 
-BenchRecorder::BenchRecorder(const fs::path& root) : file_(database_in(root)), writer_(file_), started_ms_(now_ms()) {}
+BenchRecorder::BenchRecorder(const fs::path& root)
+    : file_(database_in(root)), writer_(file_, announced_lock()), started_ms_(now_ms()) {}
 
 void BenchRecorder::record(std::span<const kernels::BenchResult> results, const kernels::BenchSettings& settings,
                            const kernels::Peaks& peaks, const results_db::Code& code) {
