@@ -131,16 +131,21 @@ std::size_t count_rows(std::span<const BenchCase> cases) {
     return rows;
 }
 
-double Peaks::least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend) const {
-    const auto least = [&](double flops, double from_memory, double from_cache, std::int64_t cache_bytes) {
-        const bool is_cached = state == CacheState::hot && bench.footprint <= static_cast<double>(cache_bytes);
-        return std::max(bench.flops / flops,
-                        bench.bytes / (is_cached ? std::max(from_cache, from_memory) : from_memory));
+Ceilings Peaks::ceilings(const PreparedBench& bench, CacheState state, const std::string& backend) const {
+    const auto of = [&](double flops, double from_memory, double from_cache, std::int64_t cache_bytes) {
+        const bool is_cached =
+            state == CacheState::hot && bench.footprint <= static_cast<double>(cache_bytes) && from_cache > from_memory;
+        return Ceilings{flops, is_cached ? from_cache : from_memory, is_cached};
     };
-    if (backend == kCpu) return least(fma.widest(), memory.best(), memory.cached_read, last_level_cache_bytes());
-    if (!device) return 0;
-    return least(backend == kCudaBf16 ? device->bf16_flops : device->f32_flops, device->best(), device->cached_read,
-                 device->cache_bytes);
+    if (backend == kCpu) return of(fma.widest(), memory.best(), memory.cached_read, last_level_cache_bytes());
+    if (!device) return {};
+    return of(backend == kCudaBf16 ? device->bf16_flops : device->f32_flops, device->best(), device->cached_read,
+              device->cache_bytes);
+}
+
+double Peaks::least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend) const {
+    const Ceilings most = ceilings(bench, state, backend);
+    return most.flops > 0 ? std::max(bench.flops / most.flops, bench.bytes / most.bytes) : 0;
 }
 
 Peaks measure_peaks(int threads) {
@@ -172,6 +177,7 @@ std::vector<BenchResult> run_benchmarks(std::span<const BenchCase> cases, const 
                 row->items = prepared.items;
                 row->item = prepared.item;
                 row->note = prepared.note;
+                row->ceilings = peaks.ceilings(prepared, state, row->backend);
                 row->least_seconds = peaks.least_seconds(prepared, state, row->backend);
                 row->wrong = prepared.wrong;
                 if (!row->wrong.empty()) return timing.SkipWithError(row->wrong.c_str());

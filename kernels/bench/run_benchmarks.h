@@ -27,15 +27,23 @@ struct BenchSettings {
     int repetitions = 5;
 };
 
+// The rates that bound a run: of its FLOPs, and of its bytes from where they are.
+struct Ceilings {
+    double flops = 0, bytes = 0;  // a second; 0: not measured
+    bool is_cached = false;       // a cache has the bytes, at its own rate
+};
+
 // Ceilings, measured in the same process.
 struct Peaks {
     FmaPeak fma;
     MemoryPeak memory;
     std::optional<CudaPeaks> device = std::nullopt;
 
-    // Seconds that a run takes at least: its FLOPs at the FMA peak (on a device: at the rate of a large product), or
-    // its bytes at the rate of memory; of hot arguments that fit the last-level cache, at the rate of the L2 caches
-    // (Williams et al. 2009). 0 for a device whose peaks were not measured.
+    // The FMA peak (on a device: the rate of a large product), and the rate of memory; of hot arguments that fit the
+    // last-level cache, that of the L2 caches where it is higher.
+    Ceilings ceilings(const PreparedBench& bench, CacheState state, const std::string& backend = kCpu) const;
+    // Seconds that a run takes at least under those (Williams et al. 2009). 0 for a device whose peaks were not
+    // measured.
     double least_seconds(const PreparedBench& bench, CacheState state, const std::string& backend = kCpu) const;
 };
 // Peaks of the CPU.
@@ -46,11 +54,12 @@ struct BenchResult {
     std::string name, backend;
     CacheState state = CacheState::hot;
     double flops = 0, bytes = 0, least_seconds = 0;  // of one run
-    double items = 0;                                // the same
-    std::string item;                                // what one is
-    std::vector<double> seconds;                     // of one run, each repetition's mean
-    std::string note;                                // what else there is to say of it
-    std::string wrong;                               // why nothing was timed: what the outputs have wrong
+    Ceilings ceilings = {};
+    double items = 0;             // of one run
+    std::string item;             // what one is
+    std::vector<double> seconds;  // of one run, each repetition's mean
+    std::string note;             // what else there is to say of it
+    std::string wrong;            // why nothing was timed: what the outputs have wrong
 };
 
 // Each case is prepared, checked and timed before the next is prepared; a way to run that a case has not gets no row.

@@ -11,14 +11,18 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/median.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
 #include "base/usable_machine.h"
 #include "engine/bench/corpus.h"
 #include "engine/bench/tokenizer.h"
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "reporting/views/page/roofline_page.h"
 #include "results_db/bench_peaks.h"
 #include "sweeps/cli/bench_commands.h"
 #include "sweeps/cli/options.h"
@@ -29,6 +33,7 @@
 #include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/bench_records.h"
 #include "sweeps/gate/preset_steps.h"
+#include "sweeps/gate/rooflines.h"
 
 namespace deft::cli {
 
@@ -56,7 +61,7 @@ struct Chosen {
 struct BenchRunArguments {
     Chosen chosen;
     kernels::BenchSettings settings{usable_cores(), 0.05, 5};
-    std::string json;
+    std::string json, html;
     std::string root = sweeps::kDefaultRoot;
 };
 
@@ -127,7 +132,19 @@ std::string note_of(const kernels::Peaks& peaks, const BenchRunArguments& argume
         reporting::si(peaks.memory.update, "B/s"), reporting::si(peaks.memory.cached_read, "B/s"));
 }
 
+// The page has the notes of that table, too.
+std::string roofline_page(const std::vector<BenchResult>& results, const kernels::Peaks& peaks,
+                          const reporting::Table& table, const results_db::Code& code) {
+    const results_db::Host host = sweeps::describe_host();
+    const std::string about =
+        fmt::format("{}, on {} ({}), {}, commit {}{}.", table.caption, host.hostname, host.cpu_model,
+                    reporting::date(now_ms()), short_hash(code.git_sha), code.dirty ? " with changes" : "");
+    return reporting::render_roofline_page(
+        {"Rooflines of benchmarks", about, sweeps::bench_rooflines(results, peaks), table.notes});
+}
+
 int run_cases(const BenchRunArguments& arguments) {
+    require_folder_of(arguments.html);
     const std::vector<BenchCase> cases = arguments.chosen.cases();
     std::vector<std::string> names;
     for (const BenchCase& one : cases) names.push_back(one.name);
@@ -213,6 +230,10 @@ int run_cases(const BenchRunArguments& arguments) {
     table.notes.insert(table.notes.end(), noise.begin(), noise.end());
     print(table);
     print(fmt::format("raw repetitions: {}", recorder.file().string()));
+    if (!arguments.html.empty()) {
+        write_file_atomically(arguments.html, roofline_page(results, peaks, table, code));
+        print(fmt::format("page: {}", arguments.html));
+    }
     if (!arguments.json.empty()) {
         json.flush();
         if (!json) throw Error(ErrorKind::io, "cannot write all of " + arguments.json, "free some space");
@@ -251,6 +272,7 @@ Run bench_run(CLI::App& command) {
     add_number(command, "--repetitions", settings.repetitions, "Repetitions of each row", 1, 1000);
     add_number(command, "--min-time", settings.min_seconds, "Seconds of a repetition, at least", 1e-4, 60.0);
     command.add_option("--json-file", arguments->json, "Write Google Benchmark's JSON to this file, too");
+    command.add_option("--html", arguments->html, "Write a page with rooflines of the kernels to this file, too");
     add_root(command, arguments->root);
     return [arguments] { return run_cases(*arguments); };
 }

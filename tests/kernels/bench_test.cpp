@@ -40,6 +40,11 @@ TEST_CASE("the roofline by hand: FLOPs at the FMA peak, bytes at the rate of wha
     CHECK(kPeaks.least_seconds(bench, CacheState::hot) == 5);  // 200 / 40 = 5 as well
     bench.bytes = 400;
     CHECK(kPeaks.least_seconds(bench, CacheState::hot) == 10);
+    CHECK(kPeaks.ceilings(bench, CacheState::hot).is_cached);
+    CHECK(kPeaks.ceilings(bench, CacheState::hot).bytes == 40);
+    CHECK_FALSE(kPeaks.ceilings(bench, CacheState::cold).is_cached);
+    CHECK(kPeaks.ceilings(bench, CacheState::cold).bytes == 10);
+    CHECK(kPeaks.ceilings(bench, CacheState::cold).flops == 200);
     bench.footprint = 1e18;  // beyond any cache
     CHECK(kPeaks.least_seconds(bench, CacheState::hot) == 40);
 }
@@ -56,6 +61,10 @@ TEST_CASE("a GPU's roofline has its own peaks, those of f32 or of bf16") {
     CHECK(peaks.least_seconds(bench, CacheState::rotating, kCudaBf16) == 10);
     CHECK(peaks.least_seconds(bench, CacheState::cold, kCudaBf16) == 10);
     CHECK(peaks.least_seconds(bench, CacheState::hot, kCudaBf16) == 5);
+    peaks.device->cached_read = 30;  // an L2 that is slower than memory bounds nothing
+    CHECK_FALSE(peaks.ceilings(bench, CacheState::hot, kCudaBf16).is_cached);
+    CHECK(peaks.ceilings(bench, CacheState::hot, kCudaBf16).bytes == 40);
+    peaks.device->cached_read = 80;
     bench.footprint = 65;
     CHECK(peaks.least_seconds(bench, CacheState::hot, kCudaBf16) == 10);
     CHECK(peaks.least_seconds(bench, CacheState::hot) == 10);  // the CPU's: 400 / 40

@@ -22,6 +22,22 @@ inline bool has_browser() {
     return std::filesystem::exists(kChromium) && std::filesystem::exists(kChromeDriver);
 }
 
+// Texts of one picture whose boxes overlap, as a body for Browser::run().
+inline const std::string kCollidingTexts = R"js(
+    const found = [];
+    for (const svg of document.querySelectorAll('svg')) {
+        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim().length > 1 && t.getBoundingClientRect().width);
+        texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
+            const p = a.getBoundingClientRect(), q = b.getBoundingClientRect();
+            if (p.left + 1 < q.right && q.left + 1 < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom)
+                found.push(a.textContent + ' | ' + b.textContent);
+        }));
+    }
+    return found;)js";
+
+// Such a body, too: whether the window is as wide as the page needs.
+inline const std::string kFitsWindow = "return document.documentElement.scrollWidth <= window.innerWidth";
+
 class Browser {
  public:
     // Its window is `width` pixels wide.

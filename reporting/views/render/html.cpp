@@ -244,6 +244,11 @@ th[aria-sort=ascending]::after{content:" \2191"}th[aria-sort=descending]::after{
 font-size:.88rem}
 svg path.margin{fill:var(--soft);stroke:none}
 g.better{color:var(--good)}g.worse{color:var(--warn)}g.open{color:var(--muted)}
+.rooflines{grid-template-columns:repeat(auto-fill,minmax(min(100%,520px),1fr))}
+.rooflines .panel svg text{font-size:11px}
+.roof{fill:none;stroke:currentColor;stroke-width:1.8}
+.kernels{fill-opacity:.75}
+@media (max-width:560px){.rooflines .panel{padding:8px}.rooflines .panel svg text{font-size:13px}}
 @media print{.filter,.bar-of-controls,.values,.live,#recipes{display:none}}
 )css";
 

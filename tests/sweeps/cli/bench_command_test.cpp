@@ -13,13 +13,20 @@ using test::TinySweep;
 
 TEST_CASE("deft bench run checks, times and stores the cases that match", "[slow]") {
     const TinySweep sweep("");
-    const std::filesystem::path root = sweep.folder.path / "runs", json = sweep.folder.path / "bench.json";
+    const std::filesystem::path root = sweep.folder.path / "runs", json = sweep.folder.path / "bench.json",
+                                page = sweep.folder.path / "bench.html";
     const Ran ran = sweep.deft("bench", {"run", "-k", "gather_rows/16/*", "--threads", "1", "--min-time", "0.001",
-                                         "--repetitions", "3", "--root", root, "--json-file", json});
+                                         "--repetitions", "3", "--root", root, "--json-file", json, "--html", page});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("gather_rows/16/128/64/128/indexed") && ContainsSubstring("cold") &&
                             ContainsSubstring("compared with the double-precision reference"));
     CHECK(Json::parse(read_file(json)).at("benchmarks").size() >= 6);
+    CHECK_THAT(read_file(page), ContainsSubstring("<h3>cpu, hot</h3>") && ContainsSubstring("<h3>cpu, cold</h3>") &&
+                                    ContainsSubstring("gather_rows/16/128/64/128/indexed") &&
+                                    ContainsSubstring("Peaks measured in this run on 1 thread(s)"));
+    const Ran lost = sweep.deft("bench", {"run", "--root", root, "--html", sweep.folder.path / "none" / "bench.html"});
+    CHECK(lost.exit_code == kExitUsage);
+    CHECK_THAT(lost.err, ContainsSubstring("none does not exist"));
     const auto rows = results_db::Reader(root / "results.db").benches();
     REQUIRE(rows.size() == 2);
     for (const results_db::BenchRow& row : rows) {

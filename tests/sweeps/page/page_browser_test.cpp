@@ -26,19 +26,6 @@ std::string rows_of(const std::string& caption, int column = 0) {
         caption, column);
 }
 
-// Texts of one picture whose boxes overlap.
-const std::string kCollisions = R"js(
-    const found = [];
-    for (const svg of document.querySelectorAll('svg')) {
-        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim().length > 1 && t.getBoundingClientRect().width);
-        texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
-            const p = a.getBoundingClientRect(), q = b.getBoundingClientRect();
-            if (p.left + 1 < q.right && q.left + 1 < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom)
-                found.push(a.textContent + ' | ' + b.textContent);
-        }));
-    }
-    return found;)js";
-
 // deft serve, once it has printed its address.
 struct Served {
     Process server;
@@ -163,7 +150,7 @@ TEST_CASE("a page without script shows every table, line and axis, and no contro
     CHECK(plain.at("charts") > full.at("charts"));  // each axis has a chart
     CHECK(plain.at("lines") > full.at("lines"));
     CHECK(plain.at("axes").size() >= 3);
-    CHECK(without.run(kCollisions) == Json::array());
+    CHECK(without.run(kCollidingTexts) == Json::array());
     CHECK(without.complaints() == std::vector<std::string>());
 }
 
@@ -176,8 +163,8 @@ TEST_CASE("no two labels of a page's pictures collide, wide or narrow", "[bare]"
             CAPTURE(width, name);
             browser.open("file://" +
                          written_page(sweep, fmt::format("{}/evidence/{}.jsonl", DEFT_SOURCE_DIR, name)).string());
-            CHECK(browser.run(kCollisions) == Json::array());
-            CHECK(browser.run("return document.documentElement.scrollWidth <= window.innerWidth") == true);
+            CHECK(browser.run(kCollidingTexts) == Json::array());
+            CHECK(browser.run(kFitsWindow) == true);
             CHECK(browser.complaints() == std::vector<std::string>());
         }
     }
