@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -19,6 +21,7 @@
 #include "kernels/bench/run_benchmarks.h"
 #include "reporting/numbers.h"
 #include "reporting/table.h"
+#include "reporting/views/page/roofline_page.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -27,6 +30,7 @@
 #include "sweeps/driver/provenance.h"
 #include "sweeps/gate/bench_noise.h"
 #include "sweeps/gate/preset_steps.h"
+#include "sweeps/gate/rooflines.h"
 
 namespace deft::cli {
 
@@ -45,7 +49,7 @@ struct ProfileArguments {
     std::string backend = "cpu", dtype;  // dtype: empty: f32 of a measured step, bf16 of a predicted one
     std::string card;                    // for predictions; empty: the GPU in use, if the model knows it
     bool predict = false;                // measure nothing
-    std::string root = sweeps::kDefaultRoot, trace, json;
+    std::string root = sweeps::kDefaultRoot, trace, json, html;
 };
 
 engine::DType dtype_of(const ProfileArguments& arguments) {
@@ -143,29 +147,33 @@ std::string percent(double part, double whole) {
 }
 
 // The highest rates of the device, measured in this run.
-struct Roofline {
-    double flops = 0, bytes = 0;     // a second
-    std::string flops_name, device;  // "AVX2 FMA"; "NVIDIA H200", empty for the CPU
+struct DevicePeaks {
+    double flops = 0, bytes = 0;         // a second
+    std::string flops_name, device;      // "AVX2 FMA"; "NVIDIA H200", empty for the CPU
+    std::vector<reporting::Roof> roofs;  // the same and others, for the picture
 };
 
-Roofline measured_roofline(const ProfileArguments& arguments) {
+DevicePeaks measured_peaks(const ProfileArguments& arguments) {
     if (arguments.backend == "cuda") {
-        const kernels::CudaPeaks peaks = kernels::measure_cuda_peaks();
+        kernels::Peaks peaks;
+        peaks.device = kernels::measure_cuda_peaks();
         const bool is_bf16 = dtype_of(arguments) == engine::DType::bf16;
-        return {is_bf16 ? peaks.bf16_flops : peaks.f32_flops, peaks.best(),
-                fmt::format("a large product in {}", engine::dtype_name(dtype_of(arguments))), peaks.device};
+        return {is_bf16 ? peaks.device->bf16_flops : peaks.device->f32_flops, peaks.device->best(),
+                fmt::format("a large product in {}", engine::dtype_name(dtype_of(arguments))), peaks.device->device,
+                sweeps::roofs_of(peaks, is_bf16 ? kernels::kCudaBf16 : kernels::kCudaF32)};
     }
     const kernels::Peaks peaks = kernels::measure_peaks(arguments.threads);
-    return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), ""};
+    return {peaks.fma.widest(), peaks.memory.best(), fmt::format("{} FMA", peaks.fma.widest_name()), "",
+            sweeps::roofs_of(peaks, kernels::kCpu)};
 }
 
 // The GPU of predictions beside measured times; null if the model does not know it.
-const engine::CardModel* chosen_card(const ProfileArguments& arguments, const Roofline& roofline) {
+const engine::CardModel* chosen_card(const ProfileArguments& arguments, const DevicePeaks& peaks) {
     if (!arguments.card.empty()) return &engine::card_model(arguments.card);
-    return engine::find_card_model(roofline.device);
+    return engine::find_card_model(peaks.device);
 }
 
-Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileArguments& arguments) {
+Json to_json(const Profiled& profiled, const DevicePeaks& peaks, const ProfileArguments& arguments) {
     const results_db::Code code = sweeps::describe_code();
     const engine::StepProfile& profile = profiled.profile;
     Json json = {{"schema", "deft-profile/1"},
@@ -175,14 +183,14 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                  {"what", profiled.name},
                  {"backend", arguments.backend},
                  {"dtype", engine::dtype_name(dtype_of(arguments))},
-                 {"gpu", roofline.device},
+                 {"gpu", peaks.device},
                  {"step", profile.step},
                  {"steps", arguments.steps},
                  {"seconds", profile.seconds},
                  {"seconds_outside_ops", profile.outside_ops},
-                 {"peaks", {{"flops", roofline.flops}, {"bytes", roofline.bytes}}},
+                 {"peaks", {{"flops", peaks.flops}, {"bytes", peaks.bytes}}},
                  {"ops", Json::array()}};
-    if (!roofline.device.empty()) {
+    if (!peaks.device.empty()) {
         json.update(product_paths_json(engine::products_of(profile)));
         json["plans"] = plan_counts_json(profile.plans);
     }
@@ -197,7 +205,7 @@ Json to_json(const Profiled& profiled, const Roofline& roofline, const ProfileAr
                                {"bytes", op.bytes},
                                {"products", product_paths_json(op.products).at("products")}});
     json["predicted_seconds"] = Json();
-    if (const engine::CardModel* card = chosen_card(arguments, roofline)) {
+    if (const engine::CardModel* card = chosen_card(arguments, peaks)) {
         const engine::PredictedStep step = engine::predict_step(profile, *card, dtype_of(arguments));
         json["predicted_seconds"] = step.seconds;
         json["prediction"] = prediction_sources(*card, dtype_of(arguments));
@@ -220,26 +228,40 @@ void add_predictions(reporting::Table& table, const engine::StepProfile& profile
     for (std::string& note : prediction_notes(card, dtype)) table.notes.push_back(std::move(note));
 }
 
-void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const Roofline& roofline) {
+void add_row(reporting::Table& table, const engine::ProfiledOp& op, double step_seconds, const DevicePeaks& peaks) {
     const auto rate = [&](double work) { return work > 0 ? reporting::si(work / op.seconds) : "-"; };
-    const double least = std::max(op.flops / roofline.flops, op.bytes / roofline.bytes);
+    const double least = std::max(op.flops / peaks.flops, op.bytes / peaks.bytes);
     table.rows.push_back({engine::phase_name(op.phase), op.op, op.shape, std::to_string(op.calls),
                           reporting::small_seconds(op.seconds), percent(op.seconds, step_seconds), rate(op.flops),
                           rate(op.bytes), percent(least, op.seconds)});
 }
 
+// The page has the notes of that table, too.
+std::string roofline_page(const engine::StepProfile& profile, const DevicePeaks& peaks, const reporting::Table& table,
+                          const std::string& where) {
+    std::vector<std::string> notes = table.notes;
+    notes.push_back(
+        "The table of the terminal compares bytes with memory alone. Here an op whose bytes move faster than memory "
+        "can "
+        "is under the roof of the L2.");
+    return reporting::render_roofline_page({"Roofline of a training step",
+                                            table.caption + ".",
+                                            {sweeps::profile_roofline(profile.ops, where, peaks.roofs)},
+                                            notes});
+}
+
 int run_profile(const ProfileArguments& arguments) {
     using reporting::Align;
-    for (const std::string& file : {arguments.json, arguments.trace}) require_folder_of(file);
+    for (const std::string& file : {arguments.json, arguments.trace, arguments.html}) require_folder_of(file);
     if (!arguments.card.empty()) engine::card_model(arguments.card);  // rejects an unknown name before timing
     if (arguments.predict) return run_prediction(arguments);
     const Profiled profiled = arguments.spec.file.empty() ? of_model(arguments) : of_sweep(arguments);
     const auto& [name, profile] = profiled;
-    const Roofline roofline = measured_roofline(arguments);
+    const DevicePeaks peaks = measured_peaks(arguments);
     reporting::Table table;
-    const std::string where = roofline.device.empty()
+    const std::string where = peaks.device.empty()
                                   ? fmt::format("{} thread(s)", arguments.threads)
-                                  : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), roofline.device);
+                                  : fmt::format("{} on {}", engine::dtype_name(dtype_of(arguments)), peaks.device);
     table.caption = fmt::format("Training step {} of {}: {}, {}, the median of {} steps by time", profile.step, name,
                                 reporting::small_seconds(profile.seconds), where, arguments.steps);
     table.columns = {{"phase", Align::left},
@@ -253,7 +275,7 @@ int run_profile(const ProfileArguments& arguments) {
                      {"of roofline"}};
     double phase_seconds[3] = {};
     for (const engine::ProfiledOp& op : profile.ops) {
-        add_row(table, op, profile.seconds, roofline);
+        add_row(table, op, profile.seconds, peaks);
         phase_seconds[static_cast<int>(op.phase)] += op.seconds;
     }
     table.rows.push_back({"-", "no op", "", "-", reporting::small_seconds(profile.outside_ops),
@@ -263,13 +285,13 @@ int run_profile(const ProfileArguments& arguments) {
                     "as backward. No op: sampling, copying samples and calling ops.",
                     percent(phase_seconds[0], profile.seconds), percent(phase_seconds[1], profile.seconds),
                     percent(phase_seconds[2], profile.seconds)));
-    table.notes.push_back(fmt::format(
-        "Roofline: the longer of FLOPs at {} ({}) and bytes at {} (memory), both measured "
-        "in this run. Above 100% if a cache held the operands.",
-        reporting::si(roofline.flops, "FLOP/s"), roofline.flops_name, reporting::si(roofline.bytes, "B/s")));
-    if (!roofline.device.empty())
+    table.notes.push_back(
+        fmt::format("Roofline: the longer of FLOPs at {} ({}) and bytes at {} (memory), both measured "
+                    "in this run. Above 100% if a cache held the operands.",
+                    reporting::si(peaks.flops, "FLOP/s"), peaks.flops_name, reporting::si(peaks.bytes, "B/s")));
+    if (!peaks.device.empty())
         table.notes.push_back("Device times, by events around each op. No op: the device idles between ops.");
-    if (!roofline.device.empty())
+    if (!peaks.device.empty())
         table.notes.push_back(
             fmt::format("Plans of products so far: {} look-ups, {} searches of the library, {} algorithms from "
                         "{}, {} rejected.",
@@ -277,14 +299,18 @@ int run_profile(const ProfileArguments& arguments) {
                         kernels::cuda::kProductTableVariable, profile.plans.refused));
     if (const std::string line = fallback_note(engine::products_of(profile)); !line.empty())
         table.notes.push_back(line + ".");
-    if (const engine::CardModel* card = chosen_card(arguments, roofline))
+    if (const engine::CardModel* card = chosen_card(arguments, peaks))
         add_predictions(table, profile, *card, dtype_of(arguments));
     if (std::string note = sweeps::step_noise_note(profile.steps); !note.empty())
         table.notes.push_back(std::move(note));
     print(table);
-    if (!roofline.device.empty()) print(product_paths_table(profile.ops));
+    if (!arguments.html.empty()) {
+        write_file_atomically(arguments.html, roofline_page(profile, peaks, table, where));
+        print(fmt::format("page: {}", arguments.html));
+    }
+    if (!peaks.device.empty()) print(product_paths_table(profile.ops));
     if (!arguments.json.empty())
-        write_file_atomically(arguments.json, json_text(to_json(profiled, roofline, arguments), 2) + "\n");
+        write_file_atomically(arguments.json, json_text(to_json(profiled, peaks, arguments), 2) + "\n");
     if (!arguments.trace.empty()) {
         write_file_atomically(arguments.trace, engine::chrome_trace(profile, name));
         print(fmt::format("trace for ui.perfetto.dev or chrome://tracing: {}", arguments.trace));
@@ -335,6 +361,8 @@ void add_profile(CLI::App& app, Context& context) {
         predict->excludes(command->get_option(of_measuring));
     predict->excludes(command->add_option("--trace", arguments->trace, "Write the step as a Chrome or Perfetto trace"));
     command->add_option("--json-file", arguments->json, "Also write the result to this file");
+    predict->excludes(
+        command->add_option("--html", arguments->html, "Write a page with the roofline of the ops to this file, too"));
     add_root(*command, arguments->root, "Folder of tokenized corpora");
     for (const char* of_sweep : {"sweep", "--scale", "--set", "--only", "--seeds", "--step", "--root"})
         preset->excludes(command->get_option(of_sweep));

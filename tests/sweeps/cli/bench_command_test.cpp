@@ -90,13 +90,16 @@ TEST_CASE("deft bench takes the backends that are there, and says what one that 
 
 TEST_CASE("deft profile breaks down a step of a sweep's trial, and writes a trace") {
     const TinySweep sweep("[[case]]\nname = \"plain\"\n");
-    const std::filesystem::path trace = sweep.folder.path / "trace.json";
+    const std::filesystem::path trace = sweep.folder.path / "trace.json", page = sweep.folder.path / "step.html";
     const Ran ran = sweep.deft("profile", {sweep.file.string(), "--steps", "2", "--threads", "1", "--root",
-                                           sweep.folder.path / "runs", "--trace", trace});
+                                           sweep.folder.path / "runs", "--trace", trace, "--html", page});
     CHECK(ran.exit_code == kExitOk);
     CHECK_THAT(ran.out, ContainsSubstring("linear_backward_weight") && ContainsSubstring("no op") &&
                             ContainsSubstring("of roofline"));
     CHECK(Json::parse(read_file(trace)).at("traceEvents").size() > 10);
+    CHECK_THAT(ran.out, ContainsSubstring("page: " + page.string()));
+    CHECK_THAT(read_file(page), ContainsSubstring("<title>backward linear_backward_weight ") &&
+                                    ContainsSubstring("% of its ") && ContainsSubstring("-bound "));
 }
 
 TEST_CASE("The shares of a profile are of one step and add up to 100, where every step has shapes of its own") {
