@@ -58,6 +58,7 @@ struct BenchHistoryRow {
     double seconds = 0;                         // of one run: the launch's median
     double deviation = 0;                       // median absolute, of the launch's samples
     std::string cpu_model;
+    std::string machine_json = {};  // of the session, as machine_json() has it; empty: the session does not say
 };
 
 class Connection;

@@ -85,6 +85,7 @@ TEST_CASE("the history of benchmarks holds a row a launch, without pairs and wha
     add("single", 10, {4e-6}, true);
     add("ab", 30, {9e-6}, true);
     add("single", 40, {9e-6}, false);
+    session.env_json = R"({"machine":{"kernel":"Linux 6.1"}})";
     add("import", 50, {5e-6}, false);
     const std::vector<BenchHistoryRow> rows = Reader(file).bench_history();
     REQUIRE(rows.size() == 3);
@@ -95,6 +96,8 @@ TEST_CASE("the history of benchmarks holds a row a launch, without pairs and wha
     CHECK(rows[1].started_ms == 20);
     CHECK(rows[1].ended_ms == 25);
     CHECK(rows[2].seconds == 5e-6);
+    CHECK(rows[2].machine_json == R"({"kernel":"Linux 6.1"})");
+    CHECK(rows[0].machine_json.empty());
     CHECK(rows[0].hostname == "node1");
     CHECK(rows[0].host_fingerprint.size() == 64);
     CHECK(rows[0].compiler == "GNU 12.2.0");

@@ -17,6 +17,7 @@ struct SessionPoint {
     std::size_t launches = 0;
     std::string git_sha;
     double low = 0, high = 0;  // the least and greatest launch; of one launch, its deviation around the median
+    std::string machine = {};  // "Linux 6.1.0-13-amd64, Debian 12": of its newest launch; empty: unknown
 };
 
 struct BenchSeries {
@@ -24,6 +25,9 @@ struct BenchSeries {
     std::string name;                  // "linear_forward/64x64x64 (cpu, hot, 2 threads)"
     std::string where;                 // "node1 0a1b2c3d, GNU 12.2.0": two machines of one name differ in the hash
     std::vector<SessionPoint> points;  // oldest first
+    std::string chart = {};            // the name without the state of the caches
+    std::string caches = {};           // that state: "hot"; empty, and then chart is name: another program's, or none
+    std::int64_t version = 1;          // of the case
     std::string hostname = {}, host_fingerprint = {}, cpu_model = {}, compiler = {};
 };
 

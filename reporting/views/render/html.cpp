@@ -244,6 +244,9 @@ th[aria-sort=ascending]::after{content:" \2191"}th[aria-sort=descending]::after{
 font-size:.88rem}
 svg path.margin{fill:var(--soft);stroke:none}
 g.better{color:var(--good)}g.worse{color:var(--warn)}g.open{color:var(--muted)}
+.code{stroke:var(--muted);fill:none}
+.host{stroke:var(--fg);fill:none;stroke-width:1.5;stroke-dasharray:1.5 3}
+.filter+.panels{margin-top:16px}
 .rooflines{grid-template-columns:repeat(auto-fill,minmax(min(100%,520px),1fr))}
 .rooflines .panel svg text{font-size:11px}
 .roof{fill:none;stroke:currentColor;stroke-width:1.8}

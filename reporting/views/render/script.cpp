@@ -101,6 +101,23 @@ const enableTable = table => {
     table.closest('.scroll').before(input);
 };
 
+// ---- small charts ----
+
+const kFewCharts = 6;
+// A field that leaves the charts whose names and captions hold its text.
+const enablePanels = () => {
+    const panels = [...document.querySelectorAll('.panel')];
+    if (panels.length <= kFewCharts) return;
+    const input = make('input', {type: 'search', placeholder: 'filter charts', 'aria-label': 'Filter charts',
+                                 class: 'filter'});
+    const wordsOf = panel => [...panel.querySelectorAll('h3, p, figcaption')].map(one => one.textContent).join(' ');
+    input.addEventListener('input', () => {
+        const wanted = input.value.trim().toLowerCase();
+        for (const panel of panels) panel.hidden = !wordsOf(panel).toLowerCase().includes(wanted);
+    });
+    (document.querySelector('h2:has(+ .panels)') || document.querySelector('.panels')).before(input);
+};
+
 // ---- figures ----
 
 const kWidth = 980, kHeight = 430, kTop = 14, kBottom = 376, kLeft = 72;
@@ -307,6 +324,7 @@ const showTable = table => { if (table.tBodies[0]) showRows(table); };
 const enablePage = () => {
     plots.length = 0;
     document.querySelectorAll('table').forEach(enableTable);
+    enablePanels();
     document.querySelectorAll('script[type="application/json"].figure-data').forEach(enableFigure);
     enableRecipes();
     document.querySelectorAll('table').forEach(showTable);

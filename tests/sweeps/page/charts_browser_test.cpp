@@ -1,8 +1,10 @@
-// Rooflines in a browser.
+// Rooflines and the history of benchmarks in a browser.
 
 #include <cmath>
 
 #include "base/files.h"
+#include "reporting/analysis/trend/history_table.h"
+#include "reporting/views/page/history_page.h"
 #include "reporting/views/page/roofline_page.h"
 #include "tests/sweeps/browser.h"
 #include "tests/temporary_folder.h"
@@ -63,4 +65,59 @@ TEST_CASE("rooflines fit wide and narrow windows, and no two of their labels col
     if (!has_browser()) DEFT_SKIP(kNoBrowser);
     const TemporaryFolder folder;
     check_page(folder.path(), reporting::render_roofline_page(made_rooflines()), 3);
+}
+
+namespace {
+
+// Three states of the caches, of which one gets slower; the host's kernel is another from the tenth session on.
+std::vector<results_db::BenchHistoryRow> made_history(int cases) {
+    std::vector<results_db::BenchHistoryRow> rows;
+    for (int one = 0; one < cases; ++one)
+        for (const char* caches : {"cold", "hot", "rotating"})
+            for (int session = 0; session < 24; ++session) {
+                results_db::BenchHistoryRow row;
+                row.kernel = fmt::format("linear_backward_weight/{}", one);
+                row.impl = "cuda-bf16";
+                row.params_json = fmt::format(R"({{"case":"2048/256/768","caches":"{}"}})", caches);
+                row.hostname = "node1";
+                row.host_fingerprint = "0123456789abcdef";
+                row.compiler = "GNU 12.2.0";
+                row.code_id = 1 + session / 2;
+                row.git_sha = fmt::format("{:012x}", row.code_id * 7919);
+                row.started_ms = 1'700'000'000'000 + session * 86'400'000LL;
+                row.ended_ms = row.started_ms + 1000;
+                row.machine_json = fmt::format(R"({{"kernel":"Linux 6.{}","os":"Debian 12"}})", session / 10);
+                row.seconds = 1e-4 * (1 + 0.003 * ((session * 7 + one) % 5));
+                if (one % 3 == 0 && session > 17 && row.params_json.find("hot") != std::string::npos)
+                    row.seconds *= 1.25;
+                row.deviation = 1e-6;
+                rows.push_back(row);
+            }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("charts of a history fit wide and narrow windows, and filter by their text", "[bare]") {
+    if (!has_browser()) DEFT_SKIP(kNoBrowser);
+    const TemporaryFolder folder;
+    const std::string page =
+        reporting::render_history_page(reporting::series_histories(reporting::bench_series(made_history(9))));
+    check_page(folder.path(), page, 9);
+    Browser browser(folder.path(), 1280);
+    browser.open("file://" + (folder.path() / "page.html").string());
+    const std::string visible = "return [...document.querySelectorAll('.panel')].filter(p => !p.hidden).length";
+    CHECK(browser.run(visible) == 9);
+    const auto filter = [&](const char* text) {
+        browser.run(
+            fmt::format("const f = document.querySelector('input[aria-label=\"Filter charts\"]');"
+                        "f.value = '{}'; f.dispatchEvent(new Event('input'))",
+                        text));
+        return browser.run(visible);
+    };
+    CHECK(filter("weight/4") == 1);
+    CHECK(filter("HOT: SLOWER") == 3);
+    CHECK(filter("no such") == 0);
+    CHECK(filter("") == 9);
+    CHECK(browser.complaints() == std::vector<std::string>());
 }
