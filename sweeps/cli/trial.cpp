@@ -40,7 +40,7 @@ int run_rank(sweeps::TrialFile& trial) {
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
     sweeps::use_own_card(ranks.rank());  // all ranks of a trial are on this machine
-    sweeps::StopFile stop(folder);
+    sweeps::StopFile stop(folder, 0);    // at each step, as a signal would be heard
     const int code =
         run_assignment(trial, [&] { return engine::decided_by_first(ranks, ranks.rank() == 0 && stop.is_there()); });
     return code == kExitWorkLeft ? kExitOk : code;
