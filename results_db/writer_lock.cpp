@@ -8,12 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
@@ -63,15 +61,6 @@ Error another_machine(const Witness& witness, const std::filesystem::path& datab
 }
 
 }  // namespace
-
-LockHost this_lock_host() {
-    LockHost host;
-    std::array<char, 256> name{};
-    if (::gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
-    std::ifstream in("/proc/sys/kernel/random/boot_id");
-    std::getline(in, host.boot_id);
-    return host;
-}
 
 WriterLock::WriterLock(const std::filesystem::path& database, LockOptions options)
     : database_(database),

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/descriptor.h"
+#include "base/this_machine.h"
 
 namespace deft::results_db {
 
@@ -20,16 +21,15 @@ struct LockHost {
 
     bool operator==(const LockHost&) const = default;
 };
-LockHost this_lock_host();
 
 struct LockOptions {
     double renew_seconds = 10;  // between two renewals of the witness
     double watch_seconds = 60;  // for which the witness of another machine is watched
     double look_seconds = 1;    // between two looks at it
-    LockHost host = this_lock_host();
+    LockHost host = {host_name(), boot_id()};
     // Called before the watch, with the machine's name and the seconds that it takes.
     std::function<void(const std::string& machine, double seconds)> on_watch = {};
-    // Sleeps between two looks. False: give up, nobody waits any more.
+    // Sleeps between two looks. It returns false where nobody waits any more.
     std::function<bool(double seconds)> sleep = {};
 };
 

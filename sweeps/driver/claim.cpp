@@ -12,9 +12,9 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
+#include "base/this_machine.h"
 #include "reporting/text.h"
 #include "results_db/open.h"
-#include "results_db/writer_lock.h"
 #include "sweeps/driver/foreign_json.h"
 
 namespace deft::sweeps {
@@ -48,8 +48,9 @@ void claim_run_folder(const fs::path& run_folder) {
                                                      reporting::visible(claim.host)),
                     "start the sweep again, which begins attempts in folders of their own", run_folder.string());
     }
-    const Json text = {{"schema", "deft-claim/1"}, {"host", results_db::this_lock_host().name}, {"pid", ::getpid()},
-                       {"job", slurm_job()},       {"nonce", results_db::random_uid()},         {"time_ms", now_ms()}};
+    const Json text = {
+        {"schema", "deft-claim/1"},          {"host", host_name()}, {"pid", ::getpid()}, {"job", slurm_job()},
+        {"nonce", results_db::random_uid()}, {"time_ms", now_ms()}};
     write_file_atomically(folder / "holder.json", json_text(text));
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/stopwatch.h"
+#include "base/this_machine.h"
 
 namespace deft::sweeps {
 
@@ -40,13 +41,6 @@ ProcessState state_of(std::int64_t pid) {
     for (int field = 15; field <= 21; ++field) fields >> skipped;
     fields >> result.start_ticks;
     return result;
-}
-
-std::string boot_id() {
-    std::ifstream in("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(in, id);
-    return id;
 }
 
 bool gone_within(const results_db::ProcessIdentity& process, int milliseconds) {
