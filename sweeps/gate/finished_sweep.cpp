@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "experiments/inputs_now.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/spec/expand.h"
@@ -197,7 +198,7 @@ std::filesystem::path write_finished_sweep(const std::filesystem::path& folder, 
     write_file_atomically(file, sweep_text(size));
     const Spec spec = load_spec(file);
     const std::vector<Trial> trials = expand(spec);
-    results_db::Writer writer(database_in(folder));
+    results_db::Writer writer(database_in(folder), announced_lock());
     DriverOptions options;
     options.root = folder;
     const RecordedSweep recorded = record_sweep(writer, spec, trials, options);
