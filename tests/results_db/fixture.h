@@ -1,6 +1,8 @@
 #pragma once
 // A small results database for tests.
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "base/json.h"
@@ -92,6 +94,18 @@ inline results_db::Outcome ended_ok() {
     outcome.state = "ok";
     outcome.exit_code = 0;
     return outcome;
+}
+
+// Adds that many trials, each with a point and a validation loss from `journal`, which is written.
+inline void add_scored_trials(OneAttempt& db, const std::filesystem::path& journal, std::size_t trials) {
+    write_text(journal, line(a_point(1, 4)) + line(a_score(1, 3.25)));
+    for (std::size_t i = 1; i <= trials; ++i) {
+        const auto trial_id = db.writer.add_trial(a_trial(fmt::format("beef{:04x}", i)));
+        db.writer.add_place(db.sweep, trial_id, {static_cast<std::int64_t>(i), fmt::format("c{}", i), "{}"});
+        const auto attempt = db.writer.begin_attempt(trial_id, db.code, db.host, an_attempt(fmt::format("b{}", i)));
+        db.writer.ingest(attempt, journal);
+        db.writer.end_attempt(attempt, ended_ok());
+    }
 }
 
 }  // namespace deft::test

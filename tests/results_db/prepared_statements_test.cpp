@@ -36,14 +36,7 @@ int compiled_to_read(std::size_t trials) {
     const auto file = folder / "results.db", journal = folder / "journal.jsonl";
     {
         OneAttempt db(file);
-        write_text(journal, line(a_point(1, 4)) + line(a_score(1, 3.25)));
-        for (std::size_t i = 1; i <= trials; ++i) {
-            const auto trial_id = db.writer.add_trial(a_trial(fmt::format("beef{:04x}", i)));
-            db.writer.add_place(db.sweep, trial_id, {static_cast<std::int64_t>(i), fmt::format("c{}", i), "{}"});
-            const auto attempt = db.writer.begin_attempt(trial_id, db.code, db.host, an_attempt(fmt::format("b{}", i)));
-            db.writer.ingest(attempt, journal);
-            db.writer.end_attempt(attempt, ended_ok());
-        }
+        add_scored_trials(db, journal, trials);
     }
     const CountedCompiling counted;
     compiled = 0;
