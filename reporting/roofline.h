@@ -34,7 +34,7 @@ struct Roofline {
     std::vector<RooflinePoint> points;
 };
 
-// FLOPs a byte, and FLOPs a second. Nothing for a kernel without FLOPs or without bytes, which no logarithmic axis
+// FLOPs per byte and FLOPs per second. Nothing for a kernel without FLOPs or without bytes, which no logarithmic axis
 // holds.
 struct RooflinePlace {
     double intensity = 0, rate = 0;

@@ -30,8 +30,8 @@ struct DriverOptions {
     bool dry_run = false;   // say what would run, and write nothing
     double start_seconds = kStartSeconds;
     double hang_seconds = 60;  // by which a trial may break a promise before it has hung
-    double late_journal_seconds =
-        60;                     // for which the rest of an ended trial's journal, or of one that shrank, is awaited
+    // For which the rest of a journal is awaited, of a trial that ended or of one whose journal shrank.
+    double late_journal_seconds = 60;
     std::string continue_with;  // the command that goes on, for messages
     std::string fill_with;      // the same for all recipes, for reports
     std::string points;         // of that command the sweep's file and options, for reports

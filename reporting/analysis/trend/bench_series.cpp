@@ -66,7 +66,8 @@ Json part_of(const Json& object, const char* key) {
     return found == object.end() ? Json() : *found;
 }
 
-// The parts of a host that change its speed, but not its fingerprint. Its name is none: a container draws its own.
+// The parts of a host that change its speed, but not its fingerprint. Its name does not count: each container draws its
+// own.
 std::string machine_text(const std::string& machine_json) {
     const Json machine = try_parse_json(machine_json), cuda = part_of(part_of(machine, "extra"), "cuda");
     std::string text;

@@ -33,7 +33,7 @@ struct State {
     std::size_t style;  // of marker and dash
 };
 
-// No colour of theirs is that of a change.
+// None has the colour of a change.
 constexpr State kStates[] = {{"hot", "s1", 0}, {"cold", "s4", 1}, {"rotating", "s7", 2}};
 
 const State& state_of(const SeriesHistory& history) {

@@ -1,5 +1,5 @@
 #pragma once
-// The history of benchmarks as one HTML file that needs nothing else: no script, no network.
+// The history of benchmarks as one HTML file that needs no network and shows everything without its script.
 
 #include <span>
 #include <string>

@@ -85,11 +85,11 @@ Table kernels_table(const std::vector<Roofline>& rooflines) {
 
 std::vector<std::string> reading_notes() {
     return {
-        "A mark: a kernel, at its FLOPs a byte and its FLOPs a second, both from its shapes and its time. Circles are "
+        "A mark is a kernel at its FLOPs per byte and FLOPs per second, both from its shapes and its time. Circles are "
         "bound by compute, squares by memory, triangles by a cache. Point at one to see its name.",
-        "A line: a rate that was measured in this run. A kernel's bound is the lower of its compute roof and of the "
-        "roof "
-        "of what holds its operands. A dashed line is above no kernel of its chart.",
+        "A line is a rate that this run measured. A kernel's bound is the lower of its compute roof and the roof of "
+        "what "
+        "holds its operands. A dashed line is above no kernel of its chart.",
         "A mark above its roof had its operands in a nearer cache, or other programs slowed the measurement of the "
         "peaks.",
         "A mark far below its roof waits for something else: a launch, a latency, or exponentials."};

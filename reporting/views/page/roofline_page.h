@@ -1,5 +1,5 @@
 #pragma once
-// Rooflines as one HTML file that needs nothing else: no script, no network.
+// Rooflines as one HTML file that needs no network and shows everything without its script.
 
 #include <string>
 #include <vector>

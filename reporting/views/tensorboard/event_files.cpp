@@ -33,7 +33,7 @@ std::string folder_name(const std::string& text) {
         name += c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '_' : c;
     if (name.empty() || name.front() == '.' || name.front() == ' ') name.insert(name.begin(), '_');
     if (name.size() <= kLongestFolderName) return name;
-    std::size_t end = kLongestFolderName;  // within no character of UTF-8
+    std::size_t end = kLongestFolderName;  // between two characters of UTF-8
     while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
     return name.substr(0, end) + "-" + short_hash(sha256(text));
 }

@@ -66,7 +66,7 @@ TEST_CASE("a kernel without FLOPs, bytes or a time has no place on logarithmic a
 }
 
 TEST_CASE("axes hold the kernels and the ridge, and roofs meet there") {
-    // One FLOP a byte at 10 FLOP/s; the ridge of compute and memory is at 1000 / 10 = 100 FLOP a byte.
+    // One FLOP per byte at 10 FLOP/s; the ridge of compute and memory is at 1000 / 10 = 100 FLOP per byte.
     const Roofline roofline = with_roofs({kernel(10, 10, 1)});
     const RooflineAxes axes = axes_of(roofline);
     CHECK(axes.intensity.log);
