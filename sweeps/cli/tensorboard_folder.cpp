@@ -1,16 +1,13 @@
 #include "sweeps/cli/tensorboard_folder.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/whole_folder.h"
 #include "reporting/views/tensorboard/event_files.h"
 #include "sweeps/cli/results.h"
 
@@ -19,37 +16,6 @@ namespace deft::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that is removed with all it holds unless it is kept: what is half written has no name that readers look for.
-class UnfinishedFolder {
- public:
-    explicit UnfinishedFolder(const fs::path& beside) {
-        std::string pattern = (beside.parent_path() / fmt::format(".{}.XXXXXX", beside.filename().string())).string();
-        if (::mkdtemp(pattern.data()) == nullptr)
-            throw Error(ErrorKind::io, fmt::format("cannot make {}: {}", pattern, std::strerror(errno)),
-                        fix_for_write(errno), "all files");
-        path_ = pattern;
-        // mkdtemp lets only the owner in; the umask decides for folders of users.
-        const ::mode_t mask = ::umask(0);
-        ::umask(mask);
-        ::chmod(pattern.c_str(), 0777 & ~mask);
-    }
-    ~UnfinishedFolder() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    UnfinishedFolder(const UnfinishedFolder&) = delete;
-    UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
-
-    const fs::path& path() const { return path_; }
-    void keep_as(const fs::path& name) {
-        rename_durably(path_, name);
-        path_.clear();
-    }
-
- private:
-    fs::path path_;
-};
 
 // Absent, or an empty folder. Errors: usage.
 void require_empty(const fs::path& target) {
@@ -74,16 +40,17 @@ fs::path write_tensorboard_folder(const reporting::ReportData& data, const fs::p
     const fs::path target = folder / report_page_file({}, data.sweep).stem();
     require_empty(target);
     make_folder(folder);
-    UnfinishedFolder unfinished(fs::absolute(target));
     static const results_db::TrialCurve kNoCurve;
-    for (const reporting::EventFile& file : files) {
-        const auto curve = data.curves.find(file.trial->config_hash);
-        make_folder(unfinished.path() / file.folder);
-        write_file_atomically(
-            unfinished.path() / file.folder / file.name,
-            reporting::event_file_bytes(*file.trial, curve == data.curves.end() ? kNoCurve : curve->second));
-    }
-    unfinished.keep_as(fs::absolute(target));
+    const fs::path temporary = folder / fmt::format(".{}.part", target.filename().string());
+    write_whole_folder(target, temporary, [&](const fs::path& unfinished) {
+        for (const reporting::EventFile& file : files) {
+            const auto curve = data.curves.find(file.trial->config_hash);
+            make_folder(unfinished / file.folder);
+            write_file_atomically(
+                unfinished / file.folder / file.name,
+                reporting::event_file_bytes(*file.trial, curve == data.curves.end() ? kNoCurve : curve->second));
+        }
+    });
     return target;
 }
 

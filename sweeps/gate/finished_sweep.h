@@ -6,7 +6,7 @@
 
 namespace deft::sweeps {
 
-// Two rows each recipe, a trial for every row and seed.
+// Two rows per recipe, and a trial per row and seed.
 struct SweepSize {
     int recipes = 100, seeds = 5;
     int points = 200;  // of each training curve
