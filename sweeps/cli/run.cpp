@@ -122,6 +122,11 @@ int run_recipes(const RunArguments& arguments, bool full) {
         print_note("warning: " + warning);
     sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
+    options.launcher = sweeps::choose_launcher(arguments.launcher);
+    if (options.launcher.steps_of) {
+        request.node_cores = options.launcher.steps_of->node_cores;
+        options.root = std::filesystem::absolute(options.root);  // as another machine finds it
+    }
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;

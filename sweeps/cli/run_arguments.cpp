@@ -12,6 +12,7 @@
 #include "reporting/analysis/trace/origins.h"
 #include "reporting/text.h"
 #include "results_db/sweep_heads.h"
+#include "sweeps/driver/launchers.h"
 #include "sweeps/driver/search_rates.h"
 #include "sweeps/spec/slot_request.h"
 #include "sweeps/spec/sweep_file.h"
@@ -48,6 +49,7 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command.add_option("--ranks", ranks, "Processes that train each trial together, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
+    command.add_option("--launcher", launcher, sweeps::kLauncherHelp)->capture_default_str();
     command.add_option("--progress", progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
     command.add_flag("--retrain", retrain, "Train again what is to be scored and whose checkpoint is gone");
@@ -66,6 +68,7 @@ std::string RunArguments::continue_with() const {
     std::string line = "deft run " + spec.text() + root_option(root);
     const std::string shape = shape_options();
     if (!shape.empty()) line += " " + shape;
+    if (launcher != "auto") line += " --launcher " + reporting::shell_word(launcher);
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);
     return line;
 }

@@ -62,7 +62,7 @@ void add_trial(CLI::App& app, Context& context) {
             return;
         }
         // A driver that was killed before that line sends no signal, but then another process is the parent by now.
-        if (::getppid() != trial.driver_pid)
+        if (trial.driver_pid != 0 && ::getppid() != trial.driver_pid)
             throw Error(
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),

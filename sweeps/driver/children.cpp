@@ -2,20 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 
-#include <cerrno>
-#include <csignal>
+#include <algorithm>
 
 #include "base/files.h"
 #include "base/json.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "experiments/checkpoint_owner.h"
 #include "reporting/text.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/run_folder.h"
-#include "sweeps/driver/signals.h"
 
 namespace deft::sweeps {
 
@@ -35,6 +31,7 @@ Json slot_json(const Slot& slot, std::size_t number, int threads) {
 // With several GPUs, a trial sees its own alone, in the order of its ranks.
 std::vector<std::string> environment_of(const Slot& slot) {
     if (slot.device == engine::Device::cpu) return {};
+    if (slot.gpu_uuids.empty()) return {};  // Slurm chooses the cards
     return {fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(slot.gpu_uuids, ","))};
 }
 
@@ -56,10 +53,10 @@ results_db::NewAttempt new_attempt(TrialStarter& starter, std::int64_t number, s
     return attempt;
 }
 
-void kill(Child& child, const std::string& why, Progress& progress) {
+void kill(Child& child, const std::string& why, Launcher& launcher, Progress& progress) {
     child.killed_because = why;
     progress.warning(fmt::format("{}: {}", child.name, reporting::visible(why)));
-    ::kill(-child.pid, SIGKILL);
+    launcher.end(child.run);
 }
 
 }  // namespace
@@ -91,12 +88,13 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
                                        assignment.start};
     if (may_resume) places.covered_step = starter.writer.last_step(trial_id);
     write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
-                     {slot.device, options.threads});
+                     {slot.device, options.threads}, starter.launcher.starts_children());
     if (assignment.work == results_db::Work::train)
         experiments::own_checkpoints(places.checkpoint_folder, child.folder.filename().string());
     child.attempt = starter.writer.begin_attempt(trial_id, starter.recorded.code, starter.recorded.host, attempt);
     try {
-        child.pid = start_process(argv, child.folder / "log.txt", environment_of(slot), kWatchedSignals);
+        child.run = starter.launcher.start({child.folder, argv, environment_of(slot), options.threads * slot.ranks,
+                                            slot.device == engine::Device::cuda ? slot.ranks : 0});
     } catch (const Error& error) {
         starter.writer.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
         throw;
@@ -105,29 +103,29 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     return child;
 }
 
-void ask_to_stop(std::vector<Child>& running, StopCause cause) {
+void ask_to_stop(std::vector<Child>& running, StopCause cause, Launcher& launcher) {
     for (Child& child : running) {
-        ask_group_to_end(child.pid);
+        launcher.ask_to_end(child.run);
         child.asked = Clock::now();
         child.asked_by = cause;
     }
 }
 
-void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress) {
+void kill_overdue(std::vector<Child>& running, bool is_impatient, Launcher& launcher, Progress& progress) {
     for (Child& child : running) {
         if (!child.asked || !child.killed_because.empty()) continue;
         child.pulse.look(child.journal());
         const double waited = seconds_since(*child.asked);
         if (is_impatient) {
-            kill(child, "it was killed before it had saved what it had done", progress);
+            kill(child, "it was killed before it had saved what it had done", launcher, progress);
         } else if (waited > child.grace_seconds) {
             kill(child,
                  fmt::format("it was killed, for it had not saved what it had done within {} s "
                              "([checkpoint] grace_seconds)",
                              child.grace_seconds),
-                 progress);
+                 launcher, progress);
         } else if (child.pulse.overdue() > 0) {
-            kill(child, "it was killed, for it did not answer", progress);
+            kill(child, "it was killed, for it did not answer", launcher, progress);
         } else if (waited > kWaitSeconds && child.waited_for != child.pulse.doing()) {
             child.waited_for = child.pulse.doing();
             progress.event(fmt::format("waiting for {}: {}; {:.0f} s of at most {}", child.name,
@@ -136,39 +134,40 @@ void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& prog
     }
 }
 
-void kill_hung(std::vector<Child>& running, double hang_seconds, Progress& progress) {
+void kill_hung(std::vector<Child>& running, double hang_seconds, Launcher& launcher, Progress& progress) {
     for (Child& child : running) {
         if (child.asked || !child.killed_because.empty()) continue;
+        if (child.phase == RunPhase::waiting) child.pulse.rest();
         child.pulse.look(child.journal());
         if (child.pulse.overdue() < hang_seconds) continue;
         child.hung = true;
         kill(child,
              fmt::format("it hung: no progress for {:.0f} s beyond its announced pause ({})", child.pulse.overdue(),
                          child.pulse.doing()),
-             progress);
+             launcher, progress);
     }
 }
 
-std::vector<EndedChild> take_ended(std::vector<Child>& running) {
+std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launcher) {
     std::vector<EndedChild> ended;
-    std::erase_if(running, [&](const Child& child) {
-        siginfo_t how{};
-        const auto id = static_cast<id_t>(child.pid);
-        if (::waitid(P_PID, id, &how, WEXITED | WNOHANG | WNOWAIT) != 0 || how.si_pid == 0) return false;
-        // Helpers that a trial may have started end with it: as long as it has not been waited for, the number of its
-        // group cannot be anybody else's.
-        ::kill(-child.pid, SIGKILL);
+    for (const auto& [run, status] : launcher.look()) {
+        const auto child = std::ranges::find(running, run, &Child::run);
+        if (child == running.end()) continue;
+        if (child->phase == RunPhase::waiting && status.phase == RunPhase::running) child->started = Clock::now();
+        if (status.phase != RunPhase::unknown) child->phase = status.phase;
+        if (!status.host.empty()) child->host = status.host;
+        if (status.phase != RunPhase::ended) continue;
         ChildEnd end;
-        end.held_seconds = seconds_since(child.started);
+        end.wait_status = status.wait_status;
+        end.usage = status.usage;
+        end.held_seconds = seconds_since(child->started);
         end.ended_ms = now_ms();
-        while (::wait4(child.pid, &end.wait_status, 0, &end.usage) < 0 && errno == EINTR) {
-        }
-        end.asked_by = child.asked_by;
-        end.killed_because = child.killed_because;
-        end.hung = child.hung;
-        ended.push_back({child, end});
-        return true;
-    });
+        end.asked_by = child->asked_by;
+        end.killed_because = child->killed_because;
+        end.hung = child->hung;
+        ended.push_back({*child, end});
+        running.erase(child);
+    }
     return ended;
 }
 

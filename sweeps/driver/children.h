@@ -1,5 +1,5 @@
 #pragma once
-// The processes of running trials: started, watched, asked to stop, killed and waited for.
+// Running attempts of trials: started, watched, asked to stop, killed and waited for.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "base/journal.h"
 #include "base/stopwatch.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/launcher.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/run_folder.h"
@@ -25,8 +26,10 @@ struct Child {
     std::string name;  // of the trial, fit for a terminal
     std::int64_t attempt = 0;
     std::filesystem::path folder;
-    pid_t pid = -1;
-    Clock::time_point started;
+    RunId run = -1;
+    RunPhase phase = RunPhase::waiting;
+    std::string host;           // where it runs; empty: not known yet
+    Clock::time_point started;  // to run, or to wait for that
 
     // The journal as far as it was read.
     bool reported_start = false;
@@ -51,28 +54,29 @@ struct TrialStarter {
     const DriverOptions& options;
     const RecordedSweep& recorded;
     results_db::Writer& writer;
+    Launcher& launcher;
     std::string driver_uid;
     std::int64_t attempts_begun = 0;
 };
 
-// Begins the next attempt of the trial at that place, in the database and as a process in a run folder of its own.
+// Begins the next attempt of the trial at that place, in the database and by the launcher, in a run folder of its own.
 // Errors: io, where no such program can be started; that ends the sweep, since no other trial would start either.
 Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t trial, std::size_t slot,
                   const Assignment& assignment);
 
-void ask_to_stop(std::vector<Child>& running, StopCause cause);
+void ask_to_stop(std::vector<Child>& running, StopCause cause, Launcher& launcher);
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want
 // to wait any more.
-void kill_overdue(std::vector<Child>& running, bool is_impatient, Progress& progress);
-// Kills what broke a promise by that many seconds.
-void kill_hung(std::vector<Child>& running, double hang_seconds, Progress& progress);
+void kill_overdue(std::vector<Child>& running, bool is_impatient, Launcher& launcher, Progress& progress);
+// Kills what broke a promise by that many seconds; one that has not begun has made none.
+void kill_hung(std::vector<Child>& running, double hang_seconds, Launcher& launcher, Progress& progress);
 
 struct EndedChild {
     Child child;
     ChildEnd end;
     Clock::time_point seen = Clock::now();
 };
-// Takes those that have ended out of the running ones, with whatever they had started themselves.
-std::vector<EndedChild> take_ended(std::vector<Child>& running);
+// Takes those that have ended out of the running ones.
+std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launcher);
 
 }  // namespace deft::sweeps

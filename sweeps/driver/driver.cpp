@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -50,7 +51,8 @@ class Driver {
           selected_(selected_trials(trials, options.only)),
           progress_(options.progress, options.narration),
           writer_(database_in(options.root), lock_options()),
-          starter_{spec, options, recorded_, writer_, results_db::random_uid()},
+          launcher_(make_launcher(options.launcher)),
+          starter_{spec, options, recorded_, writer_, *launcher_, results_db::random_uid()},
           work_(trials, options, recorded_, writer_),
           prerequisites_(trials, options, work_, state_, progress_) {}
 
@@ -189,7 +191,7 @@ class Driver {
             if (state_.running.empty() && late_.empty()) return;
             if (!reap()) {
                 ingest_all();
-                kill_hung(state_.running, options_.hang_seconds, progress_);
+                kill_hung(state_.running, options_.hang_seconds, *launcher_, progress_);
                 progress_.update(view_of(state_, spec_, trials_, options_));
                 if (options_.while_running) options_.while_running();
                 signals_.sleep_ms(kPollMs);
@@ -202,7 +204,7 @@ class Driver {
 
     void heed_signals() {
         if (interrupts_at_stop_) {
-            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
+            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, *launcher_, progress_);
         } else if (signals_.terminated() || signals_.interrupts() > 1) {
             note_signal();
             state_.draining = true;
@@ -221,7 +223,7 @@ class Driver {
 
     void stop_children() {
         interrupts_at_stop_ = signals_.interrupts();
-        ask_to_stop(state_.running, cause_of_stop(signals_.has_sigterm(), now_ms()));
+        ask_to_stop(state_.running, cause_of_stop(signals_.has_sigterm(), now_ms()), *launcher_);
     }
 
     // Ends all children, without the database: the next run takes in what they wrote.
@@ -229,8 +231,8 @@ class Driver {
         if (state_.running.empty()) return;
         if (!interrupts_at_stop_) stop_children();
         while (!state_.running.empty()) {
-            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, progress_);
-            if (take_ended(state_.running).empty()) signals_.sleep_ms(kPollMs);
+            kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, *launcher_, progress_);
+            if (take_ended(state_.running, *launcher_).empty()) signals_.sleep_ms(kPollMs);
         }
     }
 
@@ -261,7 +263,7 @@ class Driver {
         }
         state_.running.push_back(start_trial(starter_, trials_, next->trial, next->slot, assignment));
         const Child& child = state_.running.back();
-        writer_.set_running(child.attempt, identify(child.pid), now_ms());
+        writer_.set_running(child.attempt, launcher_->process_of(child.run), now_ms());
         return true;
     }
 
@@ -280,7 +282,7 @@ class Driver {
         const auto& fresh = ingested.fresh;
         if (!fresh) {
             // Its numbers cannot be trusted any more. Why is recorded once it has ended.
-            ::kill(-child.pid, SIGKILL);
+            launcher_->end(child.run);
             return;
         }
         child.shorter.reset();
@@ -294,7 +296,7 @@ class Driver {
 
     // False where no trial has ended with its journal.
     bool reap() {
-        std::vector<EndedChild> ended = take_ended(state_.running);
+        std::vector<EndedChild> ended = take_ended(state_.running, *launcher_);
         if (!ended.empty()) {
             const long kills = memory_kills();
             for (EndedChild& one : ended) {
@@ -386,6 +388,7 @@ class Driver {
     Progress progress_;
     results_db::Writer writer_;
     RecordedSweep recorded_;
+    std::unique_ptr<Launcher> launcher_;
     TrialStarter starter_;
     RunState state_;
     LateJournals late_;

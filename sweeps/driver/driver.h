@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sweeps/driver/keep_stale.h"
+#include "sweeps/driver/launchers.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
@@ -20,6 +21,7 @@ namespace deft::sweeps {
 struct DriverOptions {
     std::filesystem::path root = kDefaultRoot;
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
+    LauncherChoice launcher = {};
     std::vector<Slot> slots = {{}};
     std::string slots_note;         // on GPUs that they leave unused; empty: on none
     int threads = 1;                // of each trial

@@ -97,6 +97,8 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
             estimate += "; the time is estimated once the first trial runs";
         }
         lines.push_back(estimate);
+        if (const std::string where = describe_launcher(options.launcher); !where.empty())
+            lines.push_back("  trials run " + where);
         for (const std::string& note : {options.slots_note, taking_turns(options.slots, multi_process_pipes())})
             if (!note.empty()) lines.push_back("  " + note);
     }

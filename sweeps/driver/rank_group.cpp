@@ -237,7 +237,8 @@ bool is_rank_of(const TrialFile& trial) {
     const char* const group = std::getenv(kGroupVariable);
     if (group == nullptr || trial.ranks == 1) return false;
     const pid_t starter = parent_of(::getppid());
-    if (std::to_string(starter) != group || parent_of(starter) != trial.driver_pid)
+    const bool has_driver = trial.driver_pid == 0 || parent_of(starter) == trial.driver_pid;
+    if (std::to_string(starter) != group || !has_driver)
         throw Error(ErrorKind::usage, fmt::format("process {}, which started this rank, is gone", group),
                     "start the sweep, and leave its trials to it: deft run SWEEP");
     return true;

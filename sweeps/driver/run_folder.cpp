@@ -119,7 +119,7 @@ std::filesystem::path free_run_folder(const std::filesystem::path& root, const s
 
 void write_trial_file(const Trial& trial, const std::string& sweep, const results_db::NewAttempt& attempt,
                       const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
-                      const experiments::TrialSlot& slot) {
+                      const experiments::TrialSlot& slot, bool is_child) {
     const Json file = {{"schema", kTrialSchema},
                        {"config", experiments::to_json(trial.config)},
                        {"seed", trial.seed},
@@ -135,7 +135,7 @@ void write_trial_file(const Trial& trial, const std::string& sweep, const result
                        {"slots", parse_json(attempt.slots_json)},
                        {"argv", parse_json(attempt.argv_json)},
                        {"provenance", provenance},
-                       {"driver_pid", ::getpid()},
+                       {"driver_pid", is_child ? ::getpid() : 0},
                        {"device", engine::device_name(slot.device)},
                        {"threads", slot.threads},
                        {"shape", shape_json(attempt.shape)},

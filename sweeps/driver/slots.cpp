@@ -49,6 +49,32 @@ bool is_on_gpus(const SlotRequest& request, std::size_t visible) {
     return request.where == SlotRequest::Where::gpu || (request.where == SlotRequest::Where::automatic && visible > 0);
 }
 
+// A trial has its cores on one machine.
+int trials_at_once(const SlotRequest& request, int cores_a_trial) {
+    if (request.node_cores.empty()) return usable_cores() / cores_a_trial;
+    int count = 0;
+    for (const int cores : request.node_cores) count += cores / cores_a_trial;
+    return count;
+}
+
+// On nodes that each have such cards; Slurm gives each trial its own. Errors: usage, for cards that trials share;
+// missing, for a trial of more ranks than a node has cards.
+std::vector<Slot> node_gpu_slots(const SlotRequest& request, std::span<const engine::Gpu> cards) {
+    if (request.per_gpu > 1)
+        throw Error(ErrorKind::usage, "Slurm gives each step cards of its own, so trials cannot share one",
+                    "use gpu:N, or --launcher local", "nothing was started");
+    const auto of_trial = static_cast<std::size_t>(request.ranks);
+    if (of_trial > cards.size())
+        throw Error(ErrorKind::missing,
+                    fmt::format("{} ranks of a trial need a GPU each, and a node has {}", request.ranks, cards.size()),
+                    fmt::format("use ranks = {}, or nodes with more GPUs", cards.size()), "nothing was started");
+    std::size_t count = cards.size() / of_trial * request.node_cores.size();
+    if (request.count > 0) count = std::min(count, static_cast<std::size_t>(request.count) / of_trial);
+    Slot slot = slot_on(cards.first(of_trial), 1);
+    slot.gpu_uuids.clear();
+    return std::vector<Slot>(std::max<std::size_t>(1, count), slot);
+}
+
 // Cards that are asked for; of those that are visible all, where no number is said.
 std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
     return request.count == 0 ? visible : static_cast<std::size_t>(request.count);
@@ -63,9 +89,10 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
         on_cpu.ranks = request.ranks;
         const int at_once = request.where == SlotRequest::Where::cpu
                                 ? request.count
-                                : usable_cores() / (std::max(1, threads) * request.ranks);
+                                : trials_at_once(request, std::max(1, threads) * request.ranks);
         return std::vector<Slot>(static_cast<std::size_t>(std::max(1, at_once)), on_cpu);
     }
+    if (!request.node_cores.empty() && !gpus.empty()) return node_gpu_slots(request, gpus);
     const std::size_t cards = cards_of(request, gpus.size());
     if (gpus.empty() || cards > gpus.size())
         throw Error(ErrorKind::missing,
@@ -120,20 +147,23 @@ std::filesystem::path multi_process_pipes() {
     return folder != nullptr && *folder != 0 ? folder : "/tmp/nvidia-mps";
 }
 
-int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks) {
+int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks,
+                    std::size_t nodes) {
     const int at_once = std::max(1, cores / ranks);  // trials of one thread a rank
     std::int64_t largest = 0;
     Slot on_cpu;
     on_cpu.ranks = ranks;
     for (const Trial& trial : trials) largest = std::max(largest, planned_in(on_cpu, trial).all);
     const bool fits_side_by_side = largest <= memory_bytes / 2 / at_once;
-    return trials.size() >= static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
+    return trials.size() >= nodes * static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
 }
 
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
     if (asked > 0) return asked;
     if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
-    return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
+    if (request.node_cores.empty()) return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
+    return default_threads(trials, std::ranges::min(request.node_cores), usable_memory(), request.ranks,
+                           request.node_cores.size());
 }
 
 experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, results_db::Work work) {

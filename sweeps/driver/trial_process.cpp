@@ -154,8 +154,13 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         outcome.term_signal = signal;
     else
         outcome.exit_code = code;
-    outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage.ru_maxrss) * 1024;
-    outcome.cpu_seconds = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
+    if (end.usage) {
+        outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage->ru_maxrss) * 1024;
+        outcome.cpu_seconds = seconds(end.usage->ru_utime) + seconds(end.usage->ru_stime);
+    } else if (journal.ended) {
+        outcome.peak_rss_bytes = journal.ended->peak_rss_bytes;
+        outcome.cpu_seconds = journal.ended->cpu_seconds;
+    }
     outcome.ended_ms = end.ended_ms;
     outcome.held_seconds = end.held_seconds;
     return outcome;

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ bool end_group(const results_db::ProcessIdentity& process, int grace_ms);
 // The driver's knowledge at a child's end.
 struct ChildEnd {
     int wait_status = 0;
-    struct rusage usage {};
+    std::optional<struct rusage> usage;    // nothing: another machine ran it, and its journal alone has this
     StopCause asked_by = StopCause::none;  // to stop
     std::string killed_because;            // by the driver, in words; empty: it was not
     bool hung = false;                     // that was the reason

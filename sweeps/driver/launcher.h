@@ -1,0 +1,61 @@
+#pragma once
+// Where attempts run: on this machine, or as steps of a Slurm allocation. Run folders and journals are the contract
+// with an attempt wherever it runs; a launcher starts it, looks whether it runs, and ends it.
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results_db/writer.h"
+
+namespace deft::sweeps {
+
+// unknown: who could say does not answer. An attempt never ends for that.
+enum class RunPhase { waiting, running, ended, unknown };
+
+// An attempt to start: `deft trial FOLDER` in a share of a machine.
+struct LaunchRequest {
+    std::filesystem::path folder;  // absolute; its log.txt takes the attempt's output
+    std::vector<std::string> argv;
+    std::vector<std::string> environment;  // "NAME=value"
+    int cores = 1;                         // of all its ranks
+    int gpus = 0;                          // of all its ranks
+};
+
+using RunId = std::int64_t;  // of a started attempt, while its launcher lives
+
+struct RunStatus {
+    RunPhase phase = RunPhase::unknown;
+    std::string reason;                  // why it waits or is unknown; may be empty
+    std::string host;                    // where it runs; empty: not known yet
+    int wait_status = 0;                 // of an ended one, as waitpid() gives it
+    std::optional<struct rusage> usage;  // of an ended one, where this machine ran it
+};
+
+class Launcher {
+ public:
+    virtual ~Launcher() = default;
+
+    // Errors: io, where the program cannot be started.
+    virtual RunId start(const LaunchRequest& request) = 0;
+    // All attempts that were started and not yet reported as ended. An ended one takes along whatever it had started
+    // itself, and is reported once.
+    virtual std::vector<std::pair<RunId, RunStatus>> look() = 0;
+    // Asks the attempt to save a checkpoint and end.
+    virtual void ask_to_end(RunId run) = 0;
+    // Ends it at once.
+    virtual void end(RunId run) = 0;
+
+    // Whether an attempt is a child of this process, which ends with it.
+    virtual bool starts_children() const = 0;
+    // The process of this machine that ends with the attempt, by which a later driver finds it.
+    virtual results_db::ProcessIdentity process_of(RunId run) const = 0;
+};
+
+}  // namespace deft::sweeps

@@ -1,0 +1,30 @@
+#pragma once
+// The choice of where a sweep's attempts run.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/slurm.h"
+#include "sweeps/driver/launcher.h"
+#include "sweeps/driver/slurm_allocation.h"
+
+namespace deft::sweeps {
+
+inline constexpr const char* kLauncherHelp =
+    "Where attempts run: local, steps (srun on the nodes of this Slurm job), or auto: steps in a job of several nodes";
+
+struct LauncherChoice {
+    std::optional<SlurmAllocation> steps_of = {};  // nothing: attempts run on this machine
+};
+
+// `text`: the value of --launcher. Inside a step of its own, this process has that step's share alone, which is local.
+// Errors: usage, for another word; missing, where steps are asked for outside a Slurm job or srun is not on PATH.
+LauncherChoice choose_launcher(const std::string& text, const slurm::Variables& variables = slurm::own_variable);
+
+std::unique_ptr<Launcher> make_launcher(const LauncherChoice& choice);
+
+// "as steps of Slurm on 2 nodes"; empty on this machine.
+std::string describe_launcher(const LauncherChoice& choice);
+
+}  // namespace deft::sweeps

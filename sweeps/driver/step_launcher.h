@@ -1,0 +1,18 @@
+#pragma once
+// Attempts as steps of the Slurm job that this process is in: srun starts each on a node of the job with free cores.
+
+#include "sweeps/driver/launcher.h"
+#include "sweeps/driver/slurm_allocation.h"
+
+namespace deft::sweeps {
+
+std::unique_ptr<Launcher> make_step_launcher(SlurmAllocation allocation);
+
+// The command of srun for the attempt: one task with its cores, its share of a node's memory and its GPUs. The cores
+// are at most those of the largest node.
+std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation);
+
+// srun's exit code as the trial's wait status: above 128, it is the signal that ended the trial.
+int step_wait_status(int wait_status);
+
+}  // namespace deft::sweeps

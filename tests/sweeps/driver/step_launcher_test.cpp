@@ -1,0 +1,233 @@
+// Trials as steps of a Slurm job, by an srun and an scancel of a few shell lines that keep a step apart from srun.
+
+#include "sweeps/driver/step_launcher.h"
+
+#include <sys/wait.h>
+
+#include "sweeps/driver/claim.h"
+#include "sweeps/driver/run_folder.h"
+#include "tests/sweeps/fake_trial.h"
+#include "tests/sweeps/program.h"
+#include "tests/with_variable.h"
+
+using namespace deft;
+using namespace deft::test;
+using sweeps::LaunchRequest;
+using sweeps::SlurmAllocation;
+
+namespace {
+
+// The step is a process of a session of its own, as on another machine: a signal to srun's group does not reach it.
+// srun ends it on TERM, as Slurm's does, and gives 128 and the signal's number for a task that a signal ended.
+constexpr const char* kSrun = R"sh(#!/bin/bash
+here=$(dirname "$0")
+[ "$1" = --version ] && exit 0
+echo "$*" >> "$here/srun.log"
+while [[ "$1" == -* ]]; do shift; done
+[ -e "$here/busy" ] && { echo "srun: Requested nodes are busy" >&2; sleep 60; }
+( export SLURM_STEP_ID=$BASHPID SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1; exec setsid "$@" ) &
+step=$!
+trap 'echo TERM >> "$here/signals.log"; kill -KILL $step' TERM INT
+wait $step
+code=$?
+while kill -0 $step 2> /dev/null; do wait $step; code=$?; done
+exit $code
+)sh";
+constexpr const char* kScancel = R"sh(#!/bin/bash
+here=$(dirname "$0")
+echo "$*" >> "$here/scancel.log"
+[ -e "$here/down" ] && sleep 60
+kill -KILL "${2##*.}"
+)sh";
+
+// In a job of two nodes with a core each.
+class InJob {
+ public:
+    explicit InJob(const Folder& folder)
+        : bin(folder.path / "bin"), path_("PATH", bin.string() + ":" + std::getenv("PATH")) {
+        std::filesystem::create_directories(bin);
+        for (const auto& [name, text] : {std::pair{"srun", kSrun}, {"scancel", kScancel}}) {
+            write_file_atomically(bin / name, text);
+            std::filesystem::permissions(bin / name, std::filesystem::perms::owner_all);
+        }
+    }
+
+    std::string log(const std::string& name) const {
+        return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
+    }
+    void touch(const std::string& name) const { write_file_atomically(bin / name, ""); }
+
+    std::filesystem::path bin;
+
+ private:
+    WithVariable path_, job_{"SLURM_JOB_ID", "7"}, cores_{"SLURM_JOB_CPUS_PER_NODE", "1(x2)"},
+        memory_{"SLURM_MEM_PER_NODE", "1000"};
+};
+
+constexpr const char* kTwoRecipes =
+    "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nlearning_rate = 2e-3\n";
+
+std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+// Its only run folder.
+std::filesystem::path run_of(const TinySweep& sweep) {
+    return std::filesystem::directory_iterator(sweep.root / "runs")->path();
+}
+
+const std::string kLong = "[[case]]\nname = \"plain\"\n" + long_budget(2'000'000);
+
+}  // namespace
+
+TEST_CASE("A step asks for its trial's cores, its share of a node's memory, and its cards") {
+    const LaunchRequest launch = {"/runs/a", {"/bin/deft", "trial", "/runs/a"}, {}, 2, 0};
+    using Words = std::vector<std::string>;
+    const Words start = {"setpriv",   "--pdeathsig", "KILL",    "srun",
+                         "--nodes=1", "--ntasks=1",  "--exact", "--cpu-bind=none"};
+    const auto words = [&](const LaunchRequest& asked, const SlurmAllocation& allocation) {
+        Words argv = sweeps::step_argv(asked, allocation);
+        REQUIRE(argv.size() > start.size() + 3);
+        CHECK(Words(argv.begin(), argv.begin() + static_cast<std::ptrdiff_t>(start.size())) == start);
+        CHECK(Words(argv.end() - 3, argv.end()) == launch.argv);
+        return Words(argv.begin() + static_cast<std::ptrdiff_t>(start.size()), argv.end() - 3);
+    };
+    CHECK(words(launch, {{4, 4}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=500"});
+    CHECK(words(launch, {{4, 4}, {}, 0}) == Words{"--cpus-per-task=2"});
+    CHECK(words(launch, {{8, 2}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=1000"});
+    LaunchRequest wide = launch;
+    wide.cores = 16;
+    wide.gpus = 2;
+    CHECK(words(wide, {{8, 2}, 1000, 4}) == Words{"--cpus-per-task=8", "--mem=1000", "--gpus=2"});
+}
+
+TEST_CASE("srun's exit code above 128 is the signal that ended the trial") {
+    const auto status = [](int code) { return sweeps::step_wait_status(W_EXITCODE(code, 0)); };
+    for (const int code : {0, 1, 75, 128}) {
+        CHECK(WIFEXITED(status(code)));
+        CHECK(WEXITSTATUS(status(code)) == code);
+    }
+    CHECK(WIFSIGNALED(status(137)));
+    CHECK(WTERMSIG(status(137)) == SIGKILL);
+    CHECK(WTERMSIG(status(139)) == SIGSEGV);
+    CHECK(WTERMSIG(sweeps::step_wait_status(SIGKILL)) == SIGKILL);
+}
+
+TEST_CASE("Trials as steps measure the bits of trials on this machine") {
+    const TinySweep local(kTwoRecipes, "[1, 2]"), stepped(kTwoRecipes, "[1, 2]");
+    REQUIRE(local.run({"--launcher", "local"}).exit_code == 0);
+    {
+        const InJob job(stepped.folder);
+        const Ran ran = stepped.run();
+        REQUIRE(ran.exit_code == 0);
+        CHECK_THAT(ran.err, ContainsSubstring("as steps of Slurm on 2 nodes"));
+        CHECK(lines_of(job.log("srun.log")) == 8);  // four trainings and their scorings
+        CHECK_THAT(job.log("srun.log"), ContainsSubstring("--cpus-per-task=1 --mem=1000 "));
+        CHECK(job.log("signals.log").empty());
+    }
+    CHECK(local.measured().size() > 8);
+    CHECK(stepped.measured() == local.measured());
+    CHECK(stepped.value("SELECT count(*) FROM attempt WHERE state = 'ok' AND peak_rss_bytes > 0 AND cpu_seconds > 0") ==
+          "8");
+    const auto claim = sweeps::read_claim(run_of(stepped));
+    REQUIRE(claim);
+    CHECK(claim->job.starts_with("7."));
+}
+
+TEST_CASE("Workers that are left to deft are as many as the nodes' cores allow") {
+    const TinySweep sweep(kTwoRecipes);
+    const InJob job(sweep.folder);
+    CHECK_THAT(sweep.run({"--dry-run", "--slots", "auto", "--threads", "1"}).err,
+               ContainsSubstring("2 workers of 1 thread"));
+}
+
+TEST_CASE("A stop of the driver reaches a step by its stop file, and no signal reaches srun") {
+    const TinySweep sweep(kLong);
+    const InJob job(sweep.folder);
+    Process driver = sweep.start();
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    driver.signal(SIGTERM);
+    ::kill(trial, SIGCONT);
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK(job.log("signals.log").empty());
+    CHECK(job.log("scancel.log").empty());
+    CHECK(sweep.count("preempted") == "1");
+    // It goes on from the checkpoint that it saved.
+    CHECK(sweep.run().exit_code == 0);
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND resume_step > 0") == "1");
+}
+
+TEST_CASE("A step that does not stop in time is cancelled by its number, also where the controller does not answer") {
+    const bool is_down = GENERATE(false, true);
+    CAPTURE(is_down);
+    const TinySweep sweep(kLong + "[case.checkpoint]\ngrace_seconds = 0.5\n");
+    const InJob job(sweep.folder);
+    if (is_down) job.touch("down");
+    Process driver = sweep.start();
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    driver.signal(SIGTERM);
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK_THAT(job.log("scancel.log"), ContainsSubstring(fmt::format("--signal=KILL 7.{}\n", trial)));
+    CHECK(sweep.count("preempted") == "1");
+    CHECK(sweep.value("SELECT term_signal FROM attempt") == "9");
+    if (is_down) ::kill(trial, SIGKILL);
+}
+
+TEST_CASE("A step that waits for its nodes has not hung, and is withdrawn where the driver ends") {
+    const TinySweep sweep(kLong + "[case.checkpoint]\ngrace_seconds = 0.5\n");
+    const InJob job(sweep.folder);
+    job.touch("busy");
+    Process driver = sweep.start();
+    REQUIRE(wait_until([&] { return lines_of(job.log("srun.log")) == 1; }));
+    driver.signal(SIGTERM);
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK(job.log("scancel.log").empty());
+    CHECK(sweep.processes().empty());
+}
+
+TEST_CASE("srun ends with a driver that is killed") {
+    const TinySweep sweep(kLong);
+    const InJob job(sweep.folder);
+    Process driver = sweep.start();
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    driver.signal(SIGKILL);
+    CHECK(driver.wait() == -SIGKILL);
+    CHECK(wait_until([&] {
+        const auto left = sweep.processes();
+        return std::ranges::all_of(left, [&](pid_t pid) { return pid == trial; });
+    }));
+    ::kill(trial, SIGKILL);
+    // The attempt that was left is given an end, and the next one does the work.
+    CHECK(sweep.run().exit_code == 0);
+    CHECK(sweep.count("stale") == "1");
+    CHECK(sweep.count("ok") == "1");
+}
+
+TEST_CASE("Ends of steps are classified as ends of processes are") {
+    FakeSweep sweep({"ok-a", "nan", "killed", "config", "silent"});
+    const InJob job(sweep.folder);
+    sweep.options.launcher.steps_of = SlurmAllocation{{1, 1}, 1000, 0};
+    sweep.run();
+    const auto end = [&](std::size_t place) {
+        const results_db::StoredTrial row = sweep.row(place);
+        return row.state + " " + row.fail_class;
+    };
+    CHECK(end(0) == "ok ");
+    CHECK(end(1) == "failed nan");
+    CHECK(end(2) == "failed crash");
+    CHECK(end(3) == "failed config");
+    CHECK(end(4) == "failed crash");
+}
+
+TEST_CASE("Other processes than its driver may start a trial that a batch system shall start") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    REQUIRE(sweep.run().exit_code == 0);
+    const std::filesystem::path run = run_of(sweep);
+    CHECK(sweeps::read_trial_file(run).driver_pid == 0);
+    // The folder is claimed, so a job that Slurm starts twice does the work once.
+    CHECK_THAT(sweep.deft("trial", {run.string()}).err, ContainsSubstring("has begun this attempt"));
+}
