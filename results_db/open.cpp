@@ -281,6 +281,8 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
     // Inside a transaction the switch has no effect; rebuilding a table needs it off. Each step checks references
     // itself.
     connection.execute("PRAGMA foreign_keys = OFF");
+    // Views read the table that is rebuilt under its name, which exists again only after its renaming.
+    connection.execute("PRAGMA legacy_alter_table = ON");
     // One transaction: a stop between two steps would leave a database that is neither new nor the older one.
     Transaction transaction(connection);
     const bool is_import = found.is_preliminary && found.number > 0;
@@ -290,6 +292,7 @@ void migrate(Connection& connection, std::span<const Migration> steps) {
         if (step.version > (is_import ? 1 : found.number)) apply(connection, step);
     replace_views(connection);
     transaction.commit();
+    connection.execute("PRAGMA legacy_alter_table = OFF");
     connection.execute("PRAGMA foreign_keys = ON");
 }
 

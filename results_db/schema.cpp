@@ -350,10 +350,88 @@ SELECT k.experiment_id, p.* FROM v_kept k CROSS JOIN expert_load p ON p.attempt_
 WHERE p.step <= ifnull(k.last_step, 9223372036854775807);
 )sql";
 
+// An attempt may run on another machine than its driver, as a job of a batch system, and a node may fail under it.
+const char* const kSchemaV2 = R"sql(
+CREATE TABLE attempt_with_place (                 -- training and scoring are attempts of their own
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  experiment_id INTEGER NOT NULL REFERENCES experiment(id),
+  number INTEGER NOT NULL CHECK (number > 0),
+  kind TEXT NOT NULL DEFAULT 'train' CHECK (kind IN ('train','score')),
+  state TEXT NOT NULL
+    CHECK (state IN ('leased','running','ok','failed','timeout','preempted','stale','cancelled')),
+  fail_class TEXT CHECK (fail_class IN
+    ('config','nan','oom_host','oom_gpu','timeout','preempt','node','crash','io','stale','user','other')),
+  code_id INTEGER NOT NULL REFERENCES code(id),
+  host_id INTEGER NOT NULL REFERENCES host(id),
+  dataset_id INTEGER REFERENCES dataset(id),
+  worker TEXT NOT NULL,                -- driver uid and slot
+  pid INTEGER, pid_start_ticks INTEGER, boot_id TEXT,   -- distinguish a process from a later one with its pid
+  slots_json TEXT NOT NULL DEFAULT '{}',
+  argv_json TEXT NOT NULL,
+  workdir TEXT NOT NULL,
+  spool_bytes INTEGER NOT NULL DEFAULT 0, spool_lines INTEGER NOT NULL DEFAULT 0,  -- ingested prefix of journal.jsonl
+  created_ms INTEGER NOT NULL, started_ms INTEGER, ended_ms INTEGER,
+  exit_code INTEGER, term_signal INTEGER, error TEXT,
+  resumed_from INTEGER REFERENCES attempt(id), resume_step INTEGER,
+  total_steps INTEGER, parameters INTEGER, threads INTEGER,
+  -- Parameters that one token meets, in a model with experts; 0: all of them.
+  active_parameters INTEGER NOT NULL DEFAULT 0 CHECK (active_parameters >= 0),
+  -- The part that [start] did not simply copy, as the trial reports when it starts; empty: it copied all, or drew all.
+  start_note TEXT NOT NULL DEFAULT '',
+  train_seconds REAL,                  -- from the trial's first step, before a checkpoint too
+  eval_seconds REAL, cpu_seconds REAL, peak_rss_bytes INTEGER,
+  epochs_json TEXT,                    -- draws a sample, by tenths of difficulty, at the newest step
+  -- ---------- what it used: a trial's cost is the sum over the attempts that its result was built on ----------
+  device TEXT NOT NULL DEFAULT 'cpu' CHECK (device IN ('cpu','cuda')),
+  devices INTEGER NOT NULL DEFAULT 1 CHECK (devices > 0),  -- threads, or GPUs; of all ranks
+  trials_per_device INTEGER NOT NULL DEFAULT 1 CHECK (trials_per_device > 0),
+  ranks INTEGER NOT NULL DEFAULT 1 CHECK (ranks > 0),      -- processes that trained or scored together
+  own_seconds REAL CHECK (own_seconds >= 0),               -- of training that it ran itself
+  held_seconds REAL CHECK (held_seconds >= 0),             -- of its slot; NULL: unknown
+  waited_seconds REAL CHECK (waited_seconds >= 0),         -- the part of these spent waiting; NULL: unknown
+  sku TEXT, usd_per_hour REAL CHECK (usd_per_hour >= 0),   -- of one device; NULL: no price
+  price_source TEXT, price_date_ms INTEGER,
+  device_seconds REAL GENERATED ALWAYS AS (own_seconds * devices / trials_per_device) VIRTUAL,
+  usd REAL GENERATED ALWAYS AS (own_seconds * devices / trials_per_device / 3600.0 * usd_per_hour) VIRTUAL,
+  libraries_json TEXT NOT NULL DEFAULT '{}',  -- {"oneDNN": "2.6.3"}: as loaded
+  machine_json TEXT NOT NULL DEFAULT '{}',    -- properties of its host that do not decide speed
+  -- ---------- where it ran; host_id is that machine ----------
+  launcher TEXT NOT NULL DEFAULT 'local',     -- that started it
+  job TEXT NOT NULL DEFAULT '',               -- of a batch system; Slurm's "12.3" is a step
+  nodes TEXT NOT NULL DEFAULT '',             -- of that job or step, as the batch system lists them
+  queue_seconds REAL CHECK (queue_seconds >= 0),  -- from its submission to its start; NULL: it did not wait, or unknown
+  UNIQUE (experiment_id, number),
+  CHECK ((state IN ('leased','running')) = (ended_ms IS NULL))
+) STRICT;
+INSERT INTO attempt_with_place (
+  id, uid, experiment_id, number, kind, state, fail_class, code_id, host_id, dataset_id, worker, pid,
+  pid_start_ticks, boot_id, slots_json, argv_json, workdir, spool_bytes, spool_lines, created_ms, started_ms,
+  ended_ms, exit_code, term_signal, error, resumed_from, resume_step, total_steps, parameters, threads,
+  active_parameters, start_note, train_seconds, eval_seconds, cpu_seconds, peak_rss_bytes, epochs_json, device,
+  devices, trials_per_device, ranks, own_seconds, held_seconds, waited_seconds, sku, usd_per_hour, price_source,
+  price_date_ms, libraries_json, machine_json)
+SELECT
+  id, uid, experiment_id, number, kind, state, fail_class, code_id, host_id, dataset_id, worker, pid,
+  pid_start_ticks, boot_id, slots_json, argv_json, workdir, spool_bytes, spool_lines, created_ms, started_ms,
+  ended_ms, exit_code, term_signal, error, resumed_from, resume_step, total_steps, parameters, threads,
+  active_parameters, start_note, train_seconds, eval_seconds, cpu_seconds, peak_rss_bytes, epochs_json, device,
+  devices, trials_per_device, ranks, own_seconds, held_seconds, waited_seconds, sku, usd_per_hour, price_source,
+  price_date_ms, libraries_json, machine_json
+FROM attempt;
+DROP TABLE attempt;
+ALTER TABLE attempt_with_place RENAME TO attempt;
+CREATE UNIQUE INDEX attempt_one_live ON attempt(experiment_id) WHERE state IN ('leased','running');
+CREATE TRIGGER attempt_terminal BEFORE UPDATE OF state ON attempt
+  WHEN OLD.state NOT IN ('leased','running')
+  BEGIN SELECT RAISE(ABORT,'attempt already ended'); END;
+)sql";
+
 }  // namespace
 
 std::span<const Migration> migrations() {
-    static const std::array<Migration, 1> steps = {Migration{1, "first schema", kSchemaV1}};
+    static const std::array<Migration, 2> steps = {Migration{1, "first schema", kSchemaV1},
+                                                   Migration{2, "where attempts ran", kSchemaV2}};
     return steps;
 }
 

@@ -119,6 +119,10 @@ inline constexpr std::array kLocalColumns = {
     Column{"argv_json", Holds::json, in_attempt<&NewAttempt::argv_json>},
     Column{"workdir", Holds::text, in_attempt<&NewAttempt::workdir>, Absent::empty},
     Column{"machine_json", Holds::json, in_attempt<&NewAttempt::machine_json>},
+    Column{"launcher", Holds::text, in_attempt<&NewAttempt::launcher>, Absent::empty},
+    Column{"job", Holds::text, in_attempt<&NewAttempt::job>, Absent::empty},
+    Column{"nodes", Holds::text, in_attempt<&NewAttempt::nodes>, Absent::empty},
+    Column{"queue_seconds", Holds::amount, in_attempt<&NewAttempt::queue_seconds>, Absent::null},
 };
 // No struct holds these: journal::Spent has the time, and not the elapsed seconds.
 inline constexpr std::array kSpentColumns = {

@@ -95,7 +95,7 @@ SELECT t.sweep, t.spec_sha256, t.is_newest, t.ordinal, t.stage, t.is_search, t.r
   CASE instr(a.slots_json, '"gpu_name":"') WHEN 0 THEN '' ELSE substr(a.slots_json,
         instr(a.slots_json, '"gpu_name":"') + 12,
         instr(substr(a.slots_json, instr(a.slots_json, '"gpu_name":"') + 12), '"') - 1) END AS gpu,
-  c.git_sha, c.dirty, c.diff_sha256, c.binary_sha256, d.name AS dataset, d.sha256 AS dataset_sha256,
+  a.launcher, a.job, a.queue_seconds, c.git_sha, c.dirty, c.diff_sha256, c.binary_sha256, d.name AS dataset, d.sha256 AS dataset_sha256,
   a.started_ms, a.ended_ms, a.uid AS attempt,
   CASE instr(e.config_json, '"result_epoch":') WHEN 0 THEN NULL
     ELSE CAST(substr(e.config_json, instr(e.config_json, '"result_epoch":') + 15) AS INTEGER) END AS result_epoch,

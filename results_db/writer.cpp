@@ -339,6 +339,12 @@ void Writer::set_running(std::int64_t attempt_id, const ProcessIdentity& process
     transaction.commit();
 }
 
+void Writer::set_place(std::int64_t attempt_id, const AttemptPlace& place) {
+    Statement(impl_->held(), "UPDATE attempt SET host_id = ?2, machine_json = ?3, job = ?4, nodes = ?5 WHERE id = ?1")
+        .bind(attempt_id, add_host(place.host), machine_json(place.host), place.job, place.nodes)
+        .run();
+}
+
 IngestResult Writer::ingest(std::int64_t attempt_id, const std::filesystem::path& journal) {
     return ingest_journal(impl_->held(), attempt_id, journal);
 }
@@ -354,10 +360,11 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
     Statement(impl_->held(),
               "UPDATE attempt SET state = ?2, fail_class = ?3, exit_code = ?4, term_signal = ?5, error = ?6,"
               " peak_rss_bytes = max(ifnull(peak_rss_bytes, 0), ?7), cpu_seconds = max(ifnull(cpu_seconds, 0), ?8),"
-              " ended_ms = ?9, own_seconds = ?10, held_seconds = ?11 WHERE id = ?1")
+              " ended_ms = ?9, own_seconds = ?10, held_seconds = ?11, queue_seconds = ?12 WHERE id = ?1")
         .bind(attempt_id, outcome.state, or_null(outcome.fail_class), outcome.exit_code, outcome.term_signal,
               or_null(outcome.error), outcome.peak_rss_bytes, outcome.cpu_seconds,
-              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms(), outcome.own_seconds, outcome.held_seconds)
+              outcome.ended_ms > 0 ? outcome.ended_ms : now_ms(), outcome.own_seconds, outcome.held_seconds,
+              outcome.queue_seconds)
         .run();
     transaction.commit();
 }

@@ -45,7 +45,14 @@ struct Outcome {
     double cpu_seconds = 0;
     std::optional<double> own_seconds = {};  // of training that the attempt ran itself, not those before its checkpoint
     std::int64_t ended_ms = 0;               // 0: now
-    std::optional<double> held_seconds = {};  // of its slot, from its start to its end; nothing: nobody saw them
+    std::optional<double> held_seconds = {};   // of its slot, from its start to its end; nothing: nobody saw them
+    std::optional<double> queue_seconds = {};  // from its submission to its start; nothing: it did not wait, or unknown
+};
+
+// Where a batch system put an attempt.
+struct AttemptPlace {
+    Host host;
+    std::string job, nodes;  // as in NewAttempt
 };
 
 struct LiveAttempt {
@@ -106,6 +113,7 @@ class Writer {
 
     std::int64_t begin_attempt(std::int64_t trial_id, std::int64_t code_id, std::int64_t host_id, const NewAttempt&);
     void set_running(std::int64_t attempt_id, const ProcessIdentity&, std::int64_t started_ms);
+    void set_place(std::int64_t attempt_id, const AttemptPlace&);
     // Reads whole new lines of the journal and stores their rows and the new byte offset in one transaction.
     // A torn last line is left for later. Damaged lines are passed over: the others are stored, and then a JournalError
     // names the first one and says how many there were. A journal of another trial, or one shorter than what was read

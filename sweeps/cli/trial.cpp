@@ -67,7 +67,7 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        sweeps::claim_run_folder(*folder);
+        sweeps::claim_run_folder(*folder, trial.driver_pid == 0);
         const bool is_import =
             trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
         sweeps::StopFile stop(*folder);

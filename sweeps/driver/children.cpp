@@ -80,8 +80,14 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     child.folder = free_run_folder(options.root, trial.config_hash, number);
     make_folder(child.folder);
 
-    const std::vector<std::string> argv = {options.trial_program.string(), "trial", child.folder.string()};
-    results_db::NewAttempt attempt = new_attempt(starter, number, slot_number, child.folder, argv);
+    const LaunchRequest request = {child.folder,
+                                   {options.trial_program.string(), "trial", child.folder.string()},
+                                   environment_of(slot),
+                                   options.threads * slot.ranks,
+                                   slot.device == engine::Device::cuda ? slot.ranks : 0};
+    results_db::NewAttempt attempt =
+        new_attempt(starter, number, slot_number, child.folder, starter.launcher.command(request));
+    attempt.launcher = starter.launcher.name();
     attempt.work = assignment.work;
     experiments::TrialPlaces places = {child.folder, data_folder(options.root),
                                        checkpoint_folder(options.root, trial.config_hash), may_resume,
@@ -93,13 +99,12 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
         experiments::own_checkpoints(places.checkpoint_folder, child.folder.filename().string());
     child.attempt = starter.writer.begin_attempt(trial_id, starter.recorded.code, starter.recorded.host, attempt);
     try {
-        child.run = starter.launcher.start({child.folder, argv, environment_of(slot), options.threads * slot.ranks,
-                                            slot.device == engine::Device::cuda ? slot.ranks : 0});
+        child.run = starter.launcher.start(request);
     } catch (const Error& error) {
         starter.writer.end_attempt(child.attempt, {"failed", "io", {}, {}, error.what(), 0, 0});
         throw;
     }
-    child.started = Clock::now();
+    child.launched = child.started = Clock::now();
     return child;
 }
 
@@ -160,7 +165,11 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launch
         ChildEnd end;
         end.wait_status = status.wait_status;
         end.usage = status.usage;
+        end.batch_end = status.batch_end;
+        end.batch_words = status.batch_words;
         end.held_seconds = seconds_since(child->started);
+        if (!launcher.starts_children())
+            end.queue_seconds = std::chrono::duration<double>(child->started - child->launched).count();
         end.ended_ms = now_ms();
         end.asked_by = child->asked_by;
         end.killed_because = child->killed_because;

@@ -28,8 +28,9 @@ struct Child {
     std::filesystem::path folder;
     RunId run = -1;
     RunPhase phase = RunPhase::waiting;
-    std::string host;           // where it runs; empty: not known yet
-    Clock::time_point started;  // to run, or to wait for that
+    std::string host;  // where it runs; empty: not known yet
+    Clock::time_point launched;
+    Clock::time_point started;  // to run, as far as is known
 
     // The journal as far as it was read.
     bool reported_start = false;

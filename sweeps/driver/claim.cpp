@@ -16,6 +16,7 @@
 #include "reporting/text.h"
 #include "results_db/open.h"
 #include "sweeps/driver/foreign_json.h"
+#include "sweeps/driver/provenance.h"
 
 namespace deft::sweeps {
 
@@ -33,9 +34,14 @@ std::string slurm_job() {
     return step == nullptr ? job : fmt::format("{}.{}", job, step);
 }
 
+std::string slurm_nodes() {
+    const char *of_job = std::getenv("SLURM_JOB_NODELIST"), *of_step = std::getenv("SLURM_STEP_NODELIST");
+    return of_step != nullptr ? of_step : of_job != nullptr ? of_job : "";
+}
+
 }  // namespace
 
-void claim_run_folder(const fs::path& run_folder) {
+void claim_run_folder(const fs::path& run_folder, bool is_placed) {
     const fs::path folder = claim_folder(run_folder);
     if (::mkdir(folder.c_str(), 0777) != 0) {
         if (errno != EEXIST)
@@ -48,9 +54,10 @@ void claim_run_folder(const fs::path& run_folder) {
                                                      reporting::visible(claim.host)),
                     "start the sweep again, which begins attempts in folders of their own", run_folder.string());
     }
-    const Json text = {
-        {"schema", "deft-claim/1"},          {"host", host_name()}, {"pid", ::getpid()}, {"job", slurm_job()},
-        {"nonce", results_db::random_uid()}, {"time_ms", now_ms()}};
+    Json text = {{"schema", "deft-claim/1"}, {"host", host_name()},    {"pid", ::getpid()},
+                 {"job", slurm_job()},       {"nodes", slurm_nodes()}, {"nonce", results_db::random_uid()},
+                 {"time_ms", now_ms()}};
+    if (is_placed) text["machine"] = host_json(describe_host());
     write_file_atomically(folder / "holder.json", json_text(text));
 }
 
@@ -65,8 +72,10 @@ std::optional<Claim> read_claim(const fs::path& run_folder) {
     claim.host = text_of(json, "host");
     claim.pid = count_of(json, "pid");
     claim.job = text_of(json, "job");
+    claim.nodes = text_of(json, "nodes");
     claim.nonce = text_of(json, "nonce");
     claim.time_ms = count_of(json, "time_ms");
+    if (json.contains("machine")) claim.machine = host_of(json["machine"]);
     return claim;
 }
 

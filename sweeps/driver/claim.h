@@ -6,19 +6,23 @@
 #include <optional>
 #include <string>
 
+#include "results_db/rows.h"
+
 namespace deft::sweeps {
 
 struct Claim {
     std::string host;
     std::int64_t pid = 0;
-    std::string job;  // Slurm's, "12.3" of a step; empty outside Slurm
+    std::string job;    // Slurm's, "12.3" of a step; empty outside Slurm
+    std::string nodes;  // of that job or step, as Slurm lists them
     std::string nonce;
     std::int64_t time_ms = 0;
+    std::optional<results_db::Host> machine = {};  // of an attempt that a batch system started
 };
 
-// Makes RUN_FOLDER/claim, which the file system grants once, and writes who has it. Errors: usage, naming that
-// process; io.
-void claim_run_folder(const std::filesystem::path& run_folder);
+// Makes RUN_FOLDER/claim, which the file system grants once, and writes who has it: with this machine's description
+// where a batch system chose the machine. Errors: usage, naming that process; io.
+void claim_run_folder(const std::filesystem::path& run_folder, bool is_placed = false);
 
 // Nothing where nobody claimed the folder. A claim whose holder was killed before it wrote who it is has no host.
 std::optional<Claim> read_claim(const std::filesystem::path& run_folder);

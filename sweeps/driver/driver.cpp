@@ -13,6 +13,7 @@
 #include "experiments/evaluation/validation_schedule.h"
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
+#include "reporting/text.h"
 #include "results_db/open.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"
@@ -325,6 +326,9 @@ class Driver {
             training.seconds += end.held_seconds;
             if (journal.last_point) training.loss = journal.last_point->loss;
             finish_well(child);
+        } else if (outcome.state == "cancelled" && end.asked_by == StopCause::none) {
+            hold(state_.queue, child.trial);
+            progress_.warning(fmt::format("held {}: {}", child.name, reporting::visible(outcome.error)));
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
             // Stopped by us, or by somebody who wants the machine: neither is the trial's fault, and it can go on.
             put_back(state_.queue, child.trial);
@@ -371,7 +375,7 @@ class Driver {
 
     RunSummary conclude() {
         RunSummary& summary = state_.summary;
-        summary.left = static_cast<int>(state_.queue.waiting.size());
+        summary.left = static_cast<int>(state_.queue.waiting.size() + state_.queue.held.size());
         summary.is_stopped = state_.draining;
         if (summary.left > 0) summary.exit_code = kExitWorkLeft;
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;

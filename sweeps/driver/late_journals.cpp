@@ -19,7 +19,8 @@ constexpr double kLookSeconds = 0.5;  // between two looks at a late journal
 
 bool may_be_late(const ChildEnd& end, const JournalSummary& journal) {
     if (journal.is_shorter) return true;
-    if (journal.damage || journal.ended || !WIFEXITED(end.wait_status)) return false;
+    if (journal.damage || journal.ended || !WIFEXITED(end.wait_status) || end.batch_end == BatchEnd::node_failure)
+        return false;
     const int code = WEXITSTATUS(end.wait_status);
     return code == kExitOk || code == kExitWorkLeft;
 }

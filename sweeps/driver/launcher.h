@@ -30,12 +30,17 @@ struct LaunchRequest {
 
 using RunId = std::int64_t;  // of a started attempt, while its launcher lives
 
+// What a batch system says of an attempt's end; none: nothing.
+enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation };
+
 struct RunStatus {
     RunPhase phase = RunPhase::unknown;
-    std::string reason;                  // why it waits or is unknown; may be empty
-    std::string host;                    // where it runs; empty: not known yet
-    int wait_status = 0;                 // of an ended one, as waitpid() gives it
-    std::optional<struct rusage> usage;  // of an ended one, where this machine ran it
+    std::string reason;                   // why it waits or is unknown; may be empty
+    std::string host;                     // where it runs; empty: not known yet
+    int wait_status = 0;                  // of an ended one, as waitpid() gives it
+    std::optional<struct rusage> usage;   // of an ended one, where this machine ran it
+    BatchEnd batch_end = BatchEnd::none;  // of an ended one
+    std::string batch_words;              // the line that says so
 };
 
 class Launcher {
@@ -52,6 +57,10 @@ class Launcher {
     // Ends it at once.
     virtual void end(RunId run) = 0;
 
+    // "local", "steps"
+    virtual const char* name() const = 0;
+    // The command that starts the attempt on this machine.
+    virtual std::vector<std::string> command(const LaunchRequest& request) const = 0;
     // Whether an attempt is a child of this process, which ends with it.
     virtual bool starts_children() const = 0;
     // The process of this machine that ends with the attempt, by which a later driver finds it.

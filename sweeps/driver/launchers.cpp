@@ -12,11 +12,15 @@ namespace deft::sweeps {
 
 namespace {
 
-bool has_srun() {
+// "22.05.8" of "slurm-wlm 22.05.8". Nothing where srun cannot be run.
+std::optional<std::string> srun_version() {
     try {
-        return run_process({"srun", "--version"}).exit_code == 0;
+        const ProcessOutput output = run_process({"srun", "--version"});
+        if (output.exit_code != 0) return std::nullopt;
+        const std::string line = first_line(output.out);
+        return line.substr(line.rfind(' ') + 1);
     } catch (const Error&) {
-        return false;
+        return std::nullopt;
     }
 }
 
@@ -27,7 +31,9 @@ LauncherChoice choose_launcher(const std::string& text, const slurm::Variables& 
     const std::optional<SlurmAllocation> allocation = slurm_allocation(variables);
     if (text == "auto") {
         const bool has_nodes = allocation && allocation->node_cores.size() > 1 && !slurm::is_in_step(variables);
-        return has_nodes && has_srun() ? LauncherChoice{allocation} : LauncherChoice{};
+        if (!has_nodes) return {};
+        const std::optional<std::string> version = srun_version();
+        return version ? LauncherChoice{allocation, *version} : LauncherChoice{};
     }
     if (text != "steps")
         throw Error(ErrorKind::usage, fmt::format("'{}' is not a launcher", text), "use auto, local or steps");
@@ -35,10 +41,11 @@ LauncherChoice choose_launcher(const std::string& text, const slurm::Variables& 
         throw Error(ErrorKind::missing, "--launcher steps needs a Slurm job, and this process is in none",
                     "start it inside one, as in salloc -N2 deft run SWEEP, or use --launcher local",
                     "nothing was started");
-    if (!has_srun())
+    const std::optional<std::string> version = srun_version();
+    if (!version)
         throw Error(ErrorKind::missing, "--launcher steps needs srun, which is not on PATH",
                     "put Slurm's commands on PATH, or use --launcher local", "nothing was started");
-    return {allocation};
+    return {allocation, *version};
 }
 
 std::unique_ptr<Launcher> make_launcher(const LauncherChoice& choice) {

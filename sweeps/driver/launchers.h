@@ -16,6 +16,7 @@ inline constexpr const char* kLauncherHelp =
 
 struct LauncherChoice {
     std::optional<SlurmAllocation> steps_of = {};  // nothing: attempts run on this machine
+    std::string slurm_version = {};                // where Slurm starts them
 };
 
 // `text`: the value of --launcher. Inside a step of its own, this process has that step's share alone, which is local.

@@ -24,7 +24,9 @@ class LocalLauncher final : public Launcher {
     std::vector<std::pair<RunId, RunStatus>> look() override {
         std::vector<std::pair<RunId, RunStatus>> seen;
         std::erase_if(running_, [&](pid_t pid) {
-            RunStatus status{RunPhase::running, "", host_name(), 0, {}};
+            RunStatus status;
+            status.phase = RunPhase::running;
+            status.host = host_name();
             const std::optional<EndedProcess> ended = take_ended_process(pid);
             if (ended) {
                 status.phase = RunPhase::ended;
@@ -39,6 +41,8 @@ class LocalLauncher final : public Launcher {
 
     void ask_to_end(RunId run) override { ask_group_to_end(static_cast<pid_t>(run)); }
     void end(RunId run) override { ::kill(static_cast<pid_t>(-run), SIGKILL); }
+    const char* name() const override { return "local"; }
+    std::vector<std::string> command(const LaunchRequest& request) const override { return request.argv; }
     bool starts_children() const override { return true; }
     results_db::ProcessIdentity process_of(RunId run) const override { return identify(static_cast<pid_t>(run)); }
 

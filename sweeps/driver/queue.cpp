@@ -51,6 +51,10 @@ void put_back(TrialQueue& queue, std::size_t trial) {
     --queue.tries[trial];
 }
 
+void hold(TrialQueue& queue, std::size_t trial) {
+    queue.held.push_back(trial);
+}
+
 bool try_again(TrialQueue& queue, std::size_t trial, const results_db::Outcome& outcome) {
     if (!may_succeed_again(outcome) || queue.tries[trial] >= kMostTries) return false;
     queue.waiting.push_front(trial);

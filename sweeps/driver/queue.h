@@ -15,6 +15,7 @@ namespace deft::sweeps {
 struct TrialQueue {
     std::deque<std::size_t> waiting;  // places of trials, the next one first
     std::vector<int> tries;           // of each trial, in this run
+    std::vector<std::size_t> held;    // places of trials that do not start again in this run
 };
 
 // The trials that are left, in the order of execution.
@@ -34,6 +35,9 @@ void put_to_score(TrialQueue& queue, std::size_t trial);
 
 // Puts a trial that was stopped back to the front. That it was stopped was none of its tries.
 void put_back(TrialQueue& queue, std::size_t trial);
+
+// Keeps a trial that somebody else stopped for a later run.
+void hold(TrialQueue& queue, std::size_t trial);
 
 // Returns a failed trial to the front where another try may succeed and one is left. False: it has failed
 // for good.

@@ -50,7 +50,9 @@ RecordedSweep record_sweep(results_db::Writer& writer, const Spec& spec, const s
     recorded.host = writer.add_host(host);
     recorded.provenance = {{"code", code_json(code)}, {"host", host_json(host)}};
     recorded.machine_json = results_db::machine_json(host);
-    recorded.libraries_json = canonical_json(libraries_json());
+    Json libraries = libraries_json();
+    if (!options.launcher.slurm_version.empty()) libraries["Slurm"] = options.launcher.slurm_version;
+    recorded.libraries_json = canonical_json(libraries);
     results_db::Sweep sweep;
     sweep.name = spec.name;
     sweep.spec_sha256 = spec.sha256;

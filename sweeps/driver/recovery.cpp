@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "reporting/text.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/claim.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -54,6 +55,12 @@ bool agree(const results_db::Outcome& seen, const results_db::Outcome& journal_s
     return (seen.state == "ok") == (journal_says.state == "ok") || (!journal.ended && !journal.damage);
 }
 
+// An attempt that a batch system placed says in its claim where it is.
+void record_place(results_db::Writer& writer, std::int64_t attempt, const fs::path& run_folder) {
+    const std::optional<Claim> claim = read_claim(run_folder);
+    if (claim && claim->machine) writer.set_place(attempt, {*claim->machine, claim->job, claim->nodes});
+}
+
 void take_in(results_db::Writer& writer, std::int64_t trial_id, const LeftFolder& folder) {
     results_db::NewAttempt attempt = folder.origin.attempt;
     attempt.number = std::max(attempt.number, writer.next_attempt_number(trial_id));
@@ -66,6 +73,7 @@ void take_in(results_db::Writer& writer, std::int64_t trial_id, const LeftFolder
     if (journal.ended) outcome.ended_ms = journal.ended->time_ms;
     const auto seen = read_outcome_file(folder.path);
     if (seen && agree(*seen, outcome, journal)) outcome = *seen;
+    record_place(writer, id, folder.path);
     writer.end_attempt(id, outcome);
 }
 
@@ -118,6 +126,7 @@ void record_end(results_db::Writer& writer, std::int64_t attempt, const fs::path
                 results_db::Outcome outcome, const JournalSummary& journal) {
     outcome.own_seconds = own_seconds(journal);
     if (outcome.ended_ms == 0) outcome.ended_ms = now_ms();
+    record_place(writer, attempt, run_folder);
     writer.end_attempt(attempt, outcome);
     if (fs::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
 }

@@ -140,6 +140,7 @@ void write_trial_file(const Trial& trial, const std::string& sweep, const result
                        {"threads", slot.threads},
                        {"shape", shape_json(attempt.shape)},
                        {"price", price_json(attempt.price)},
+                       {"launcher", attempt.launcher},
                        {"libraries", parse_json(attempt.libraries_json)},
                        {"machine", parse_json(attempt.machine_json)},
                        {"data_folder", places.data_folder.string()},
@@ -204,6 +205,7 @@ std::optional<TrialOrigin> read_origin(const std::filesystem::path& run_folder) 
         origin.attempt.shape = origin_shape(trial);
         origin.attempt.price = origin_price(trial);
         if (trial.contains("libraries")) origin.attempt.libraries_json = canonical_json(trial.at("libraries"));
+        origin.attempt.launcher = trial.value("launcher", origin.attempt.launcher);
         if (trial.contains("machine")) origin.attempt.machine_json = canonical_json(trial.at("machine"));
         const Json provenance = trial.value("provenance", Json::object());
         origin.code = code_of(provenance.value("code", Json::object()));
@@ -225,11 +227,13 @@ void write_outcome_file(const std::filesystem::path& run_folder, const results_d
                  {"cpu_seconds", outcome.cpu_seconds},
                  {"own_seconds", nullptr},
                  {"held_seconds", nullptr},
+                 {"queue_seconds", nullptr},
                  {"ended_ms", outcome.ended_ms}};
     if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
     if (outcome.term_signal) json["term_signal"] = *outcome.term_signal;
     if (outcome.own_seconds) json["own_seconds"] = *outcome.own_seconds;
     if (outcome.held_seconds) json["held_seconds"] = *outcome.held_seconds;
+    if (outcome.queue_seconds) json["queue_seconds"] = *outcome.queue_seconds;
     write_file_atomically(run_folder / "outcome.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -250,6 +254,7 @@ std::optional<results_db::Outcome> read_outcome_file(const std::filesystem::path
         maybe(json, "term_signal", outcome.term_signal);
         maybe(json, "own_seconds", outcome.own_seconds);
         maybe(json, "held_seconds", outcome.held_seconds);
+        maybe(json, "queue_seconds", outcome.queue_seconds);
         return outcome;
     } catch (const std::exception&) {
         return std::nullopt;

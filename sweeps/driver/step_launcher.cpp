@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/ended_process.h"
+#include "sweeps/driver/step_log.h"
 #include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -50,9 +51,7 @@ class StepLauncher final : public Launcher {
     }
 
     RunId start(const LaunchRequest& request) override {
-        LaunchRequest on_node = request;
-        on_node.argv.front() = program_on_nodes(request.argv.front());
-        const pid_t srun = start_process(step_argv(on_node, allocation_), request.folder / kLog, request.environment);
+        const pid_t srun = start_process(command(request), request.folder / kLog, request.environment);
         steps_.push_back({srun, request.folder, "", {}});
         return srun;
     }
@@ -64,12 +63,17 @@ class StepLauncher final : public Launcher {
             if (step.cancelled && seconds_since(*step.cancelled) > kCancelSeconds) ::kill(-step.srun, SIGKILL);
             if (step.host.empty())
                 if (const std::optional<Claim> claim = read_claim(step.folder)) step.host = claim->host;
-            RunStatus status{step.host.empty() ? RunPhase::waiting : RunPhase::running, "", step.host, 0, {}};
+            RunStatus status;
+            status.phase = step.host.empty() ? RunPhase::waiting : RunPhase::running;
+            status.host = step.host;
             if (step.host.empty()) status.reason = "Slurm has not started its step";
             const std::optional<EndedProcess> ended = take_ended_process(step.srun);
             if (ended) {
                 status.phase = RunPhase::ended;
                 status.wait_status = step_wait_status(ended->wait_status);
+                const StepWords words = step_words(step.folder / kLog);
+                status.batch_end = words.end;
+                status.batch_words = words.line;
             }
             seen.emplace_back(step.srun, status);
             return ended.has_value();
@@ -87,6 +91,12 @@ class StepLauncher final : public Launcher {
             if (step.srun == run && !step.cancelled) cancel(step);
     }
 
+    const char* name() const override { return "steps"; }
+    std::vector<std::string> command(const LaunchRequest& request) const override {
+        LaunchRequest on_node = request;
+        on_node.argv.front() = program_on_nodes(request.argv.front());
+        return step_argv(on_node, allocation_);
+    }
     bool starts_children() const override { return false; }
     results_db::ProcessIdentity process_of(RunId run) const override { return identify(static_cast<pid_t>(run)); }
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -106,6 +107,33 @@ bool end_group(const results_db::ProcessIdentity& process, int grace_ms) {
     return gone_within(process, 2000);
 }
 
+namespace {
+
+struct BatchRecord {
+    const char* state;
+    const char* fail_class;
+    const char* why;
+};
+
+// An attempt that its node, the time limit or a preemption ended has not failed: it goes on elsewhere or later.
+const BatchRecord& record_of(BatchEnd end) {
+    static constexpr std::array<BatchRecord, 6> kBatchRecords = {{
+        {"failed", "other", "it ended"},
+        {"preempted", "node", "its node failed"},
+        {"failed", "oom_host", "it needed more memory than its job has"},
+        {"preempted", "timeout", "its job's time ended"},
+        {"preempted", "preempt", "Slurm preempted its job"},
+        {"cancelled", "user", "somebody cancelled it"},
+    }};
+    return kBatchRecords[static_cast<std::size_t>(end)];
+}
+
+bool is_own_cancellation(const ChildEnd& end) {
+    return end.batch_end == BatchEnd::cancellation && (end.asked_by != StopCause::none || !end.killed_because.empty());
+}
+
+}  // namespace
+
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal) {
     const bool signalled = WIFSIGNALED(end.wait_status);
     const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
@@ -134,6 +162,9 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         outcome = end.hung
                       ? stopped("timeout", "timeout", end.killed_because)
                       : stopped(asked.state, asked.fail_class, fmt::format("{}; {}", asked.why, end.killed_because));
+    } else if (!journal.ended && end.batch_end != BatchEnd::none && !is_own_cancellation(end)) {
+        const BatchRecord& record = record_of(end.batch_end);
+        outcome = stopped(record.state, record.fail_class, fmt::format("{}: {}", record.why, end.batch_words));
     } else if (!signalled && journal.ended && journal.ended->fail_class == "timeout") {
         outcome = stopped("timeout", "timeout", journal.ended->error);
     } else if (!signalled && journal.ended && journal.ended->state != "ok") {
@@ -163,6 +194,7 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     }
     outcome.ended_ms = end.ended_ms;
     outcome.held_seconds = end.held_seconds;
+    outcome.queue_seconds = end.queue_seconds;
     return outcome;
 }
 

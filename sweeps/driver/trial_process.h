@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results_db/writer.h"
+#include "sweeps/driver/launcher.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/stop_cause.h"
 
@@ -41,7 +42,10 @@ struct ChildEnd {
     std::string killed_because;            // by the driver, in words; empty: it was not
     bool hung = false;                     // that was the reason
     bool kernel_killed_for_memory = false;
-    double held_seconds = 0;  // of its slot
+    BatchEnd batch_end = BatchEnd::none;
+    std::string batch_words;
+    double held_seconds = 0;              // of its slot
+    std::optional<double> queue_seconds;  // that it waited for nodes; nothing: it does not wait here
     std::int64_t ended_ms = 0;
 };
 // A trial that was ended by a signal which the driver did not send has crashed, also where it had been asked to stop.

@@ -364,6 +364,43 @@ TEST_CASE("an older database is copied and migrated", "[bare]") {
     check_fails([&] { const Writer writer(file); }, ErrorKind::database, "made by a newer deft");
 }
 
+TEST_CASE("A database of version 1 keeps its attempts, which then ran on their driver's machine", "[bare]") {
+    const TemporaryFolder folder;
+    const auto file = folder / "results.db";
+    {
+        const auto connection = open_for_writing(file, migrations().first(1));
+        connection->execute(
+            "INSERT INTO code VALUES (1, 'f', 'a', 'main', 0, '', NULL, 'b', 'GNU', '-O3', 'Release');"
+            "INSERT INTO host (id, fingerprint, hostname, arch, cpu_model, cores, threads, mem_bytes, kernel, os)"
+            " VALUES (1, 'h', 'node1', 'x86_64', 'CPU', 4, 8, 1, '6.1', 'Debian 12');"
+            "INSERT INTO experiment (id, config_hash, variant_hash, seed, config_json, label, created_ms)"
+            " VALUES (1, 'c', 'v', 1, '{}', 'one', 1);"
+            "INSERT INTO attempt (id, uid, experiment_id, number, state, fail_class, code_id, host_id, worker, "
+            "argv_json,"
+            " workdir, created_ms, ended_ms, own_seconds, devices, usd_per_hour) VALUES"
+            " (7, 'u1', 1, 1, 'failed', 'crash', 1, 1, 'w', '[]', 'runs/a', 1, 5, 3600, 2, 1.5),"
+            " (8, 'u2', 1, 2, 'running', NULL, 1, 1, 'w', '[]', 'runs/b', 6, NULL, NULL, 1, NULL);"
+            "INSERT INTO spent VALUES (7, 1, 2, 1, 0, 0)");
+    }
+    const Writer writer(file);
+    Connection connection(file, Connection::Mode::write);
+    CHECK(connection.integer("PRAGMA user_version") == kNewest);
+    CHECK(connection.text("SELECT group_concat(id || state || launcher || job || ifnull(queue_seconds, 'none'), ' ')"
+                          " FROM attempt") == "7failedlocalnone 8runninglocalnone");
+    CHECK(connection.text("SELECT device_seconds || ' ' || usd FROM attempt WHERE id = 7") == "7200.0 3.0");
+    CHECK(connection.integer("SELECT count(*) FROM spent WHERE attempt_id = 7") == 1);
+    CHECK(connection.integer("SELECT count(*) FROM v_trial") == 0);
+    // The rules hold as before.
+    CHECK_THROWS_AS(connection.execute("UPDATE attempt SET state = 'ok' WHERE id = 7"), Error);
+    CHECK_THROWS_AS(connection.execute("UPDATE attempt SET fail_class = 'bad luck' WHERE id = 8"), Error);
+    CHECK_THROWS_AS(connection.execute("INSERT INTO spent VALUES (99, 1, 1, 1, 0, 0)"), Error);
+    CHECK_NOTHROW(connection.execute("UPDATE attempt SET fail_class = 'node' WHERE id = 8"));
+    CHECK_THROWS_AS(connection.execute(
+                        "INSERT INTO attempt (uid, experiment_id, number, state, code_id, host_id, worker, argv_json,"
+                        " workdir, created_ms) VALUES ('u3', 1, 3, 'running', 1, 1, 'w', '[]', 'runs/c', 7)"),
+                    Error);
+}
+
 TEST_CASE("an older database is refused, and left as it was, before something is written that may be refused",
           "[bare]") {
     const TemporaryFolder folder;

@@ -10,6 +10,13 @@
 
 namespace deft::reporting {
 
+std::string batch_text(const results_db::AttemptRow& attempt) {
+    std::string text;
+    if (!attempt.job.empty()) text += ", Slurm job " + attempt.job;
+    if (attempt.queue_seconds) text += fmt::format(", {} in the queue", rough_seconds(*attempt.queue_seconds));
+    return text;
+}
+
 std::string shape_text(const results_db::Shape& shape) {
     if (shape.ranks > 1)
         return fmt::format("{} on {}", counted(shape.ranks, "rank"),

@@ -14,6 +14,9 @@ namespace deft::reporting {
 // "2 threads", "1/2 of 1 GPU", "4 ranks on 8 GPUs".
 std::string shape_text(const results_db::Shape& shape);
 
+// ", Slurm job 12.3, 8 s in the queue"; empty for an attempt on its driver's machine.
+std::string batch_text(const results_db::AttemptRow& attempt);
+
 // Stands for a number that would be of several.
 inline constexpr const char* kMixedSlots = "mixed";
 

@@ -121,6 +121,8 @@ std::string attempt_text(const results_db::AttemptRow& attempt) {
     if (attempt.ended_ms > 0) text += " to " + date_and_time(attempt.ended_ms);
     if (attempt.resume_step > 0) text += fmt::format(", from step {}", attempt.resume_step);
     text += ", on " + shape_text(attempt.shape);
+    if (!attempt.job.empty() && !attempt.host.hostname.empty()) text += " of " + attempt.host.hostname;
+    text += batch_text(attempt);
     if (attempt.own_seconds && *attempt.own_seconds > 0) text += ", trained " + seconds(*attempt.own_seconds);
     if (attempt.seconds)
         text += "; " + parts_text(attempt_parts(attempt));

@@ -33,6 +33,7 @@ std::string traced_attempt(const AttemptRow& attempt) {
     if (attempt.ended_ms > 0) text += " to " + date_and_time(attempt.ended_ms);
     if (attempt.resume_step > 0) text += fmt::format(", from step {}", attempt.resume_step);
     if (!attempt.host.hostname.empty()) text += ", on " + attempt.host.hostname;
+    text += batch_text(attempt);
     text += ", commit " + (attempt.code.git_sha.empty() ? "unknown" : short_hash(attempt.code.git_sha)) +
             (attempt.code.dirty ? " + uncommitted changes" : "");
     if (attempt.seconds) {

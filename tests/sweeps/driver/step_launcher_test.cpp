@@ -21,9 +21,13 @@ namespace {
 // srun ends it on TERM, as Slurm's does, and gives 128 and the signal's number for a task that a signal ended.
 constexpr const char* kSrun = R"sh(#!/bin/bash
 here=$(dirname "$0")
-[ "$1" = --version ] && exit 0
+[ "$1" = --version ] && { echo "slurm-wlm 22.05.8"; exit 0; }
 echo "$*" >> "$here/srun.log"
 while [[ "$1" == -* ]]; do shift; done
+# The first step meets what this file says.
+if mv "$here/first" "$here/met" 2> /dev/null; then
+    . "$here/met"
+fi
 [ -e "$here/busy" ] && { echo "srun: Requested nodes are busy" >&2; sleep 60; }
 ( export SLURM_STEP_ID=$BASHPID SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1; exec setsid "$@" ) &
 step=$!
@@ -56,12 +60,14 @@ class InJob {
         return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
     }
     void touch(const std::string& name) const { write_file_atomically(bin / name, ""); }
+    // What srun does in place of the first step, in bash.
+    void first_step(const std::string& lines) const { write_file_atomically(bin / "first", lines + "\n"); }
 
     std::filesystem::path bin;
 
  private:
     WithVariable path_, job_{"SLURM_JOB_ID", "7"}, cores_{"SLURM_JOB_CPUS_PER_NODE", "1(x2)"},
-        memory_{"SLURM_MEM_PER_NODE", "1000"};
+        memory_{"SLURM_MEM_PER_NODE", "1000"}, nodes_{"SLURM_JOB_NODELIST", "n[1-2]"};
 };
 
 constexpr const char* kTwoRecipes =
@@ -129,9 +135,20 @@ TEST_CASE("Trials as steps measure the bits of trials on this machine") {
     CHECK(stepped.measured() == local.measured());
     CHECK(stepped.value("SELECT count(*) FROM attempt WHERE state = 'ok' AND peak_rss_bytes > 0 AND cpu_seconds > 0") ==
           "8");
+    // Each attempt has its step, its node and its time in the queue.
     const auto claim = sweeps::read_claim(run_of(stepped));
     REQUIRE(claim);
     CHECK(claim->job.starts_with("7."));
+    REQUIRE(claim->machine);
+    CHECK(claim->machine->hostname == claim->host);
+    CHECK(stepped.value("SELECT count(DISTINCT job) FROM attempt WHERE launcher = 'steps' AND job LIKE '7.%' AND"
+                        " nodes = 'n[1-2]' AND queue_seconds BETWEEN 0 AND 60") == "8");
+    CHECK(local.value("SELECT count(*) FROM attempt WHERE launcher = 'local' AND job = '' AND queue_seconds IS NULL") ==
+          "8");
+    CHECK_THAT(stepped.value("SELECT argv_json FROM attempt"), ContainsSubstring("\"srun\""));
+    CHECK_THAT(stepped.value("SELECT libraries_json FROM attempt"), ContainsSubstring("\"Slurm\":\"22.05.8\""));
+    CHECK_THAT(stepped.deft("show", {"a/1", "--root", stepped.root.string()}).out,
+               ContainsSubstring("Slurm job 7.") && ContainsSubstring("in the queue"));
 }
 
 TEST_CASE("Workers that are left to deft are as many as the nodes' cores allow") {
@@ -220,6 +237,59 @@ TEST_CASE("Ends of steps are classified as ends of processes are") {
     CHECK(end(2) == "failed crash");
     CHECK(end(3) == "failed config");
     CHECK(end(4) == "failed crash");
+}
+
+TEST_CASE("A node that fails, a preemption and a time limit cost no try, and another step does the work") {
+    const auto [words, fail_class] = GENERATE(table<std::string, std::string>(
+        {{"echo 'srun: error: Node failure on n2' >&2; exit 0", "node"},
+         {"echo 'slurmstepd-n2: error: *** STEP 7.1 ON n2 CANCELLED AT now DUE TO PREEMPTION ***' >&2; exit 143",
+          "preempt"},
+         {"echo 'slurmstepd-n2: error: *** STEP 7.1 ON n2 CANCELLED AT now DUE TO TIME LIMIT ***' >&2; exit 143",
+          "timeout"}}));
+    CAPTURE(fail_class);
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    job.first_step(words);
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == 0);
+    CHECK_THAT(ran.err, ContainsSubstring("stopped plain/1  (it will go on)") && !ContainsSubstring("retry"));
+    CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt WHERE number = 1") == "preempted " + fail_class);
+    CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE number = 1"), ContainsSubstring(words.substr(6, 20)));
+    CHECK(sweep.count("ok") == "1");
+}
+
+TEST_CASE("A step that lacks memory fails for that") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    job.first_step("echo 'slurmstepd-n2: error: Detected 1 oom_kill event in StepId=7.1.' >&2; exit 137");
+    CHECK(sweep.run().exit_code == kExitFailed);
+    CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt") == "failed oom_host");
+}
+
+TEST_CASE("A step that somebody cancels is held until the next run") {
+    const TinySweep sweep(kTwoRecipes);
+    const InJob job(sweep.folder);
+    job.first_step("echo 'slurmstepd-n2: error: *** STEP 7.1 ON n2 CANCELLED AT now ***' >&2; exit 137");
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == kExitWorkLeft);
+    CHECK_THAT(ran.err, ContainsSubstring("held ") && ContainsSubstring("somebody cancelled it") &&
+                            ContainsSubstring("1 ok, 1 left"));
+    CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt WHERE id = 1") == "cancelled user");
+    CHECK(sweep.run().exit_code == 0);
+    CHECK(sweep.count("ok") == "2");
+}
+
+TEST_CASE("A database that is lost has the place of each attempt again from its folder") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    REQUIRE(sweep.run().exit_code == 0);
+    const char* const kPlaces =
+        "SELECT launcher, job, nodes, queue_seconds, argv_json FROM attempt ORDER BY created_ms";
+    const std::vector<std::string> before = sweep.query(kPlaces, 5);
+    for (const char* end : {"", "-wal", "-shm"})
+        std::filesystem::remove(sweep.root / ("results.db" + std::string(end)));
+    REQUIRE(sweep.run().exit_code == 0);
+    CHECK(sweep.query(kPlaces, 5) == before);
 }
 
 TEST_CASE("Other processes than its driver may start a trial that a batch system shall start") {
