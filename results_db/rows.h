@@ -120,11 +120,10 @@ struct NewAttempt {
     std::string workdir;  // the run folder, relative to the root
     Shape shape = {};
     std::optional<Price> price = {};
-    std::string libraries_json = "{}";  // {"oneDNN": "2.6.3"}: as loaded
-    std::string machine_json = "{}";    // of results_db/host_key.h
-    std::string launcher = "local";     // that starts it
-    // Of a batch system; known once it runs.
-    std::string job = {}, nodes = {};
+    std::string libraries_json = "{}";         // {"oneDNN": "2.6.3"}: as loaded
+    std::string machine_json = "{}";           // of results_db/host_key.h
+    std::string launcher = "local";            // that starts it
+    std::string job = {}, nodes = {};          // of a batch system; known once it runs
     std::optional<double> queue_seconds = {};  // from its submission to its start
 };
 

@@ -41,13 +41,14 @@ void add_completion(CLI::App& app, Context& context);
 void add_man(CLI::App& app, Context& context);
 void add_debug_state(CLI::App& app, Context& context);
 void add_trial(CLI::App& app, Context& context);  // internal: what a slot runs
+void add_job(CLI::App& app, Context& context);    // internal: what a Slurm job runs
 
 // In the order of the complete list of commands.
 inline constexpr void (*kCommands[])(CLI::App& app, Context& context) = {
     add_run,    add_init,   add_plan,       add_status,   add_show,        add_trace,    add_compare, add_logs,
     add_report, add_serve,  add_eval,       add_generate, add_import,      add_export,   add_data,    add_analyze,
     add_keys,   add_config, add_bench,      add_profile,  add_check,       add_baseline, add_db,      add_tune,
-    add_doctor, add_help,   add_completion, add_man,      add_debug_state, add_trial};
+    add_doctor, add_help,   add_completion, add_man,      add_debug_state, add_trial,    add_job};
 
 void add_check_quality(CLI::App& check, Context& context);  // deft check quality
 void add_check_trend(CLI::App& check, Context& context);    // deft check trend

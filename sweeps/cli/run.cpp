@@ -122,9 +122,12 @@ int run_recipes(const RunArguments& arguments, bool full) {
         print_note("warning: " + warning);
     sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
-    options.launcher = sweeps::choose_launcher(arguments.launcher);
-    if (options.launcher.steps_of) {
-        request.node_cores = options.launcher.steps_of->node_cores;
+    sweeps::SlurmSettings slurm = file_spec.slurm;
+    sweeps::apply_slurm_option(arguments.slurm, slurm);
+    options.launcher = sweeps::choose_launcher(arguments.launcher, slurm);
+    if (options.launcher.steps_of) request.node_cores = options.launcher.steps_of->node_cores;
+    request.is_queued = options.launcher.jobs.has_value();
+    if (options.launcher.steps_of || request.is_queued) {
         options.root = std::filesystem::absolute(options.root);  // as another machine finds it
     }
     options.only = arguments.spec.only;
@@ -139,6 +142,8 @@ int run_recipes(const RunArguments& arguments, bool full) {
     if (!search.is_whole) return search.summary.exit_code;
     const sweeps::Spec& spec = search.spec;
     const std::vector<sweeps::Trial> trials = sweeps::with_search(spec, sweeps::expand(spec));
+    if (request.is_queued)
+        for (const sweeps::Trial& trial : trials) sweeps::require_time(slurm, trial.config.checkpoint.grace_seconds);
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
     options.slots = sweeps::make_slots(request, options.threads);
     options.slots_note = sweeps::unused_gpus(request);

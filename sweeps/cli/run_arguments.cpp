@@ -50,6 +50,7 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
     command.add_option("--ranks", ranks, "Processes that train each trial together, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
     command.add_option("--launcher", launcher, sweeps::kLauncherHelp)->capture_default_str();
+    command.add_option("--slurm", slurm, sweeps::kSlurmHelp);
     command.add_option("--progress", progress, "How to show progress: auto, live, plain or none")
         ->capture_default_str();
     command.add_flag("--retrain", retrain, "Train again what is to be scored and whose checkpoint is gone");
@@ -69,6 +70,7 @@ std::string RunArguments::continue_with() const {
     const std::string shape = shape_options();
     if (!shape.empty()) line += " " + shape;
     if (launcher != "auto") line += " --launcher " + reporting::shell_word(launcher);
+    if (!slurm.empty()) line += " --slurm " + reporting::shell_word(slurm);
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);
     return line;
 }

@@ -15,7 +15,7 @@ struct RunArguments {
     SpecArguments spec;
     std::string root = sweeps::kDefaultRoot;
     std::string slots;
-    std::string launcher = "auto";
+    std::string launcher = "auto", slurm;
     int threads = 0, ranks = 0;
     std::string progress = "auto";
     bool dry_run = false;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -84,7 +85,8 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
                                    {options.trial_program.string(), "trial", child.folder.string()},
                                    environment_of(slot),
                                    options.threads * slot.ranks,
-                                   slot.device == engine::Device::cuda ? slot.ranks : 0};
+                                   slot.device == engine::Device::cuda ? slot.ranks : 0,
+                                   trial.config.checkpoint.grace_seconds};
     results_db::NewAttempt attempt =
         new_attempt(starter, number, slot_number, child.folder, starter.launcher.command(request));
     attempt.launcher = starter.launcher.name();
@@ -105,6 +107,8 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
         throw;
     }
     child.launched = child.started = Clock::now();
+    child.has_begun = starter.launcher.starts_children();
+    if (child.has_begun) child.phase = RunPhase::running;
     return child;
 }
 
@@ -142,7 +146,7 @@ void kill_overdue(std::vector<Child>& running, bool is_impatient, Launcher& laun
 void kill_hung(std::vector<Child>& running, double hang_seconds, Launcher& launcher, Progress& progress) {
     for (Child& child : running) {
         if (child.asked || !child.killed_because.empty()) continue;
-        if (child.phase == RunPhase::waiting) child.pulse.rest();
+        if (child.phase != RunPhase::running) child.pulse.rest();
         child.pulse.look(child.journal());
         if (child.pulse.overdue() < hang_seconds) continue;
         child.hung = true;
@@ -158,8 +162,9 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launch
     for (const auto& [run, status] : launcher.look()) {
         const auto child = std::ranges::find(running, run, &Child::run);
         if (child == running.end()) continue;
-        if (child->phase == RunPhase::waiting && status.phase == RunPhase::running) child->started = Clock::now();
-        if (status.phase != RunPhase::unknown) child->phase = status.phase;
+        if (status.phase == RunPhase::running && !std::exchange(child->has_begun, true)) child->started = Clock::now();
+        child->phase = status.phase;
+        child->waits_for = status.reason;
         if (!status.host.empty()) child->host = status.host;
         if (status.phase != RunPhase::ended) continue;
         ChildEnd end;

@@ -28,7 +28,9 @@ struct Child {
     std::filesystem::path folder;
     RunId run = -1;
     RunPhase phase = RunPhase::waiting;
-    std::string host;  // where it runs; empty: not known yet
+    bool has_begun = false;  // to run
+    std::string waits_for;   // in words, where it has not
+    std::string host;        // where it runs; empty: not known yet
     Clock::time_point launched;
     Clock::time_point started;  // to run, as far as is known
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where attempts run: on this machine, or as steps of a Slurm allocation. Run folders and journals are the contract
-// with an attempt wherever it runs; a launcher starts it, looks whether it runs, and ends it.
+// Where attempts run: on this machine, as steps of a Slurm allocation, or as Slurm jobs. Run folders and journals are
+// the contract with an attempt wherever it runs; a launcher starts it, looks whether it runs, and ends it.
 
 #include <sys/resource.h>
 
@@ -26,12 +26,13 @@ struct LaunchRequest {
     std::vector<std::string> environment;  // "NAME=value"
     int cores = 1;                         // of all its ranks
     int gpus = 0;                          // of all its ranks
+    double grace_seconds = 0;              // that it may take to save a checkpoint
 };
 
 using RunId = std::int64_t;  // of a started attempt, while its launcher lives
 
-// What a batch system says of an attempt's end; none: nothing.
-enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation };
+// The reason that a batch system gives for an attempt's end; none: it gives none.
+enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation, refusal };
 
 struct RunStatus {
     RunPhase phase = RunPhase::unknown;
@@ -57,7 +58,7 @@ class Launcher {
     // Ends it at once.
     virtual void end(RunId run) = 0;
 
-    // "local", "steps"
+    // "local", "steps", "slurm"
     virtual const char* name() const = 0;
     // The command that starts the attempt on this machine.
     virtual std::vector<std::string> command(const LaunchRequest& request) const = 0;

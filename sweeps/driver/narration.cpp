@@ -19,6 +19,8 @@ SlotView slot_of(const Child& child, const Trial& trial, double& flops_to_go) {
     SlotView slot;
     slot.busy = true;
     slot.label = trial.name();
+    slot.is_queued = !child.has_begun;
+    slot.waits_for = child.waits_for;
     slot.total_steps = child.total_steps;
     flops_to_go = child.work == results_db::Work::train ? trial.projection.flops : 0;
     if (!child.last_point) return slot;
@@ -38,7 +40,8 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
     ProgressView view;
     view.sweep = spec.name;
     view.done = state.summary.already_done + state.summary.ok;
-    view.running = static_cast<int>(state.running.size());
+    view.queued = static_cast<int>(std::ranges::count(state.running, false, &Child::has_begun));
+    view.running = static_cast<int>(state.running.size()) - view.queued;
     view.failed = state.summary.failed;
     view.left = static_cast<int>(state.queue.waiting.size());
     view.draining = state.draining;
@@ -54,7 +57,8 @@ ProgressView view_of(const RunState& state, const Spec& spec, const std::vector<
         view.slots[child.slot] = slot_of(child, trials[child.trial], flops_to_go);
         flops_left += flops_to_go;
         if (child.last_point) flops_done += child.last_point->flops;
-        if (child.work == results_db::Work::train) device_seconds += seconds_since(child.started) * devices;
+        if (child.work == results_db::Work::train && child.has_begun)
+            device_seconds += seconds_since(child.started) * devices;
     }
     if (flops_done > 0) view.seconds_left = flops_left / flops_done * view.elapsed_seconds;
     if (spec.price) view.usd = device_seconds / 3600 * spec.price->usd_per_hour;

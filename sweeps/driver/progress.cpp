@@ -73,6 +73,7 @@ std::string padded(const std::string& text, int width) {
 
 std::string counts(const ProgressView& view) {
     std::string text = fmt::format("{} done, {} running, ", view.done, view.running);
+    if (view.queued > 0) text += fmt::format("{} queued, ", view.queued);
     if (view.failed > 0) text += fmt::format("{} failed, ", view.failed);
     return text + fmt::format("{} left", view.left);
 }
@@ -84,6 +85,7 @@ std::string slot_line(const SlotView& slot, int label_width, const LiveStyle& st
     std::string line = "  " + padded(slot.label, label_width) + "  ";
     // On a narrow terminal the numbers matter more than the bar.
     if (style.width >= label_width + 72) line += bar(fraction, kSlotCells, style.unicode) + " ";
+    if (slot.is_queued) return line + "queued" + (slot.waits_for.empty() ? "" : ": " + slot.waits_for);
     if (slot.total_steps == 0) return line + "starting";
     line += fmt::format(" {}/{}", slot.step, slot.total_steps);
     if (slot.step > 0) line += fmt::format("  loss {:.4f}  {} tok/s", slot.loss, reporting::si(slot.tokens_per_second));
@@ -97,7 +99,8 @@ std::string slot_line(const SlotView& slot, int label_width, const LiveStyle& st
 std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& style) {
     const int width = std::max(style.width - 1, 1);  // the last column would wrap
     std::string header = fmt::format("{}: {}", view.sweep, counts(view));
-    if (view.left + view.running > 0) header += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
+    if (view.left + view.running + view.queued > 0)
+        header += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
     if (view.usd) header += ", " + reporting::dollars(*view.usd);
     if (view.draining) header += " (draining)";
     header = reporting::cut_to_width(reporting::visible(header), width);
@@ -110,6 +113,7 @@ std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& 
     for (const SlotView& slot : view.slots) {
         SlotView safe = slot;
         safe.label = reporting::visible(slot.label);
+        safe.waits_for = reporting::visible(slot.waits_for);
         lines.push_back(reporting::cut_to_width(slot_line(safe, label_width, style), width));
     }
     return lines;
@@ -117,7 +121,8 @@ std::vector<std::string> render_live(const ProgressView& view, const LiveStyle& 
 
 std::string render_summary(const ProgressView& view) {
     std::string line = fmt::format("{}: {}", view.sweep, counts(view));
-    if (view.left + view.running > 0) line += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
+    if (view.left + view.running + view.queued > 0)
+        line += fmt::format(", ETA {}", reporting::rough_seconds(view.seconds_left));
     line += fmt::format(", {} so far", reporting::rough_seconds(view.elapsed_seconds));
     if (view.usd) line += ", " + reporting::dollars(*view.usd);
     return reporting::visible(line);

@@ -21,11 +21,13 @@ struct SlotView {
     double loss = 0;
     double tokens_per_second = 0;
     double seconds_left = std::numeric_limits<double>::quiet_NaN();
+    bool is_queued = false;      // at a batch system
+    std::string waits_for = {};  // there, in its words
 };
 
 struct ProgressView {
     std::string sweep;
-    int done = 0, running = 0, failed = 0, left = 0;  // left: neither done nor failed nor running
+    int done = 0, running = 0, queued = 0, failed = 0, left = 0;  // left: none of these
     double seconds_left = std::numeric_limits<double>::quiet_NaN();
     double elapsed_seconds = 0;
     std::optional<double> usd;  // spent by this run

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "base/controls.h"
+#include "base/error.h"
 #include "base/process.h"
 #include "base/sha256.h"
 #include "base/usable_machine.h"

@@ -20,6 +20,8 @@ namespace {
 // Memory of a card that the driver, the runtime and its libraries take beside a trial's own buffers.
 constexpr std::int64_t kContextBytes = std::int64_t{768} << 20;
 
+constexpr int kJobsAtOnce = 8;  // in the queue of a batch system, where nobody states it
+
 // A slot on these cards, one a rank.
 Slot slot_on(std::span<const engine::Gpu> cards, int per_gpu) {
     const auto least = std::min_element(cards.begin(), cards.end(), [](const engine::Gpu& a, const engine::Gpu& b) {
@@ -57,6 +59,18 @@ int trials_at_once(const SlotRequest& request, int cores_a_trial) {
     return count;
 }
 
+// Machines that nobody here has seen: memory is not known, so it limits nothing. Errors: usage, for cards that trials
+// share.
+std::vector<Slot> queued_slots(const SlotRequest& request) {
+    if (request.per_gpu > 1)
+        throw Error(ErrorKind::usage, "Slurm gives each job cards of its own, so trials cannot share one",
+                    "use gpu:N for N jobs at once, or --launcher local", "nothing was submitted");
+    Slot slot;
+    slot.ranks = request.ranks;
+    if (request.where == SlotRequest::Where::gpu) slot.device = engine::Device::cuda;
+    return std::vector<Slot>(static_cast<std::size_t>(request.count > 0 ? request.count : kJobsAtOnce), slot);
+}
+
 // On nodes that each have such cards; Slurm gives each trial its own. Errors: usage, for cards that trials share;
 // missing, for a trial of more ranks than a node has cards.
 std::vector<Slot> node_gpu_slots(const SlotRequest& request, std::span<const engine::Gpu> cards) {
@@ -84,6 +98,7 @@ std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
+    if (request.is_queued) return queued_slots(request);
     if (!is_on_gpus(request, gpus.size())) {
         Slot on_cpu;
         on_cpu.ranks = request.ranks;
@@ -112,7 +127,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
     if (request.ranks > 1) require_mpirun();
-    if (request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
+    if (request.is_queued || request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
     std::vector<Slot> slots = make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
     if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
         throw Error(
@@ -160,7 +175,7 @@ int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t me
 
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
     if (asked > 0) return asked;
-    if (request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
+    if (request.is_queued || request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
     if (request.node_cores.empty()) return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
     return default_threads(trials, std::ranges::min(request.node_cores), usable_memory(), request.ranks,
                            request.node_cores.size());

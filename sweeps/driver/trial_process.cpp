@@ -117,13 +117,14 @@ struct BatchRecord {
 
 // An attempt that its node, the time limit or a preemption ended has not failed: it goes on elsewhere or later.
 const BatchRecord& record_of(BatchEnd end) {
-    static constexpr std::array<BatchRecord, 6> kBatchRecords = {{
+    static constexpr std::array<BatchRecord, 7> kBatchRecords = {{
         {"failed", "other", "it ended"},
         {"preempted", "node", "its node failed"},
         {"failed", "oom_host", "it needed more memory than its job has"},
         {"preempted", "timeout", "its job's time ended"},
         {"preempted", "preempt", "Slurm preempted its job"},
         {"cancelled", "user", "somebody cancelled it"},
+        {"cancelled", "config", "Slurm never starts such a job"},
     }};
     return kBatchRecords[static_cast<std::size_t>(end)];
 }

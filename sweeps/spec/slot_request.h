@@ -16,6 +16,7 @@ struct SlotRequest {
     int count = 0;                     // cpu: trials at once; gpu: cards, 0 for every visible one
     int per_gpu = 1;                   // trials at once on a card
     int ranks = 1;                     // processes of each trial
+    bool is_queued = false;            // a batch system finds the machine of each trial
     std::vector<int> node_cores = {};  // of each node that trials run on; empty: on this machine alone
     std::string text = "auto";
 };

@@ -73,6 +73,11 @@ void require_published(const std::string& table, const Place& place) {
 
 void read_resources(const ConfigNode& node, Spec& spec) {
     TableReader reader(node, "resources");
+    if (const ConfigNode* slurm = reader.optional_node("slurm")) {
+        TableReader of_slurm(*slurm, "resources.slurm");
+        read_table(of_slurm, spec.slurm);
+        require_valid(spec.slurm, reader.place("slurm"));
+    }
     ResourcesTable table;
     read_table(reader, table);
     spec.device = device_of(reader, table);

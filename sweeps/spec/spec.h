@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "experiments/hardware.h"
 #include "results_db/rows.h"
+#include "sweeps/spec/slurm_settings.h"
 
 namespace deft::sweeps {
 
@@ -85,6 +86,7 @@ struct Spec {
     std::vector<std::int64_t> seeds;  // of stages that start from none
     int threads = 0;                  // per trial; 0: the scheduler chooses
     std::string slots = "auto";
+    SlurmSettings slurm = {};                      // of jobs, where a batch system runs the trials
     int ranks = 1;                                 // processes of each trial
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::string

@@ -187,6 +187,8 @@ std::vector<KeyTable> sweep_tables() {
         key_table<Spec>("", "Sweep file. [scale.NAME] holds any of these tables; --scale NAME applies them."),
         key_table<ResourcesTable>("resources",
                                   "Devices that trials run on, and devices that plans estimate hours for."),
+        key_table<SlurmSettings>("resources.slurm",
+                                 "Slurm jobs of deft run --launcher slurm. No result depends on it."),
         key_table<PriceTable>("price", "Price of the device, for the cost of results."),
         key_table<ReportTable>("report", "Comparison with a published table."),
         key_table<ProvenanceTable>("provenance", "Source code that is stored with results."),
@@ -261,6 +263,8 @@ Json sweep_schema() {
     Json root;
     for (const KeyTable& table : sweep_tables()) {
         const bool is_stage = table.path == "stage.NAME";
+        if (table.path == "resources.slurm")
+            root["properties"]["resources"]["properties"]["slurm"] = json_schema(table);
         if (definitions.contains(table.path) || (table.path.find('.') != std::string::npos && !is_stage)) continue;
         Json schema = json_schema(table);
         if (table.path == "defaults" || table.path == "case") schema["properties"].update(trial);

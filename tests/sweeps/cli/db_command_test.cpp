@@ -25,7 +25,7 @@ TEST_CASE("a database of an older deft is refused with the command that migrates
 
     const Ran upgraded = sweep.deft("db", words);
     CHECK(upgraded.exit_code == kExitOk);
-    CHECK_THAT(upgraded.out, ContainsSubstring("preliminary schema version 14 became version 1.") &&
+    CHECK_THAT(upgraded.out, ContainsSubstring("preliminary schema version 14 became version 2.") &&
                                  ContainsSubstring("results.db.backup-preliminary-v14"));
     CHECK(results_db::schema_version(results_db::backup_of(file, preliminary)) == preliminary);
     const std::string second = sweep.value("SELECT name || '@' || substr(spec_sha256, 1, 12) FROM sweep WHERE id = 1");

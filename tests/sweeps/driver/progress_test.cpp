@@ -49,6 +49,21 @@ TEST_CASE("The live block: a header and a line a slot") {
     for (const std::string& line : lines) CHECK(line.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("The live block says what a queued trial waits for") {
+    ProgressView view = busy();
+    view.queued = 1;
+    view.slots[2] = view.slots[1];
+    view.slots[2].is_queued = true;
+    const auto line = [&](const std::string& reason) {
+        view.slots[2].waits_for = reason;
+        return render_live(view, {100, false, false})[3];
+    };
+    CHECK(line("Priority").ends_with("queued: Priority"));
+    CHECK(line("").ends_with("queued"));
+    CHECK(line("\x1b[31m").find('\x1b') == std::string::npos);
+    CHECK_THAT(render_summary(view), ContainsSubstring("3 done, 2 running, 1 queued, 1 failed, 6 left, ETA"));
+}
+
 TEST_CASE("The live block never wraps, at any width") {
     for (int width = 1; width < 120; ++width)
         for (const bool unicode : {false, true})

@@ -84,23 +84,23 @@ TEST_CASE("Steps are chosen in a job of several nodes that has srun, outside a s
         variables_of(with(kTwoNodes, {{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}));
     {
         const test::WithVariable path("PATH", path_with_srun(folder, "#!/bin/bash\n"));
-        CHECK(choose_launcher("auto", in_job).steps_of);
-        CHECK(describe_launcher(choose_launcher("auto", in_job)) == "as steps of Slurm on 2 nodes");
-        CHECK_FALSE(choose_launcher("auto", in_small).steps_of);
-        CHECK_FALSE(choose_launcher("auto", in_step).steps_of);
-        CHECK_FALSE(choose_launcher("auto", variables_of({})).steps_of);
-        CHECK_FALSE(choose_launcher("local", in_job).steps_of);
+        CHECK(choose_launcher("auto", {}, in_job).steps_of);
+        CHECK(describe_launcher(choose_launcher("auto", {}, in_job)) == "as steps of Slurm on 2 nodes");
+        CHECK_FALSE(choose_launcher("auto", {}, in_small).steps_of);
+        CHECK_FALSE(choose_launcher("auto", {}, in_step).steps_of);
+        CHECK_FALSE(choose_launcher("auto", {}, variables_of({})).steps_of);
+        CHECK_FALSE(choose_launcher("local", {}, in_job).steps_of);
         CHECK(describe_launcher({}).empty());
-        CHECK(choose_launcher("steps", in_small).steps_of);
-        CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", variables_of({})); }),
+        CHECK(choose_launcher("steps", {}, in_small).steps_of);
+        CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", {}, variables_of({})); }),
                    ContainsSubstring("needs a Slurm job") && ContainsSubstring("salloc"));
-        CHECK_THAT(refusal(ErrorKind::usage, [&] { choose_launcher("cloud", in_job); }),
-                   ContainsSubstring("use auto, local or steps"));
+        CHECK_THAT(refusal(ErrorKind::usage, [&] { choose_launcher("cloud", {}, in_job); }),
+                   ContainsSubstring("use auto, local, steps or slurm"));
     }
     for (const std::string& path : {path_with_srun(folder, "#!/bin/bash\nexit 1\n"), std::string("/nonexistent")}) {
         const test::WithVariable without("PATH", path);
-        CHECK_FALSE(choose_launcher("auto", in_job).steps_of);
-        CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", in_job); }),
+        CHECK_FALSE(choose_launcher("auto", {}, in_job).steps_of);
+        CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", {}, in_job); }),
                    ContainsSubstring("srun, which is not on PATH"));
     }
 }

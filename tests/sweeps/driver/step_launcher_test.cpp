@@ -60,7 +60,7 @@ class InJob {
         return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
     }
     void touch(const std::string& name) const { write_file_atomically(bin / name, ""); }
-    // What srun does in place of the first step, in bash.
+    // In place of the first step, srun does this, in bash.
     void first_step(const std::string& lines) const { write_file_atomically(bin / "first", lines + "\n"); }
 
     std::filesystem::path bin;

@@ -1,0 +1,37 @@
+#pragma once
+// [resources.slurm] and --slurm: how Slurm is asked for the jobs of a sweep. None of it affects results or enters a
+// hash.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/fields.h"
+
+namespace deft::sweeps {
+
+struct SlurmSettings {
+    std::string partition, account, qos, constraint;
+    std::string time;  // limit of a job, as sbatch takes it; empty: the partition's
+    std::string mem;   // of a job's node, as sbatch takes it; empty: the partition's
+};
+const Fields& fields_of(const SlurmSettings& settings);
+
+// Errors: config, or usage without a place, for a value that sbatch would not take.
+void require_valid(const SlurmSettings& settings, const Place& place = {});
+
+// Lays "partition=gpu,time=04:00:00" over the settings. Errors: usage.
+void apply_slurm_option(const std::string& text, SlurmSettings& settings);
+
+// Seconds of "90", "90:00", "1:30:00", "1-6", "1-6:30" or "1-6:30:00". Nothing where it is anything else.
+std::optional<std::int64_t> slurm_seconds(std::string_view text);
+
+// Errors: usage, where the time does not hold a start, the signal before the end and the grace for a checkpoint.
+void require_time(const SlurmSettings& settings, double grace_seconds);
+
+// The seconds before a job's end at which its trials are asked to stop.
+std::int64_t signal_seconds(double grace_seconds);
+
+}  // namespace deft::sweeps

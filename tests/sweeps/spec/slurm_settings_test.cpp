@@ -1,0 +1,78 @@
+// The settings of Slurm jobs: their option, their table, and times as sbatch takes them.
+
+#include "sweeps/spec/slurm_settings.h"
+
+#include "base/files.h"
+#include "sweeps/spec/spec.h"
+#include "sweeps/spec/sweep_keys.h"
+#include "tests/catch.h"
+#include "tests/refusal.h"
+#include "tests/temporary_folder.h"
+
+using namespace deft;
+using namespace deft::sweeps;
+using test::refusal;
+
+namespace {
+
+SlurmSettings option_of(const std::string& option) {
+    SlurmSettings settings;
+    apply_slurm_option(option, settings);
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("Times are read as sbatch reads them") {
+    CHECK(slurm_seconds("90") == 5400);
+    CHECK(slurm_seconds("1:30") == 90);
+    CHECK(slurm_seconds("04:00:00") == 14'400);
+    CHECK(slurm_seconds("1-6") == 108'000);
+    CHECK(slurm_seconds("1-6:30") == 109'800);
+    CHECK(slurm_seconds("1-06:30:15") == 109'815);
+    for (const char* wrong : {"", "-", "1-", "-1", "1:2:3:4", "1h", "1:", ":1", "1-2-3", "99999999999"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(slurm_seconds(wrong));
+    }
+}
+
+TEST_CASE("The option --slurm lays values over those of the sweep, and refuses what sbatch would not take") {
+    CHECK(option_of("").partition.empty());
+    const SlurmSettings settings = option_of("partition=gpu,time=04:00:00,mem=16G,account=lab");
+    CHECK(settings.partition == "gpu");
+    CHECK(settings.time == "04:00:00");
+    CHECK(settings.mem == "16G");
+    CHECK(settings.account == "lab");
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("partion=gpu"); }),
+               ContainsSubstring("did you mean partition?"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("partition"); }), ContainsSubstring("write partition=VALUE"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("time=soon"); }), ContainsSubstring("is not a time limit"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("qos=a b"); }), ContainsSubstring("slurm.qos is not a word"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("qos=a\nb"); }), ContainsSubstring("slurm.qos is not a word"));
+}
+
+TEST_CASE("A limit that holds no start, signal and grace is refused before anything is submitted") {
+    CHECK_NOTHROW(require_time(option_of(""), 120));
+    CHECK(signal_seconds(120) == 180);
+    CHECK(signal_seconds(0.5) == 61);
+    CHECK_NOTHROW(require_time(option_of("time=5"), 120));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { require_time(option_of("time=4:59"), 120); }),
+               ContainsSubstring("at least 5 minutes") && ContainsSubstring("grace_seconds (120)"));
+}
+
+TEST_CASE("[resources.slurm] is read strictly, and enters no hash") {
+    const test::TemporaryFolder folder;
+    const auto spec_with = [&](const std::string& table) {
+        write_file_atomically(folder / "a.toml", "name = \"a\"\nseeds = [1]\n" + table + "[[case]]\nname = \"x\"\n");
+        return load_spec((folder / "a.toml").string());
+    };
+    const Spec plain = spec_with(""), with = spec_with("[resources.slurm]\npartition = \"gpu\"\ntime = \"1-0\"\n");
+    CHECK(with.slurm.partition == "gpu");
+    CHECK(with.sha256 == plain.sha256);
+    CHECK(
+        sweep_schema().at("properties").at("resources").at("properties").at("slurm").at("properties").contains("qos"));
+    CHECK_THAT(refusal(ErrorKind::config, [&] { spec_with("[resources.slurm]\npartion = \"gpu\"\n"); }),
+               ContainsSubstring("a.toml:4:1") && ContainsSubstring("partition"));
+    CHECK_THAT(refusal(ErrorKind::config, [&] { spec_with("[resources.slurm]\ntime = \"soon\"\n"); }),
+               ContainsSubstring("is not a time limit"));
+}
