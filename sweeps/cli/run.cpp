@@ -34,6 +34,8 @@ namespace {
 std::string fill_with(RunArguments arguments) {
     arguments.spec.only.clear();
     arguments.rerun_if = kRerunAll;  // a report names the kinds itself
+    arguments.launcher = "auto";     // where it is repeated is for its reader to say
+    arguments.slurm.clear();
     return arguments.continue_with();
 }
 
@@ -124,6 +126,10 @@ int run_recipes(const RunArguments& arguments, bool full) {
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
     sweeps::SlurmSettings slurm = file_spec.slurm;
     sweeps::apply_slurm_option(arguments.slurm, slurm);
+    if (!arguments.slurm.empty() && arguments.launcher != "slurm")
+        throw Error(ErrorKind::usage,
+                    fmt::format("--slurm is for jobs, and --launcher {} makes none", arguments.launcher),
+                    "add --launcher slurm, or leave it out", "nothing was started");
     options.launcher = sweeps::choose_launcher(arguments.launcher, slurm);
     if (options.launcher.steps_of) request.node_cores = options.launcher.steps_of->node_cores;
     request.is_queued = options.launcher.jobs.has_value();

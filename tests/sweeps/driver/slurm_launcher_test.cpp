@@ -169,6 +169,12 @@ TEST_CASE("Trials as jobs measure the bits of trials on this machine, and each a
     CHECK(queued.value("SELECT count(DISTINCT job) FROM attempt WHERE launcher = 'slurm' AND nodes = 'n1' AND job"
                        " BETWEEN '100' AND '103' AND queue_seconds BETWEEN 0 AND 60") == "4");
     CHECK_THAT(queued.value("SELECT argv_json FROM attempt"), ContainsSubstring("\"sbatch\""));
+    // A report repeats the sweep wherever its reader is.
+    CHECK_THAT(queued.value("SELECT command FROM sweep"), !ContainsSubstring("slurm"));
+    const Ran without = queued.run({"--slurm", "partition=gpu"});
+    CHECK(without.exit_code == kExitUsage);
+    CHECK_THAT(without.err,
+               ContainsSubstring("--launcher auto makes none") && ContainsSubstring("add --launcher slurm"));
 }
 
 TEST_CASE("A stop of the driver makes jobs save a checkpoint and end, and withdraws those that wait") {
