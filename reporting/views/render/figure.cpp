@@ -85,22 +85,18 @@ std::string axes_svg(const Figure& figure, const Frame& frame) {
 
 std::string band_svg(const Series& series, const Frame& frame) {
     if (series.seeds < 2 || series.points.empty()) return {};
-    std::string path;
-    for (const CurvePoint& point : series.points)
-        path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(frame.px(point.x)),
-                            svg_number(frame.py(point.high)));
+    std::vector<SvgPoint> points;
+    for (const CurvePoint& point : series.points) points.push_back({frame.px(point.x), frame.py(point.high)});
     for (auto point = series.points.rbegin(); point != series.points.rend(); ++point)
-        path += fmt::format("L{} {}", svg_number(frame.px(point->x)), svg_number(frame.py(point->low)));
-    return fmt::format("<path class=\"band\" d=\"{}Z\"/>", path);
+        points.push_back({frame.px(point->x), frame.py(point->low)});
+    return fmt::format("<path class=\"band\" d=\"{}Z\"/>", path_svg(points));
 }
 
 std::string line_svg(const Series& series, const Frame& frame) {
-    std::string path;
-    for (const CurvePoint& point : series.points)
-        path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', svg_number(frame.px(point.x)),
-                            svg_number(frame.py(point.y)));
-    if (path.empty()) return {};
-    return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path, dash_svg(series.dash));
+    if (series.points.empty()) return {};
+    std::vector<SvgPoint> points;
+    for (const CurvePoint& point : series.points) points.push_back({frame.px(point.x), frame.py(point.y)});
+    return fmt::format("<path class=\"line\" d=\"{}\"{}/>", path_svg(points), dash_svg(series.dash));
 }
 
 // The value of the label on the right: the validation loss where one exists, for a last batch's loss is noise.
@@ -218,6 +214,37 @@ double svg_text_width(const std::string& text) {
 std::string svg_number(double value) {
     const std::string text = fmt::format("{:.1f}", value);
     return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+namespace {
+
+// Tenths as a number in SVG, where ".3" is one.
+std::string tenths_text(long tenths) {
+    const long size = std::abs(tenths);
+    std::string text = tenths < 0 ? "-" : "";
+    if (size >= 10 || size % 10 == 0) text += std::to_string(size / 10);
+    if (size % 10 != 0) text += "." + std::to_string(size % 10);
+    return text;
+}
+
+// A minus separates numbers as a blank does.
+std::string after_number(const std::string& number) {
+    return number.front() == '-' ? number : " " + number;
+}
+
+}  // namespace
+
+std::string path_svg(const std::vector<SvgPoint>& points) {
+    std::string path;
+    long last_x = 0, last_y = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const long x = std::lround(10 * points[i].x), y = std::lround(10 * points[i].y);
+        const std::string step = tenths_text(x - last_x) + after_number(tenths_text(y - last_y));
+        path += i == 0 ? "M" + step : i == 1 ? "l" + step : after_number(step);
+        last_x = x;
+        last_y = y;
+    }
+    return path;
 }
 
 void add_tick_svg(const Tick& tick, double left, double right, double y, double gap, std::string& grid,

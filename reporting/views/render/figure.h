@@ -46,6 +46,14 @@ std::string dash_svg(std::size_t dash);
 
 // A coordinate in SVG: one decimal at most.
 std::string svg_number(double value);
+
+struct SvgPoint {
+    double x = 0, y = 0;
+};
+// A path through the points, rounded to one decimal. After the first it has steps, which are shorter than points; they
+// add up to the rounded points.
+std::string path_svg(const std::vector<SvgPoint>& points);
+
 // About how wide a text is in the widest common system font.
 double svg_text_width(const std::string& text);
 
