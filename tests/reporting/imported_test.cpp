@@ -80,7 +80,7 @@ TEST_CASE("every format marks stated values") {
     CHECK_THAT(render_markdown(table), ContainsSubstring("9.00G ‡"));
     CHECK_THAT(render_latex(table), ContainsSubstring("9.00G $\\ddagger$"));
     CHECK_THAT(render_html(table),
-               ContainsSubstring("<td title=\"as stated in the sweep&#39;s file, not measured\">9.00G ‡</td>"));
+               ContainsSubstring("<td title=\"as stated in the sweep&#39;s file, not measured\">9.00G ‡<"));
     const std::string csv = render_csv(table);
     CHECK_THAT(csv, ContainsSubstring(",stated\r\n") &&
                         ContainsSubstring("input tokens; FLOPs; train time (s); cost (USD)\r\n") &&

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -33,13 +34,20 @@ std::string full_host(const Trial& trial) {
                        trial.host.cores);
 }
 
+// The path below the run folder, which has a column of its own.
+std::string_view below_run_folder(std::string_view path, const std::string& folder) {
+    const bool is_below = !folder.empty() && path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
+    return is_below ? path.substr(folder.size() + 1) : path;
+}
+
 // The newest of the trial; checkpoints are sorted by hash and step.
 std::string checkpoint(const Trial& trial, const std::vector<Checkpoint>& checkpoints) {
     const auto before = [](const Checkpoint& a, const std::string& hash) { return a.config_hash < hash; };
     auto found = std::lower_bound(checkpoints.begin(), checkpoints.end(), trial.config_hash, before);
     std::string text = "none recorded";
     for (; found != checkpoints.end() && found->config_hash == trial.config_hash; ++found)
-        text = fmt::format("{} (step {}, {})", found->sha256, found->step, found->path);
+        text =
+            fmt::format("{} (step {}, {})", found->sha256, found->step, below_run_folder(found->path, trial.workdir));
     return text;
 }
 

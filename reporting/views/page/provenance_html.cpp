@@ -48,34 +48,66 @@ std::vector<std::string> take_equal_columns(std::vector<Table>& tables) {
     return equal;
 }
 
+// A line below the trials of a row, as wide as the table.
+std::string line_html(std::size_t columns, const std::string& html) {
+    return fmt::format("<tr><td colspan=\"{}\">{}</td></tr>\n", columns, html);
+}
+
+std::string code_html(const std::vector<std::string>& lines) {
+    std::string code;
+    for (const std::string& line : lines) code += (code.empty() ? "" : "\n") + html_escaped(line);
+    return "<code>" + code + "</code>";
+}
+
+// The first command of all rows where it is the same: the checkout of their commit. Empty otherwise.
+std::string shared_checkout(const std::vector<std::vector<std::string>>& commands) {
+    for (const std::vector<std::string>& lines : commands)
+        if (lines.size() < 2 || lines.front() != commands.front().front()) return {};
+    return commands.empty() ? "" : commands.front().front();
+}
+
+// The trials of a row, notes on them, and the commands that repeat them.
+std::string row_html(const Row& row, const Table& trials, const std::vector<std::string>& commands) {
+    const std::size_t columns = trials.columns.size();
+    const std::string why = not_measured(row);
+    std::string out = fmt::format("<tbody id=\"{}\">\n<tr><th scope=\"rowgroup\" colspan=\"{}\">{}{}</th></tr>\n",
+                                  trace_id(row.name), columns, html_escaped(row.name), why.empty() ? "" : " †");
+    if (!why.empty()) out += line_html(columns, "† Not measured: " + html_escaped(why) + ".");
+    if (is_imported(row))
+        for (const std::string& note : imported_notes({row})) out += line_html(columns, html_escaped(note));
+    out += rows_html(trials);
+    if (!commands.empty()) out += line_html(columns, code_html(commands));
+    return out + "</tbody>\n";
+}
+
 }  // namespace
 
 std::string provenance_html(const std::vector<Row>& rows, const std::vector<results_db::Checkpoint>& checkpoints,
                             const std::string& points) {
+    if (rows.empty()) return {};
     std::vector<Table> tables;
-    for (const Row& row : rows) tables.push_back(provenance_table(row, checkpoints));
+    std::vector<std::vector<std::string>> commands;
+    for (const Row& row : rows) {
+        tables.push_back(provenance_table(row, checkpoints));
+        commands.push_back(repeat_commands(row, points));
+    }
     std::string out;
     if (const std::vector<std::string> equal = take_equal_columns(tables); !equal.empty())
         out +=
             fmt::format("<p>Equal in all trials: {}.</p>\n", html_escaped(fmt::format("{}", fmt::join(equal, "; "))));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Row& row = rows[i];
-        const std::string why = not_measured(row);
-        out += fmt::format("<details><summary>{}{}</summary>\n<div class=\"trace\" id=\"{}\">\n",
-                           html_escaped(row.name), why.empty() ? "" : " †", trace_id(row.name));
-        if (!why.empty()) out += "<p>† Not measured: " + html_escaped(why) + ".</p>\n";
-        if (is_imported(row))
-            for (const std::string& note : imported_notes({row})) out += "<p>" + html_escaped(note) + "</p>\n";
-        out += render_html(tables[i]);
-        const std::vector<std::string> commands = repeat_commands(row, points);
-        if (!commands.empty()) {
-            out += "<p>To repeat these trials:</p>\n<pre tabindex=\"0\"><code>";
-            for (const std::string& line : commands) out += html_escaped(line) + "\n";
-            out += "</code></pre>\n";
-        }
-        out += "</div></details>\n";
+    const std::string checkout = shared_checkout(commands);
+    if (!checkout.empty()) {
+        for (std::vector<std::string>& lines : commands) lines.erase(lines.begin());
+        out += "<p>The command below the trials of a row repeats them, from this commit:</p>\n<pre tabindex=\"0\">" +
+               code_html({checkout}) + "</pre>\n";
+    } else if (!points.empty()) {
+        out += "<p>The commands below the trials of a row repeat them.</p>\n";
     }
-    return out;
+    Table head = tables.front();
+    head.caption = "Trials of each row";
+    out += "<details><summary>" + head.caption + "</summary>\n<div class=\"trace\">\n" + table_begin_html(head);
+    for (std::size_t i = 0; i < rows.size(); ++i) out += row_html(rows[i], tables[i], commands[i]);
+    return out + table_end_html() + "</div></details>\n";
 }
 
 }  // namespace deft::reporting

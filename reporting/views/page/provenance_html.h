@@ -9,7 +9,7 @@
 
 namespace deft::reporting {
 
-// One <details> a row of the comparison, which its cells link to.
+// One table with a body a row of the comparison, which its cells link to: its head is on the page once.
 std::string provenance_html(const std::vector<Row>& rows, const std::vector<results_db::Checkpoint>& checkpoints,
                             const std::string& points);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/sha256.h"
@@ -69,8 +70,23 @@ std::string title_html(const std::string& title) {
     return out;
 }
 
-std::string classes(const Column& column, const Cell* cell) {
-    std::string names = column.align == Align::left ? "l" : "";
+bool is_all_left(const Table& table) {
+    return std::all_of(table.columns.begin(), table.columns.end(),
+                       [](const Column& column) { return column.align == Align::left; });
+}
+
+// The class of each column's alignment; empty where the style sheet aligns it, which spares cells their class.
+std::vector<std::string> alignments(const Table& table) {
+    std::vector<std::string> names(table.columns.size());
+    for (std::size_t at = 0; at < names.size(); ++at) {
+        const bool is_left = table.columns[at].align == Align::left;
+        if (is_left != (at == 0) && !is_all_left(table)) names[at] = is_left ? "l" : "r";
+    }
+    return names;
+}
+
+// `names`: the class of its alignment.
+std::string classes(const Column& column, std::string names, const Cell* cell) {
     if (column.published) names += names.empty() ? "pub" : " pub";
     if (cell != nullptr && !cell->flag.empty()) names += names.empty() ? "flag" : " flag";
     if (cell != nullptr && !cell->stale.empty()) names += names.empty() ? "stale" : " stale";
@@ -96,34 +112,49 @@ std::string hint_of(const Cell& cell) {
     return cell.doubt.empty() ? "" : "not verified: " + cell.doubt;
 }
 
-std::string cell_html(const Column& column, const Cell& cell, bool names_row) {
+std::string cell_html(const Column& column, const std::string& alignment, const Cell& cell, bool names_row) {
     std::string text = text_html(cell);
     if (!cell.trace.empty() && cell.text != "-")
         text = fmt::format("<a href=\"#{}\">{}</a>", trace_id(cell.trace), text);
     const std::string why = hint_of(cell);
     const std::string hint = why.empty() ? "" : fmt::format(" title=\"{}\"", html_escaped(why));
-    if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", classes(column, &cell), hint, text);
-    return fmt::format("<td{}{}>{}</td>", classes(column, &cell), hint, text);
+    const std::string names = classes(column, alignment, &cell);
+    if (names_row) return fmt::format("<th scope=\"row\"{}{}>{}</th>", names, hint, text);
+    return fmt::format("<td{}{}>{}", names, hint, text);  // the next cell or the row's end closes it
 }
 
 }  // namespace
 
-std::string render_html(const Table& table) {
+std::string table_begin_html(const Table& table) {
     std::string out = fmt::format(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table>\n"
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table{1}>\n"
         "<caption><span>{0}</span></caption>\n<thead><tr>",
-        html_escaped(table.caption));
-    for (const Column& column : table.columns)
-        out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, nullptr), title_html(marked_title(column)));
-    out += "</tr></thead>\n<tbody>\n";
+        html_escaped(table.caption), is_all_left(table) ? " class=\"l\"" : "");
+    const std::vector<std::string> names = alignments(table);
+    for (std::size_t at = 0; at < table.columns.size(); ++at)
+        out += fmt::format("<th scope=\"col\"{}>{}</th>", classes(table.columns[at], names[at], nullptr),
+                           title_html(marked_title(table.columns[at])));
+    return out + "</tr></thead>\n";
+}
+
+std::string rows_html(const Table& table) {
+    const std::vector<std::string> names = alignments(table);
+    std::string out;
     for (const std::vector<Cell>& row : table.rows) {
         out += "<tr>";
-        for (std::size_t column = 0; column < table.columns.size(); ++column)
-            out += cell_html(table.columns[column], column < row.size() ? row[column] : Cell(),
-                             column < table.key_columns);
+        for (std::size_t at = 0; at < table.columns.size(); ++at)
+            out += cell_html(table.columns[at], names[at], at < row.size() ? row[at] : Cell(), at < table.key_columns);
         out += "</tr>\n";
     }
-    out += "</tbody>\n</table>\n</div>\n";
+    return out;
+}
+
+std::string table_end_html() {
+    return "</table>\n</div>\n";
+}
+
+std::string render_html(const Table& table) {
+    const std::string out = table_begin_html(table) + "<tbody>\n" + rows_html(table) + "</tbody>\n" + table_end_html();
     return table.notes.empty() ? out : out + notes_html(table.notes);
 }
 
@@ -171,7 +202,8 @@ thead th{vertical-align:bottom;line-height:1.3;font-weight:600;border-bottom:2px
 thead small{font-weight:400;color:var(--muted);font-size:.82em}
 td small{color:var(--muted);font-size:.9em}td{line-height:1.3}
 tbody th{font-weight:600}
-.l{text-align:left}
+.l,.l th,.l td,th:first-child,td:first-child{text-align:left}
+th.r,td.r{text-align:right}
 .pub{background:var(--pub);font-style:italic}
 .doubt,.stale{color:var(--warn)}
 .flag{color:var(--muted)}
@@ -200,9 +232,12 @@ svg path.published{fill:var(--bg);stroke:var(--fg);stroke-width:1.6}
 figcaption{color:var(--muted);font-size:.88rem;max-width:100ch}
 details{border:1px solid var(--line);border-radius:4px;margin:8px 0;padding:0 12px}
 summary{cursor:pointer;padding:7px 0;font-weight:600}
-.trace:target{outline:2px solid var(--link);outline-offset:4px}
+.trace tbody:target{outline:2px solid var(--link)}
 .trace td{white-space:normal;overflow-wrap:anywhere;min-width:8ch;max-width:25ch;vertical-align:top}
+.trace td[colspan]{max-width:none}
 .trace tbody th{vertical-align:top}
+.trace th[colspan]{padding-top:14px}
+.trace code{white-space:pre-wrap}
 pre{background:var(--soft);padding:10px 12px;overflow-x:auto;font-size:.85rem;margin:8px 0 12px}
 .panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:14px}
 .panel{margin:0;border:1px solid var(--line);border-radius:4px;padding:10px 12px;min-width:0}

@@ -5,12 +5,18 @@
 #include <string_view>
 #include <vector>
 
+#include "reporting/table.h"
 #include "reporting/views/render/figure.h"
 
 namespace deft::reporting {
 
 // For element content and for attribute values in double quotes.
 std::string html_escaped(std::string_view text);
+
+// The parts of render_html(): to the end of the head, rows without a body around them, and the end.
+std::string table_begin_html(const Table& table);
+std::string rows_html(const Table& table);
+std::string table_end_html();
 
 std::string notes_html(const std::vector<std::string>& notes);
 

@@ -73,12 +73,26 @@ const sortingOf = table => {
 const recipeOf = row => (row.cells[0] && row.cells[0].tagName === 'TH' ? textOf(row.cells[0]).trim() : '');
 const showRows = table => {
     const wanted = (table.deftFilter ? table.deftFilter.value : '').trim().toLowerCase();
-    for (const row of table.tBodies[0].rows)
-        row.hidden = (hidden.has(recipeOf(row)) && !table.closest('.trace')) ||
-            (wanted !== '' && !row.textContent.toLowerCase().includes(wanted));
+    const lacks = node => wanted !== '' && !node.textContent.toLowerCase().includes(wanted);
+    if (table.closest('.trace'))
+        for (const body of table.tBodies) body.hidden = lacks(body);
+    else
+        for (const row of table.tBodies[0].rows) row.hidden = hidden.has(recipeOf(row)) || lacks(row);
+};
+const enableFilter = table => {
+    const input = make('input', {type: 'search', placeholder: 'filter rows', 'aria-label': 'Filter rows',
+                                 class: 'filter'});
+    input.addEventListener('input', () => showRows(table));
+    table.deftFilter = input;
+    table.closest('.scroll').before(input);
 };
 const enableTable = table => {
-    if (!table.tHead || !table.tBodies[0] || table.tBodies[0].rows.length < 2) return;
+    if (!table.tHead || !table.tBodies[0]) return;
+    if (table.closest('.trace')) {  // the trials of a row stay together
+        if (table.tBodies.length > 3) enableFilter(table);
+        return;
+    }
+    if (table.tBodies[0].rows.length < 2) return;
     [...table.tBodies[0].rows].forEach((row, at) => { row.deftAt = at; });
     [...table.tHead.rows[0].cells].forEach((cell, column) => {
         cell.tabIndex = 0;
@@ -93,12 +107,7 @@ const enableTable = table => {
             if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); sort(); }
         });
     });
-    if (table.tBodies[0].rows.length < 12) return;
-    const input = make('input', {type: 'search', placeholder: 'filter rows', 'aria-label': 'Filter rows',
-                                 class: 'filter'});
-    input.addEventListener('input', () => showRows(table));
-    table.deftFilter = input;
-    table.closest('.scroll').before(input);
+    if (table.tBodies[0].rows.length >= 12) enableFilter(table);
 };
 
 // ---- small charts ----

@@ -24,7 +24,8 @@ using namespace deft::reporting;
 
 namespace {
 
-// The first thing wrong with the nesting of tags or the quoting of attributes; empty when well-formed.
+// The first thing wrong with the nesting of tags or the quoting of attributes; empty when well-formed. The next cell of
+// a row, or the row's end, closes a cell.
 std::string markup_fault(const std::string& html) {
     static const std::set<std::string> kVoid = {"meta", "br", "!DOCTYPE"};
     std::vector<std::string> open;
@@ -38,6 +39,8 @@ std::string markup_fault(const std::string& html) {
         const std::string tag = html.substr(at + 1, end - at - 1);
         const std::string name =
             tag.substr(tag[0] == '/' ? 1 : 0, tag.find_first_of(" /\n", 1) - (tag[0] == '/' ? 1 : 0));
+        const bool ends_cell = tag == "/tr" || (name == "td" && tag[0] != '/');
+        if (ends_cell && !open.empty() && open.back() == "td") open.pop_back();
         if (tag[0] == '/') {
             if (open.empty() || open.back() != tag.substr(1)) return "</" + tag.substr(1) + "> closes nothing";
             open.pop_back();
@@ -189,7 +192,7 @@ TEST_CASE("a report page is whole, closed in itself and the same each time") {
         last = at;
     }
     CHECK(count_of(html, "<svg") == 4);
-    CHECK(count_of(html, "<table>") == count_of(html, "<caption>"));
+    CHECK(count_of(html, "<table") == count_of(html, "<caption>"));
     CHECK_THAT(html, ContainsSubstring("prefers-color-scheme:dark") && ContainsSubstring("@media print"));
     CHECK_THAT(html,
                ContainsSubstring("c0ffee (step 50, runs/x/final.safetensors)") && ContainsSubstring("none recorded"));
@@ -219,9 +222,63 @@ TEST_CASE("provenance that is equal in all trials is on the page once") {
                           ContainsSubstring(">config hash</th>") && !ContainsSubstring(">commit</th>"));
     data.sweep.trials[1].code.git_sha = "another";
     const std::string differing = render_page(data);
-    CHECK_THAT(differing, ContainsSubstring(">commit</th>") && ContainsSubstring(">one</td>") &&
-                              ContainsSubstring(">another</td>") && !ContainsSubstring("; commit one"));
+    CHECK_THAT(differing, ContainsSubstring(">commit</th>") && ContainsSubstring(">one<") &&
+                              ContainsSubstring(">another<") && !ContainsSubstring("; commit one"));
     CHECK(markup_fault(without_script(differing)).empty());
+}
+
+TEST_CASE("trials of all rows are in one table, each row's below its name and above the command that repeats them") {
+    ReportData data = a_report();
+    for (Trial& trial : data.sweep.trials) {
+        trial.code.git_sha = "c0ffee";
+        trial.workdir = "runs/x";
+    }
+    const std::string html = render_page(data), id = trace_id("cl[budget_fraction=0.5]");
+    const std::size_t begin = html.find("<tbody id=\"" + id + "\">");
+    REQUIRE(begin != std::string::npos);
+    const std::string body = html.substr(begin, html.find("</tbody>", begin) - begin);
+    CHECK_THAT(body, ContainsSubstring("<th scope=\"rowgroup\" colspan=\"3\">cl[budget_fraction=0.5]</th>") &&
+                         ContainsSubstring("<th scope=\"row\">1</th>") &&
+                         ContainsSubstring("<code>./deft run q.toml --only cl ") && !ContainsSubstring("git checkout"));
+    CHECK(count_of(html, "<caption><span>Trials of ") == 1);
+    CHECK(count_of(html, "git checkout c0ffee") == 1);
+    // Below its run folder, which all trials share.
+    CHECK_THAT(html, ContainsSubstring("; run folder runs/x.") && ContainsSubstring("(step 50, final.safetensors)"));
+    data.sweep.trials[2].code.git_sha = "beef";
+    CHECK_THAT(render_page(data), ContainsSubstring("<code>git checkout beef\n./deft run q.toml --only cl "));
+}
+
+TEST_CASE("the path of a line has steps that add up to its rounded points") {
+    CHECK(path_svg({}).empty());
+    CHECK(path_svg({{62.04, 376}}) == "M62 376");
+    CHECK(path_svg({{0.26, -7}, {1.34, -6.5}, {1.34, 3}, {-1, 3.04}}) == "M.3-7l1 .5 0 9.5-2.3 0");
+}
+
+TEST_CASE("a page takes less than 1.5 kB for each further trial of five a row") {
+    const auto page_bytes = [](int rows) {
+        ReportData data;
+        std::vector<Trial> trials;
+        for (int row = 0; row < rows; ++row)
+            for (std::int64_t seed = 1; seed <= 5; ++seed) {
+                Trial trial = a_finished_trial(fmt::format("recipe{}", row).c_str(), kFullBudget, seed,
+                                               2 + 0.01 * static_cast<double>(row + seed));
+                trial.config_hash = sha256(trial.config_hash);
+                trial.workdir = "runs/" + trial.config_hash.substr(0, 16);
+                trial.code.git_sha = sha256("commit");
+                data.checkpoints.push_back(
+                    {trial.config_hash, trial.workdir + "/final.safetensors", sha256(trial.workdir), 1000, 10});
+                trials.push_back(std::move(trial));
+            }
+        std::sort(data.checkpoints.begin(), data.checkpoints.end(),
+                  [](const auto& a, const auto& b) { return a.config_hash < b.config_hash; });
+        data.sweep = a_sweep_of(std::move(trials));
+        data.about = {"recipe0", "smoke", "A title", "deft run q.toml", "q.toml"};
+        return render_page(data).size();
+    };
+    constexpr std::size_t kFew = 20, kMany = 60;
+    const std::size_t bytes = (page_bytes(kMany) - page_bytes(kFew)) / (5 * (kMany - kFew));
+    INFO(bytes << " bytes a trial");
+    CHECK(bytes < 1500);
 }
 
 TEST_CASE("hostile names stay text in the page") {
