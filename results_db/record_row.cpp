@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/fields.h"
@@ -15,8 +17,6 @@
 namespace deft::results_db {
 
 namespace {
-
-constexpr std::size_t kMostReals = 16;  // of a record: two bits each of `nonfinite`, with room to spare
 
 // Calls action(field, its value) for each that has a column.
 template <class Record, class Action>
@@ -27,6 +27,24 @@ void each_column(Record& record, const Action& action) {
     };
     for (const Field& field : journal::fields<Record>())
         std::visit([&](auto* value) { call(field, value); }, field.in(&record));
+}
+
+// The place of a column's value in a record, and its type as a null pointer. A curve has many rows, and asking the
+// fields for each value would take most of the time to read one.
+struct Slot {
+    std::ptrdiff_t offset = 0;
+    std::variant<bool*, std::int64_t*, double*, std::string*> type;
+};
+
+template <class Record>
+std::vector<Slot> slots_of() {
+    std::vector<Slot> slots;
+    Record record;
+    each_column(record, [&](const Field&, auto& value) {
+        const auto offset = reinterpret_cast<std::byte*>(&value) - reinterpret_cast<std::byte*>(&record);
+        slots.push_back({offset, static_cast<decltype(&value)>(nullptr)});
+    });
+    return slots;
 }
 
 }  // namespace
@@ -69,24 +87,27 @@ void bind_record(Statement& insert, std::int64_t attempt_id, const Record& recor
 
 template <class Record>
 Record record_of(const Statement& row, int first) {
+    static const std::vector<Slot> slots = slots_of<Record>();
     Record record;
+    auto* const begin = reinterpret_cast<std::byte*>(&record);
     int column = first, shift = 0;
-    std::array<double*, kMostReals> reals{};
-    std::size_t count = 0;
-    each_column(record, [&](const Field&, auto& value) {
-        using Value = std::remove_reference_t<decltype(value)>;
-        if constexpr (std::is_same_v<Value, std::string>)
-            value = row.text(column);
-        else if constexpr (std::is_same_v<Value, double>)
-            value = row.real(column);
-        else
-            value = static_cast<Value>(row.integer(column));
-        if constexpr (std::is_same_v<Value, double>) reals.at(count++) = &value;
+    const int kinds_column = first + static_cast<int>(slots.size());
+    std::optional<std::int64_t> kinds;  // only records with reals have them
+    for (const Slot& slot : slots) {
+        const auto read = [&](auto* value) {
+            using Value = std::remove_pointer_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, std::string>) {
+                *value = row.text(column);
+            } else if constexpr (std::is_same_v<Value, double>) {
+                if (!kinds) kinds = row.integer(kinds_column);
+                *value = restore(row.real(column), *kinds >> std::exchange(shift, shift + 2));
+            } else {
+                *value = static_cast<Value>(row.integer(column));
+            }
+        };
+        std::visit([&](auto* type) { read(reinterpret_cast<decltype(type)>(begin + slot.offset)); }, slot.type);
         ++column;
-    });
-    if (count == 0) return record;
-    const std::int64_t kinds = row.integer(column);
-    for (std::size_t i = 0; i < count; ++i) *reals[i] = restore(*reals[i], kinds >> std::exchange(shift, shift + 2));
+    }
     return record;
 }
 
