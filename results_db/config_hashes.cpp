@@ -20,44 +20,60 @@ struct Marks {
 
 constexpr Marks kMarks[] = {{false, true}, {true, false}, {true, true}};
 
-Json with_marks(Json part, const Marks& marks) {
-    if (marks.padding) part[kPadding[0]] = kPadding[1];
-    if (marks.draws) part[kDraws[0]] = kDraws[1];
-    return part;
-}
-
-// As experiments/config.cpp hashes it.
-Json hashed_part(Json config) {
-    for (const char* part : {"local", "eval"}) config.erase(part);
-    const auto train = config.find("train");
-    if (train != config.end() && train->is_object() && train->value("budget_tokens", Json()) == 0)
-        config.erase("seed");  // nothing trains an imported model
+Json with_marks(Json config, const Marks& marks) {
+    if (marks.padding) config[kPadding[0]] = kPadding[1];
+    if (marks.draws) config[kDraws[0]] = kDraws[1];
     return config;
 }
 
-std::string variant_of(Json part) {
-    part.erase("seed");
-    if (const auto start = part.find("start"); start != part.end() && start->is_object()) start->erase("trial");
-    return sha256(canonical_json(part));
+// Nothing trains an imported model, and its hash has no seed.
+bool has_seed(const Json& config) {
+    const auto train = config.find("train");
+    return train == config.end() || !train->is_object() || train->value("budget_tokens", Json()) != 0;
+}
+
+std::string part_text(const std::string& key, const Json& value) {
+    return canonical_json(key) + ":" + canonical_json(value);
+}
+
+void add_part(std::string& object, const std::string& part) {
+    object += object.empty() ? "{" : ",";
+    object += part;
+}
+
+std::string hash_of_object(const std::string& parts) {
+    return sha256(parts.empty() ? "{}" : parts + "}");
 }
 
 }  // namespace
 
+// As experiments/config.cpp hashes it. The canonical text is put together from its parts: reports check each trial,
+// and copies of whole configurations would take most of that time.
 ConfigHashes hashes_of_config(const Json& config) {
-    Json part = hashed_part(config);
-    std::string config_hash = sha256(canonical_json(part));
-    return {std::move(config_hash), variant_of(std::move(part))};
+    const bool hashes_seed = has_seed(config);
+    std::string all, variant;
+    for (const auto& [key, value] : config.items()) {
+        if (key == "local" || key == "eval" || (key == "seed" && !hashes_seed)) continue;
+        const std::string part = part_text(key, value);
+        add_part(all, part);
+        if (key == "seed") continue;
+        if (key == "start" && value.is_object()) {
+            Json start = value;
+            start.erase("trial");
+            add_part(variant, part_text(key, start));
+        } else {
+            add_part(variant, part);
+        }
+    }
+    return {hash_of_object(all), hash_of_object(variant)};
 }
 
-bool has_hashes(Json config, const ConfigHashes& hashes) {
+bool has_hashes(const Json& config, const ConfigHashes& hashes) {
     if (!config.is_object()) return false;
-    Json part = hashed_part(std::move(config));
-    if (sha256(canonical_json(part)) == hashes.config) return variant_of(std::move(part)) == hashes.variant;
-    for (const Marks& marks : kMarks) {
-        Json marked = with_marks(part, marks);
-        if (sha256(canonical_json(marked)) == hashes.config) return variant_of(std::move(marked)) == hashes.variant;
-    }
-    return false;
+    ConfigHashes own = hashes_of_config(config);
+    for (const Marks& marks : kMarks)
+        if (own.config != hashes.config) own = hashes_of_config(with_marks(config, marks));
+    return own.config == hashes.config && own.variant == hashes.variant;
 }
 
 }  // namespace deft::results_db

@@ -16,6 +16,6 @@ struct ConfigHashes {
 ConfigHashes hashes_of_config(const Json& config);
 
 // Whether a configuration has these hashes, with and without its seed: as this program or one before it gave them.
-bool has_hashes(Json config, const ConfigHashes& hashes);
+bool has_hashes(const Json& config, const ConfigHashes& hashes);
 
 }  // namespace deft::results_db

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -104,7 +105,8 @@ void show(TrialRow& trial, const AttemptRow& attempt) {
     trial.peak_rss_bytes = attempt.peak_rss_bytes;
 }
 
-StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
+// The trial at its place, as planned, and its state.
+StoredTrial planned_trial(Connection& connection, const SweepPlace& place) {
     Statement row(connection,
                   ("SELECT config_json, " + column_names(kTrialColumns) + " FROM experiment WHERE id = ?1").c_str());
     if (!row.bind(place.trial_id).step()) connection.fail("read");
@@ -125,13 +127,21 @@ StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
     trial.variant_hash = training.variant_hash;
     trial.label = training.label;
     trial.config_json = training.config_json;
-    trial.state = "pending";
+    Statement shown(connection,
+                    "SELECT state FROM attempt WHERE experiment_id = ?1 AND kind = 'train'"
+                    " ORDER BY state = 'ok' DESC, number DESC LIMIT 1");
+    trial.state = shown.bind(place.trial_id).step() ? shown.text(0) : "pending";
+    trial.result = result_checkpoint(connection, place.trial_id);
+    trial.asked = asked_scores(connection, place.trial_id, trial.result, place.scores_json);
+    return trial;
+}
+
+StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
+    StoredTrial trial = planned_trial(connection, place);
     trial.attempt_rows = read_attempts(connection, place.trial_id, Work::train);
     trial.scoring_rows = read_attempts(connection, place.trial_id, Work::score);
     for (const std::vector<AttemptRow>* attempts : {&trial.attempt_rows, &trial.scoring_rows})
         for (const AttemptRow& attempt : *attempts) trial.eval_seconds += attempt.eval_seconds.value_or(0);
-    trial.result = result_checkpoint(connection, place.trial_id);
-    trial.asked = asked_scores(connection, place.trial_id, trial.result, place.scores_json);
     trial.attempts = static_cast<std::int64_t>(trial.attempt_rows.size());
     add_up_cost(trial);
     if (const AttemptRow* shown = shown_attempt(trial.attempt_rows)) {
@@ -178,11 +188,23 @@ std::int64_t TrialRow::unscored() const {
 struct Reader::Impl {
     explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
 
-    StoredTrial trial(const SweepPlace& place) {
+    StoredTrial trial(const SweepPlace& place) { return read(place, trial_of); }
+
+    StoredTrial read(const SweepPlace& place, StoredTrial (*read_trial)(Connection&, const SweepPlace&)) {
         // Several places may share a row, which never changes.
-        if (!checked.contains(place.trial_id)) require_own_hashes(*connection, place.trial_id);
-        checked.insert(place.trial_id);
-        return trial_of(*connection, place);
+        std::shared_ptr<const Json>& config = configs[place.trial_id];
+        if (!config) config = std::make_shared<const Json>(require_own_hashes(*connection, place.trial_id));
+        StoredTrial trial = read_trial(*connection, place);
+        trial.config = config;
+        return trial;
+    }
+
+    StoredSweep sweep(const std::string& selector, StoredTrial (*read_trial)(Connection&, const SweepPlace&)) {
+        const Transaction snapshot(*connection, Transaction::Kind::read);
+        StoredSweep results{find_sweep(read_sweeps(*connection), selector, connection->file()), {}};
+        for (const SweepPlace& place : places_of(*connection, results.id))
+            results.trials.push_back(read(place, read_trial));
+        return results;
     }
 
     // Searches the newest sweep. Errors: usage, with the nearest name.
@@ -225,7 +247,7 @@ struct Reader::Impl {
     }
 
     std::unique_ptr<Connection> connection;
-    std::set<std::int64_t> checked;  // trials
+    std::map<std::int64_t, std::shared_ptr<const Json>> configs;  // of the trials that were checked
 };
 
 Reader::Reader(const std::filesystem::path& file)
@@ -250,11 +272,11 @@ std::vector<std::string> Reader::sweep_names() const {
 }
 
 StoredSweep Reader::sweep(const std::string& selector) const {
-    Connection& connection = *impl_->connection;
-    const Transaction snapshot(connection, Transaction::Kind::read);
-    StoredSweep results{find_sweep(read_sweeps(connection), selector, connection.file()), {}};
-    for (const SweepPlace& place : places_of(connection, results.id)) results.trials.push_back(impl_->trial(place));
-    return results;
+    return impl_->sweep(selector, trial_of);
+}
+
+StoredSweep Reader::planned_sweep(const std::string& selector) const {
+    return impl_->sweep(selector, planned_trial);
 }
 
 SweepPace Reader::pace(const std::string& selector) const {

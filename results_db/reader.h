@@ -30,6 +30,8 @@ class Reader {
     // "NAME", the newest spec of that name, or "NAME@HASH", of which the hash may be cut short. Errors: usage,
     // for an unknown or ambiguous name; missing, without any sweep.
     StoredSweep sweep(const std::string& selector) const;
+    // As sweep(), with the parts of each trial that a plan reads: place, configuration, state and scores asked for.
+    StoredSweep planned_sweep(const std::string& selector) const;
     // The pace of that sweep; its results are not read.
     SweepPace pace(const std::string& selector) const;
     // Finds by a prefix of the config hash, or by name within the newest sweep: "baseline/1",

@@ -2,12 +2,14 @@
 // Rows of the results database, as plain values.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/journal.h"
+#include "base/json_fwd.h"
 #include "results_db/cost_parts.h"
 #include "results_db/imported_model.h"
 
@@ -240,6 +242,7 @@ struct TrialRow {
 // With what its model was scored by: of each measure the newest score that was asked for, or the newest.
 struct StoredTrial : TrialRow {
     std::vector<ScoreRow> scores = {};
+    std::shared_ptr<const Json> config = {};  // config_json, parsed
 };
 
 // A sweep as it was run: one name may cover several, which --set, --scale or an edited file separate.

@@ -23,7 +23,7 @@ namespace {
 
 }  // namespace
 
-void require_own_hashes(Connection& connection, std::int64_t trial_id) {
+Json require_own_hashes(Connection& connection, std::int64_t trial_id) {
     Statement row(connection,
                   "SELECT config_hash, variant_hash, seed, config_json, label FROM experiment WHERE id = ?1");
     if (!row.bind(trial_id).step()) connection.fail("read");
@@ -36,8 +36,8 @@ void require_own_hashes(Connection& connection, std::int64_t trial_id) {
     if (!config.is_object()) fail_changed(connection, trial, "its configuration is not a JSON object");
     if (const Json own = config.value("seed", Json()); own != seed)
         fail_changed(connection, trial, fmt::format("its seed is {}, and its configuration has {}", seed, own.dump()));
-    if (has_hashes(std::move(config), stored)) return;
-    const ConfigHashes own = hashes_of_config(try_parse_json(row.text(3)));
+    if (has_hashes(config, stored)) return config;
+    const ConfigHashes own = hashes_of_config(config);
     const bool is_config = own.config != stored.config;
     fail_changed(connection, trial,
                  fmt::format("its {} hash is {}, and its configuration has {}", is_config ? "configuration" : "row",

@@ -9,11 +9,15 @@
 
 namespace deft::reporting {
 
+Settings settings_of(const results_db::StoredTrial& trial) {
+    return trial.config ? settings_of(trial.config) : parse_settings(trial.config_json);
+}
+
 Trial trial_of(results_db::StoredTrial stored) {
     Trial trial;
+    trial.settings = settings_of(stored);
     for (results_db::ScoreRow& score : stored.scores) trial.scores.push_back({std::move(score)});
     static_cast<results_db::TrialRow&>(trial) = std::move(stored);
-    trial.settings = parse_settings(trial.config_json);
     return trial;
 }
 

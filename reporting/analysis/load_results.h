@@ -17,6 +17,9 @@ struct Current;
 // The inputs that a stored sweep's results would have now.
 using CurrentInputs = std::function<Current(const results_db::StoredSweep&)>;
 
+// Its settings, without parsing its configuration again where the database has parsed it.
+Settings settings_of(const results_db::StoredTrial& trial);
+
 // The stored trial with its settings parsed and nothing marked stale.
 Trial trial_of(results_db::StoredTrial stored);
 

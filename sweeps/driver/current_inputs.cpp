@@ -7,7 +7,7 @@
 #include "base/score_key.h"
 #include "experiments/inputs_now.h"
 #include "experiments/result_epoch.h"
-#include "reporting/analysis/results/settings.h"
+#include "reporting/analysis/load_results.h"
 #include "results_db/evidence/local_paths.h"
 #include "sweeps/driver/root.h"
 
@@ -80,7 +80,7 @@ reporting::Current current_inputs(const results_db::StoredSweep& sweep, const st
     Lookup lookup(root);
     for (const StoredTrial& trial : sweep.trials) {
         if (trial.state != "ok") continue;
-        const reporting::Settings settings = reporting::parse_settings(trial.config_json);
+        const reporting::Settings settings = reporting::settings_of(trial);
         reporting::TrialNow& own = now.trials[trial.config_hash];
         if (leads_outside(settings.corpus, settings.base_folder))
             own.inputs["data.sha256"].unknown = "its corpus is a file of another machine";

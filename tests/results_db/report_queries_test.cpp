@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "base/score_key.h"
+#include "results_db/trial_name.h"
 #include "tests/catch.h"
 #include "tests/results_db/fixture.h"
 
@@ -57,6 +59,32 @@ TEST_CASE("curves and checkpoints of a sweep are those of the attempts that its 
     none.id = 99;
     CHECK(reader.curves(none).empty());
     CHECK(reader.checkpoints(none).empty());
+}
+
+TEST_CASE("a planned sweep has the places, states and scores asked for of its trials, and no attempts") {
+    const TemporaryFolder folder;
+    OneAttempt db(folder / "results.db");
+    add_scored_trials(db, folder / "journal.jsonl", 2);
+    results_db::Outcome failed;
+    failed.state = "failed";
+    db.writer.end_attempt(db.attempt, failed);
+    const results_db::Reader reader(folder / "results.db");
+    const results_db::StoredSweep all = reader.sweep("quick"), planned = reader.planned_sweep("quick");
+    REQUIRE(planned.trials.size() == 3);
+    for (std::size_t i = 0; i < all.trials.size(); ++i) {
+        const results_db::StoredTrial &one = all.trials[i], &plan = planned.trials[i];
+        CHECK(results_db::trial_name(plan) == results_db::trial_name(one));
+        CHECK(plan.config_hash == one.config_hash);
+        CHECK(plan.config_json == one.config_json);
+        CHECK(plan.state == one.state);
+        CHECK(plan.asked.size() == one.asked.size());
+        CHECK(*plan.config == *one.config);
+        CHECK(canonical_json(*one.config) == one.config_json);
+        CHECK((plan.attempt_rows.empty() && !one.attempt_rows.empty()));
+        CHECK(plan.scores.empty());
+    }
+    CHECK(planned.trials.front().state == "failed");
+    CHECK(planned.trials.back().state == "ok");
 }
 
 TEST_CASE("each attempt names its own commit and machine, and a sweep the text of its file") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace deft::reporting {
 
@@ -57,8 +58,12 @@ std::optional<std::int64_t> integer_at(const Json& json, const std::string& keys
 }
 
 Settings parse_settings(const std::string& config_json) {
+    return settings_of(std::make_shared<const Json>(try_parse_json(config_json)));
+}
+
+Settings settings_of(std::shared_ptr<const Json> config) {
     Settings settings;
-    settings.json = std::make_shared<const Json>(try_parse_json(config_json));
+    settings.json = std::move(config);
     const Json& json = *settings.json;
     if (!json.is_object()) return settings;
     settings.result_epoch = integer_at(json, "result_epoch");

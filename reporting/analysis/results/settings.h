@@ -40,5 +40,6 @@ Json value_at(const Json& config, const std::string& keys);
 std::optional<std::int64_t> integer_at(const Json& config, const std::string& keys);
 
 Settings parse_settings(const std::string& config_json);
+Settings settings_of(std::shared_ptr<const Json> config);
 
 }  // namespace deft::reporting
