@@ -412,12 +412,13 @@ namespace {
 // Overrides from the database's record of this sweep, where it has one.
 PlannedReruns reruns_of(const Spec& spec, const std::vector<Trial>& trials, const DriverOptions& options) {
     const auto reader = stored_results(options);
-    const auto sweep = reader ? stored_sweep(*reader, spec) : std::nullopt;
-    if (!sweep) return {trials, {}};
-    return plan_reruns(trials,
-                       {*sweep, [&](const std::string& hash) { return is_trained(*reader, hash); },
-                        selected_trials(trials, options.only)},
-                       options.rerun_if);
+    const auto name = reader ? stored_name(*reader, spec) : std::nullopt;
+    if (!name) return {trials, {}};
+    return plan_reruns(
+        trials,
+        {reader->planned_sweep(*name), [&](const std::string& hash) { return is_trained(*reader, hash); },
+         selected_trials(trials, options.only)},
+        options.rerun_if);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ struct PlannedReruns {
 
 // Facts about trials from the database and the command line.
 struct RerunFacts {
-    // The database's record of this very sweep; its trials show the earlier result at each place.
-    const results_db::StoredSweep& measured;
+    // The database's record of this very sweep, as planned; its trials show the earlier result at each place.
+    results_db::StoredSweep measured;
     // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
     // no other.
     std::function<bool(const std::string&)> is_trained;

@@ -46,9 +46,9 @@ std::optional<std::map<std::string, double>> found_rates(const std::vector<repor
 // The database's record of the search.
 std::vector<reporting::Trial> stored_trials(const Spec& searching, const DriverOptions& options) {
     const auto reader = stored_results(options);
-    const auto sweep = reader ? stored_sweep(*reader, searching) : std::nullopt;
-    return sweep ? reporting::load_results(*sweep, reporting::unknown_inputs()).searched
-                 : std::vector<reporting::Trial>();
+    const auto name = reader ? stored_name(*reader, searching) : std::nullopt;
+    return name ? reporting::load_results(*reader, *name, reporting::unknown_inputs()).searched
+                : std::vector<reporting::Trial>();
 }
 
 // A rate that diverged would do so again.

@@ -20,9 +20,9 @@ std::unique_ptr<results_db::Reader> stored_results(const DriverOptions& options)
     return std::make_unique<results_db::Reader>(file);
 }
 
-std::optional<results_db::StoredSweep> stored_sweep(const results_db::Reader& reader, const Spec& spec) {
+std::optional<std::string> stored_name(const results_db::Reader& reader, const Spec& spec) {
     for (const results_db::SweepHead& head : reader.sweeps())
-        if (head.name == spec.name && head.spec_sha256 == spec.sha256) return reader.sweep(results_db::full_name(head));
+        if (head.name == spec.name && head.spec_sha256 == spec.sha256) return results_db::full_name(head);
     return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "results_db/reader.h"
 #include "results_db/writer.h"
@@ -15,7 +16,7 @@ namespace deft::sweeps {
 // run writes nothing. Errors: those of results_db::Writer and results_db::Reader.
 std::unique_ptr<results_db::Reader> stored_results(const DriverOptions& options);
 
-// The results of that sweep, by name and hash.
-std::optional<results_db::StoredSweep> stored_sweep(const results_db::Reader& reader, const Spec& spec);
+// The full name of that sweep, by name and hash; nothing where it is not stored.
+std::optional<std::string> stored_name(const results_db::Reader& reader, const Spec& spec);
 
 }  // namespace deft::sweeps
