@@ -113,9 +113,11 @@ reporting::ReportData report_data(const results_db::Reader& reader, reporting::R
     if (with_curves) {
         data.curves = reader.curves(data.sweep);
         data.checkpoints = reader.checkpoints(data.sweep);
-        for (const reporting::Trial& trial : data.sweep.trials)
+        for (const reporting::Trial& trial : data.sweep.trials) {
+            if (!trial.settings.has_experts) continue;
             if (auto loads = reader.expert_loads(trial.config_hash); !loads.empty())
                 data.experts[trial.config_hash] = std::move(loads);
+        }
     }
     return data;
 }
