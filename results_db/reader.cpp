@@ -188,22 +188,25 @@ std::int64_t TrialRow::unscored() const {
 struct Reader::Impl {
     explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
 
-    StoredTrial trial(const SweepPlace& place) { return read(place, trial_of); }
-
-    StoredTrial read(const SweepPlace& place, StoredTrial (*read_trial)(Connection&, const SweepPlace&)) {
+    StoredTrial trial(const SweepPlace& place) {
         // Several places may share a row, which never changes.
         std::shared_ptr<const Json>& config = configs[place.trial_id];
         if (!config) config = std::make_shared<const Json>(require_own_hashes(*connection, place.trial_id));
-        StoredTrial trial = read_trial(*connection, place);
+        StoredTrial trial = trial_of(*connection, place);
         trial.config = config;
         return trial;
     }
 
-    StoredSweep sweep(const std::string& selector, StoredTrial (*read_trial)(Connection&, const SweepPlace&)) {
+    StoredTrial planned(const SweepPlace& place) {
+        require_own_hashes(*connection, place.trial_id);
+        return planned_trial(*connection, place);
+    }
+
+    StoredSweep sweep(const std::string& selector, StoredTrial (Impl::*read)(const SweepPlace&)) {
         const Transaction snapshot(*connection, Transaction::Kind::read);
         StoredSweep results{find_sweep(read_sweeps(*connection), selector, connection->file()), {}};
         for (const SweepPlace& place : places_of(*connection, results.id))
-            results.trials.push_back(read(place, read_trial));
+            results.trials.push_back((this->*read)(place));
         return results;
     }
 
@@ -272,11 +275,11 @@ std::vector<std::string> Reader::sweep_names() const {
 }
 
 StoredSweep Reader::sweep(const std::string& selector) const {
-    return impl_->sweep(selector, trial_of);
+    return impl_->sweep(selector, &Impl::trial);
 }
 
 StoredSweep Reader::planned_sweep(const std::string& selector) const {
-    return impl_->sweep(selector, planned_trial);
+    return impl_->sweep(selector, &Impl::planned);
 }
 
 SweepPace Reader::pace(const std::string& selector) const {
