@@ -67,7 +67,11 @@ class SlurmLauncher final : public Launcher {
                                  request.environment,
                                  request.grace_seconds});
         write_file_atomically(folder / "job.sh", kScript);
-        submit(job);
+        if (const std::optional<std::string> refusal = submit(job))
+            throw Error(
+                ErrorKind::config, fmt::format("sbatch refused the job: {}", *refusal),
+                "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
+                "the job was not submitted");
         jobs_.push_back(std::move(job));
         return jobs_.back().id;
     }
@@ -108,22 +112,19 @@ class SlurmLauncher final : public Launcher {
         return found == jobs_.end() ? nullptr : &*found;
     }
 
-    // Errors: config, where Slurm refuses the job. A controller that does not answer may have accepted it: the queue
-    // shows that by the name, and singleton lets one job of a name run at a time.
-    void submit(Job& job) {
+    // Slurm's words where it refuses the job. A controller that does not answer may have accepted it: the queue shows
+    // that by the name, and singleton lets one job of a name run at a time.
+    std::optional<std::string> submit(Job& job) {
         job.submitted = Clock::now();
         const SlurmReply reply = call_slurm(job.submit, patience_.submit);
         if (const std::optional<std::string> number = submitted_job(reply)) {
             job.number = *number;
             job.status.reason.clear();
-            return;
+            return std::nullopt;
         }
-        if (!may_answer_later(reply) && !reply.is_whole)
-            throw Error(
-                ErrorKind::config, fmt::format("sbatch refused the job: {}", reply.complaint),
-                "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
-                "the job was not submitted");
+        if (!may_answer_later(reply) && !reply.is_whole) return reply.complaint;
         job.status.reason = fmt::format("sbatch: {}", reply.complaint);
+        return std::nullopt;
     }
 
     // No number is known while sbatch has not answered.
@@ -162,6 +163,11 @@ class SlurmLauncher final : public Launcher {
                 set_ended(job, end->second);
             return;
         }
+        // A driver that ends does not wait for a controller that is down: the stop file ends the attempt later.
+        if (job.cancelled && seconds_since(*job.cancelled) > patience_.agreement) {
+            end_by(job, BatchEnd::cancellation, "cancelled; Slurm has not confirmed it");
+            return;
+        }
         const bool is_running = !status.host.empty();
         if (!is_answered_) {
             status.phase = is_running ? RunPhase::running : RunPhase::unknown;
@@ -193,7 +199,8 @@ class SlurmLauncher final : public Launcher {
         status.phase = is_running ? RunPhase::running : RunPhase::unknown;
         status.reason = "it is not in the queue";
         if (job.number.empty() && !job.cancelled) {
-            if (seconds_since(job.submitted) > patience_.again) submit(job);
+            if (seconds_since(job.submitted) < patience_.again) return;
+            if (const std::optional<std::string> refusal = submit(job)) end_by(job, BatchEnd::refusal, *refusal);
             return;
         }
         if (!job.absent) job.absent = Clock::now();

@@ -100,14 +100,14 @@ std::size_t lines_of(const std::string& text) {
 // A launcher that asks often and does not wait long, and an attempt of a fake trial.
 class OneJob {
  public:
-    explicit OneJob(const std::string& script) : cluster(folder) {
+    // `answer`: seconds for each of Slurm's commands, enough on a busy machine where none hangs.
+    explicit OneJob(const std::string& script, double answer = 30) : cluster(folder) {
         run = folder.path / "root" / "runs" / "abc.1";
         std::filesystem::create_directories(run);
         folder.write("trial", "#!/bin/bash\n[ \"$1\" = job ] && exec " DEFT_PROGRAM " \"$@\"\n" + script);
         std::filesystem::permissions(folder.path / "trial", std::filesystem::perms::owner_all);
         sweeps::SlurmPatience patience;
-        patience.submit = 2;
-        patience.question = 1;
+        patience.submit = patience.question = answer;
         patience.between = 0.05;
         patience.agreement = 0.5;
         patience.lost = 1;
@@ -210,8 +210,8 @@ TEST_CASE("A job that Slurm refuses ends the run with Slurm's words, and one tha
 }
 
 TEST_CASE("A job's end comes from its file, whatever the queue says") {
-    OneJob one("exit 3\n");
     const std::string queue = GENERATE("fine", "down", "torn", "hang");
+    OneJob one("exit 3\n", queue == "hang" ? 2 : 30);
     CAPTURE(queue);
     one.start();
     one.cluster.write(queue, "");
@@ -224,7 +224,7 @@ TEST_CASE("A queue that does not answer, or not wholly, ends nothing") {
     OneJob one(kForever);
     one.start();
     one.look_until([](const auto& status) { return status.phase != sweeps::RunPhase::unknown; });
-    for (const char* trouble : {"down", "torn", "hang"}) {
+    for (const char* trouble : {"down", "torn"}) {
         CAPTURE(trouble);
         one.cluster.write(trouble, "");
         for (int i = 0; i < 3; ++i) CHECK(one.phase_after_a_while() == sweeps::RunPhase::unknown);
@@ -259,8 +259,18 @@ TEST_CASE("A job that left the queue without a word ends as accounting says, or 
     CHECK(one.look_until_ended().batch_end == end);
 }
 
+TEST_CASE("A queue that hangs ends nothing") {
+    OneJob one(kForever, 3);
+    const sweeps::RunId id = one.start();
+    one.cluster.write("hang", "");
+    for (int i = 0; i < 2; ++i) CHECK(one.phase_after_a_while() == sweeps::RunPhase::unknown);
+    one.cluster.remove("hang");
+    one.launcher->end(id);
+    CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
+}
+
 TEST_CASE("A submission that the controller accepted without an answer is not repeated") {
-    OneJob one("touch \"$(dirname \"$0\")/ran.$$\"\nsleep 1\nexit 0\n");
+    OneJob one("sleep 1\nexit 0\n", 5);
     one.cluster.write("first", "says=''; trap 'sleep 30' EXIT\n");
     one.start();
     CHECK(WEXITSTATUS(one.look_until_ended().wait_status) == 0);
@@ -274,6 +284,29 @@ TEST_CASE("A submission to a controller that is down is repeated") {
     one.start();
     CHECK(WEXITSTATUS(one.look_until_ended().wait_status) == 0);
     CHECK(lines_of(one.cluster.log("sbatch.log")) == 2);
+}
+
+TEST_CASE("A submission that is refused when it is repeated ends that attempt alone") {
+    OneJob one("exit 0\n");
+    one.cluster.write("first",
+                      "echo 'echo \"sbatch: error: Invalid account\" >&2; exit 1' > \"$here/first\"\n"
+                      "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2; exit 1\n");
+    one.start();
+    const sweeps::RunStatus status = one.look_until_ended();
+    CHECK(status.batch_end == sweeps::BatchEnd::refusal);
+    CHECK_THAT(status.batch_words, ContainsSubstring("Invalid account"));
+}
+
+TEST_CASE("A cancelled job counts as ended also where the controller is down") {
+    OneJob one(kForever);
+    const sweeps::RunId id = one.start();
+    one.look_until([](const auto& status) { return status.phase == sweeps::RunPhase::waiting; });
+    one.cluster.write("down", "");
+    one.cluster.write("scancel", "#!/bin/bash\nexit 1\n");
+    one.launcher->end(id);
+    CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
+    one.cluster.remove("down");
+    ::kill(-std::stoi(read_file(one.cluster.bin / "numbers" / "100")), SIGKILL);
 }
 
 TEST_CASE("A job asks its attempt to stop at SIGTERM, begins no other, and kills what exceeds the grace") {
