@@ -144,12 +144,13 @@ int run_recipes(const RunArguments& arguments, bool full) {
     options.continue_with = arguments.continue_with();
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
+    if (request.is_queued)
+        for (const sweeps::Trial& trial : sweeps::expand(file_spec))
+            sweeps::require_time(slurm, trial.config.checkpoint.grace_seconds);
     const sweeps::Search search = sweeps::search_rates(file_spec, request, arguments.threads, options);
     if (!search.is_whole) return search.summary.exit_code;
     const sweeps::Spec& spec = search.spec;
     const std::vector<sweeps::Trial> trials = sweeps::with_search(spec, sweeps::expand(spec));
-    if (request.is_queued)
-        for (const sweeps::Trial& trial : trials) sweeps::require_time(slurm, trial.config.checkpoint.grace_seconds);
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
     options.slots = sweeps::make_slots(request, options.threads);
     options.slots_note = sweeps::unused_gpus(request);

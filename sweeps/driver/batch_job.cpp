@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <fstream>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "base/this_machine.h"
+#include "sweeps/driver/claim.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/local_launcher.h"
 
@@ -28,7 +30,11 @@ void note_end(const fs::path& folder, const fs::path& run, int wait_status) {
                        {"wait_status", wait_status},
                        {"host", host_name()},
                        {"time_ms", now_ms()}};
-    std::ofstream(folder / "job.jsonl", std::ios::app) << json_text(line) + "\n";
+    std::ofstream out(folder / "job.jsonl", std::ios::app);
+    out << json_text(line) + "\n" << std::flush;
+    if (!out)
+        fmt::print(stderr, "cannot write {}: the driver reads the journal in its place\n",
+                   (folder / "job.jsonl").string());
 }
 
 // The attempt's wait status.
@@ -82,7 +88,8 @@ void run_batch_job(const fs::path& folder, const SignalWatch& signals) {
     const BatchJob job = read_batch_job(folder);
     const std::unique_ptr<Launcher> launcher = make_local_launcher();
     for (const fs::path& run : job.runs)
-        note_end(folder, run, signals.terminated() ? kNotBegun : run_one(*launcher, job, run, signals));
+        if (!read_claim(run))  // by an earlier start of this job
+            note_end(folder, run, signals.terminated() ? kNotBegun : run_one(*launcher, job, run, signals));
 }
 
 std::map<std::string, int> read_run_ends(const fs::path& job_folder) {
@@ -91,7 +98,8 @@ std::map<std::string, int> read_run_ends(const fs::path& job_folder) {
     for (std::string line; std::getline(in, line);) {
         const Json json = try_parse_json(line);
         if (!json.is_object() || text_of(json, "type") != "ended" || in.eof()) continue;
-        ends[text_of(json, "run")] = static_cast<int>(count_of(json, "wait_status", kNotBegun));
+        // A job that Slurm starts twice finds its attempt claimed: the first end counts.
+        ends.emplace(text_of(json, "run"), static_cast<int>(count_of(json, "wait_status", kNotBegun)));
     }
     return ends;
 }

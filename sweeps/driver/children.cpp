@@ -172,6 +172,8 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launch
         end.usage = status.usage;
         end.batch_end = status.batch_end;
         end.batch_words = status.batch_words;
+        // One that never began held nothing.
+        if (!child->has_begun && status.host.empty()) child->started = Clock::now();
         end.held_seconds = seconds_since(child->started);
         if (!launcher.starts_children())
             end.queue_seconds = std::chrono::duration<double>(child->started - child->launched).count();

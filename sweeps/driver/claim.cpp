@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -26,6 +28,12 @@ namespace fs = std::filesystem;
 
 fs::path claim_folder(const fs::path& run_folder) {
     return run_folder / "claim";
+}
+
+// Empty where it cannot be read, as for a moment on a network file system.
+std::string text_in(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string slurm_job() {
@@ -63,11 +71,12 @@ void claim_run_folder(const fs::path& run_folder, bool is_placed) {
 
 std::optional<Claim> read_claim(const fs::path& run_folder) {
     const fs::path folder = claim_folder(run_folder);
-    if (!fs::exists(folder)) return std::nullopt;
+    std::error_code error;
+    if (!fs::exists(folder, error)) return std::nullopt;
     Claim claim;
     const fs::path holder = folder / "holder.json";
-    if (!fs::exists(holder)) return claim;
-    const Json json = try_parse_json(read_file(holder));
+    if (!fs::exists(holder, error)) return claim;
+    const Json json = try_parse_json(text_in(holder));
     if (!json.is_object()) return claim;
     claim.host = text_of(json, "host");
     claim.pid = count_of(json, "pid");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -140,8 +141,10 @@ class Driver {
                             "weight; to have their curves, train them in another --root",
                             counted(count, "trial was", "trials were")));
         if (left.empty() && failures() == 0) progress_.event("everything was finished already");
-        for (const std::string& line : exceeded_limits(left, options_.slots.front(), options_.slots.size(),
-                                                       this_machine(options_.root), options_.root))
+        Machine machine = this_machine(options_.root);
+        if (!launcher_->starts_children()) machine.memory_bytes = std::numeric_limits<std::int64_t>::max();
+        for (const std::string& line :
+             exceeded_limits(left, options_.slots.front(), options_.slots.size(), machine, options_.root))
             progress_.warning(line);
     }
 

@@ -16,7 +16,7 @@
 
 namespace deft::sweeps {
 
-// unknown: who could say does not answer. An attempt never ends for that.
+// unknown: who could say does not answer. Only an attempt that this process has cancelled ends for that.
 enum class RunPhase { waiting, running, ended, unknown };
 
 // An attempt to start: `deft trial FOLDER` in a share of a machine.
@@ -32,7 +32,7 @@ struct LaunchRequest {
 using RunId = std::int64_t;  // of a started attempt, while its launcher lives
 
 // The reason that a batch system gives for an attempt's end; none: it gives none.
-enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation, refusal };
+enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation, refusal, loss };
 
 struct RunStatus {
     RunPhase phase = RunPhase::unknown;

@@ -11,6 +11,7 @@
 #include "results_db/writer.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/root.h"
+#include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 
 namespace deft::sweeps {
@@ -144,6 +145,8 @@ std::vector<std::string> recover(results_db::Writer& writer, const fs::path& roo
                                     attempt.process.pid, name),
                         fmt::format("end it, as in kill -9 {}, and run again", attempt.process.pid));
 
+        // On another machine it may still run, and would hold its cores to the end.
+        if (const std::optional<Claim> claim = read_claim(folder); claim && claim->machine) write_stop_file(folder);
         const JournalSummary journal = ingest_rest(writer, attempt.id, folder / "journal.jsonl");
         const results_db::Outcome outcome = outcome_of(journal, "the driver that ran it was killed");
         record_end(writer, attempt.id, folder, outcome, journal);

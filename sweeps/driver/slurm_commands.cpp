@@ -43,10 +43,11 @@ SlurmReply call_slurm(const std::vector<std::string>& argv, double seconds) {
             while (std::optional<std::string> line = command.read_line(left())) reply.lines.push_back(std::move(*line));
         } catch (const Error&) {
             reply.is_late = true;
-            reply.complaint = argv.front() + " did not answer in time";
+            reply.complaint = "Slurm did not answer in time";
             return reply;
         }
         reply.is_whole = command.end(left()).empty();
+        reply.is_late = !reply.is_whole && seconds_since(start) >= seconds;
         reply.complaint = command.last_complaint();
     } catch (const Error& error) {
         reply.complaint = error.what();
@@ -55,16 +56,20 @@ SlurmReply call_slurm(const std::vector<std::string>& argv, double seconds) {
 }
 
 bool may_answer_later(const SlurmReply& reply) {
-    static constexpr std::array<std::string_view, 5> kPassing = {
-        "Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted",
-        "Resource temporarily unavailable"};
+    static constexpr std::array<std::string_view, 7> kPassing = {"Unable to contact slurm controller",
+                                                                 "Socket timed out",
+                                                                 "Connection refused",
+                                                                 "Zero Bytes were transmitted",
+                                                                 "Protocol authentication error",
+                                                                 "Munge encode failed",
+                                                                 "Resource temporarily unavailable"};
     return reply.is_late || std::ranges::any_of(kPassing, [&](std::string_view words) {
                return reply.complaint.find(words) != std::string::npos;
            });
 }
 
 std::optional<std::string> submitted_job(const SlurmReply& reply) {
-    if (!reply.is_whole || reply.lines.size() != 1) return std::nullopt;
+    if (reply.lines.size() != 1) return std::nullopt;
     const std::string id = reply.lines.front().substr(0, reply.lines.front().find(';'));
     return is_number(id) ? std::optional(id) : std::nullopt;
 }
@@ -78,6 +83,7 @@ std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply) {
     std::vector<QueuedJob> jobs;
     for (const std::string& line : reply.lines) {
         std::vector<std::string> parts = parts_of(line);
+        if (parts.size() > 5 && !parts[1].starts_with("deft-")) continue;  // somebody else's name has a bar
         if (parts.size() != 5 || parts[2].empty()) return std::nullopt;
         jobs.push_back({parts[0], parts[1], parts[2], parts[3], parts[4]});
     }
@@ -118,16 +124,15 @@ BatchEnd batch_end_of(const std::string& state) {
 }
 
 bool is_permanent(const std::string& reason) {
-    static constexpr std::array<std::string_view, 10> kReasons = {"PartitionTimeLimit",
-                                                                  "PartitionConfig",
-                                                                  "PartitionNodeLimit",
-                                                                  "BadConstraints",
-                                                                  "AccountNotAllowed",
-                                                                  "InvalidAccount",
-                                                                  "InvalidQOS",
-                                                                  "QOSNotAllowed",
-                                                                  "AssocMaxWallDurationPerJobLimit",
-                                                                  "QOSMaxWallDurationPerJobLimit"};
+    static constexpr std::array<std::string_view, 9> kReasons = {"PartitionTimeLimit",
+                                                                 "PartitionConfig",
+                                                                 "BadConstraints",
+                                                                 "AccountNotAllowed",
+                                                                 "InvalidAccount",
+                                                                 "InvalidQOS",
+                                                                 "QOSNotAllowed",
+                                                                 "AssocMaxWallDurationPerJobLimit",
+                                                                 "QOSMaxWallDurationPerJobLimit"};
     return std::ranges::find(kReasons, reason) != kReasons.end();
 }
 

@@ -16,6 +16,7 @@
 #include "sweeps/driver/batch_job.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/slurm_commands.h"
+#include "sweeps/driver/step_launcher.h"
 #include "sweeps/driver/stop_file.h"
 
 namespace deft::sweeps {
@@ -62,16 +63,21 @@ class SlurmLauncher final : public Launcher {
         job.status.phase = RunPhase::waiting;
         const fs::path folder = job_folder_of(request.folder);
         make_folder(folder);
-        write_batch_job(folder, {fs::canonical(request.argv.front()).string(),
-                                 {request.folder},
-                                 request.environment,
-                                 request.grace_seconds});
+        std::error_code ignored;
+        fs::remove(folder / "job.jsonl", ignored);  // of a root whose run folders were removed
+        write_batch_job(
+            folder,
+            {program_on_nodes(request.argv.front()), {request.folder}, request.environment, request.grace_seconds});
         write_file_atomically(folder / "job.sh", kScript);
-        if (const std::optional<std::string> refusal = submit(job))
+        // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that attempt's
+        // alone.
+        const std::optional<std::string> refusal = submit(job);
+        if (refusal && !has_submitted_)
             throw Error(
                 ErrorKind::config, fmt::format("sbatch refused the job: {}", *refusal),
                 "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
                 "the job was not submitted");
+        if (refusal) end_by(job, BatchEnd::refusal, *refusal);
         jobs_.push_back(std::move(job));
         return jobs_.back().id;
     }
@@ -96,7 +102,10 @@ class SlurmLauncher final : public Launcher {
     }
 
     void end(RunId run) override {
-        if (Job* const job = find(run)) cancel(*job);
+        Job* const job = find(run);
+        if (job == nullptr) return;
+        write_stop_file(job->run);  // for an attempt that begins although it was cancelled
+        cancel(*job);
     }
 
     const char* name() const override { return "slurm"; }
@@ -116,8 +125,9 @@ class SlurmLauncher final : public Launcher {
     // that by the name, and singleton lets one job of a name run at a time.
     std::optional<std::string> submit(Job& job) {
         job.submitted = Clock::now();
-        const SlurmReply reply = call_slurm(job.submit, patience_.submit);
+        const SlurmReply reply = ask(job.submit, patience_.submit);
         if (const std::optional<std::string> number = submitted_job(reply)) {
+            has_submitted_ = true;
             job.number = *number;
             job.status.reason.clear();
             return std::nullopt;
@@ -127,21 +137,34 @@ class SlurmLauncher final : public Launcher {
         return std::nullopt;
     }
 
-    // No number is known while sbatch has not answered.
+    // Where one command was late, the next ones wait: the driver hears signals and reads journals meanwhile.
+    SlurmReply ask(const std::vector<std::string>& argv, double seconds) {
+        if (late_ && seconds_since(*late_) < patience_.between) {
+            SlurmReply reply;
+            reply.is_late = true;
+            reply.complaint = "Slurm does not answer";
+            return reply;
+        }
+        SlurmReply reply = call_slurm(argv, seconds);
+        if (reply.is_late)
+            late_ = Clock::now();
+        else
+            late_.reset();
+        return reply;
+    }
+
+    // By its name: no number is known while sbatch has not answered, and Slurm may have accepted a job twice.
     void cancel(Job& job) {
-        if (job.cancelled) return;
-        job.cancelled = Clock::now();
-        const std::vector<std::string> argv = job.number.empty()
-                                                  ? std::vector<std::string>{"scancel", "--me", "--name=" + job.name}
-                                                  : std::vector<std::string>{"scancel", job.number};
-        call_slurm(argv, patience_.question);
+        if (!job.cancelled) job.cancelled = Clock::now();
+        ask({"scancel", "--name=" + job.name}, patience_.question);
     }
 
     void ask_queue() {
         is_fresh_ = false;
-        if (asked_ && seconds_since(*asked_) < patience_.between) return;
+        if (answered_ && seconds_since(*answered_) < patience_.between) return;
         asked_ = Clock::now();
-        const SlurmReply reply = call_slurm(queue_argv(), patience_.question);
+        const SlurmReply reply = ask(queue_argv(), patience_.question);
+        answered_ = Clock::now();
         std::optional<std::vector<QueuedJob>> jobs = queued_jobs(reply);
         is_answered_ = jobs.has_value();
         if (is_answered_)
@@ -153,6 +176,7 @@ class SlurmLauncher final : public Launcher {
 
     void look_at(Job& job) {
         RunStatus& status = job.status;
+        if (status.phase == RunPhase::ended) return;  // refused at its submission
         if (status.host.empty())
             if (const std::optional<Claim> claim = read_claim(job.run)) status.host = claim->host;
         const auto ends = read_run_ends(job_folder_of(job.run));
@@ -187,12 +211,13 @@ class SlurmLauncher final : public Launcher {
         job.number = queued->id;
         status.phase = is_running ? RunPhase::running : RunPhase::waiting;
         status.reason = queued->reason;
+        if (job.cancelled && is_fresh_) cancel(job);  // the controller may not have heard it
         if (is_running || !is_permanent(queued->reason)) return;
         cancel(job);
         end_by(job, BatchEnd::refusal, queued->reason);
     }
 
-    // In order of trust: the journal and the job's file, accounting, and then time.
+    // In order of trust: the job's file, accounting, and then time.
     void look_for_absent(Job& job) {
         RunStatus& status = job.status;
         const bool is_running = !status.host.empty();
@@ -205,7 +230,7 @@ class SlurmLauncher final : public Launcher {
         }
         if (!job.absent) job.absent = Clock::now();
         if (is_fresh_ && !job.number.empty()) {
-            const SlurmReply reply = call_slurm(accounting_argv(job.number), patience_.question);
+            const SlurmReply reply = ask(accounting_argv(job.number), patience_.question);
             const std::string state = accounted_state(reply, job.number, job.name).value_or("");
             if (const BatchEnd end = batch_end_of(state); end != BatchEnd::none) {
                 end_by(job, end, state);
@@ -215,7 +240,7 @@ class SlurmLauncher final : public Launcher {
         if (job.cancelled) {
             end_by(job, BatchEnd::cancellation, "cancelled");
         } else if (seconds_since(*job.absent) > (is_running ? patience_.agreement : patience_.lost)) {
-            end_by(job, BatchEnd::node_failure, "Slurm knows its job no longer");
+            end_by(job, BatchEnd::loss, status.reason);
         }
     }
 
@@ -235,9 +260,11 @@ class SlurmLauncher final : public Launcher {
     SlurmPatience patience_;
     RunId started_ = 0;
     std::vector<Job> jobs_;
-    std::optional<Clock::time_point> asked_;  // the queue
-    bool is_answered_ = false;                // then
-    bool is_fresh_ = false;                   // it answered in this look
+    bool has_submitted_ = false;
+    std::optional<Clock::time_point> late_;              // a command, when it had not answered
+    std::optional<Clock::time_point> asked_, answered_;  // the queue
+    bool is_answered_ = false;                           // then
+    bool is_fresh_ = false;                              // it answered in this look
     std::string problem_ = "squeue was not asked yet";
     std::vector<QueuedJob> queue_;
 };
@@ -277,7 +304,7 @@ std::vector<std::string> submit_argv(const LaunchRequest& request, const SlurmSe
         if (const std::string& value = *std::get<std::string*>(field.in(&copy)); !value.empty())
             argv.push_back(fmt::format("--{}={}", field.key, value));
     argv.insert(argv.end(),
-                {(folder / "job.sh").string(), fs::canonical(request.argv.front()).string(), "job", folder.string()});
+                {(folder / "job.sh").string(), program_on_nodes(request.argv.front()), "job", folder.string()});
     return argv;
 }
 

@@ -24,14 +24,6 @@ namespace fs = std::filesystem;
 constexpr const char* kLog = "log.txt";
 constexpr double kCancelSeconds = 15;  // for which srun may outlive the step that scancel ends
 
-// A link below /proc is each process's own; its target is the same file on every node. Errors: io, where that file has
-// been replaced since this process began.
-std::string program_on_nodes(const std::string& program) {
-    const fs::path target = fs::canonical(program);
-    if (fs::exists(target)) return target.string();
-    throw Error(ErrorKind::io, "the program's file was replaced since it was started", "start it again");
-}
-
 struct Step {
     pid_t srun = -1;
     fs::path folder;
@@ -127,6 +119,13 @@ class StepLauncher final : public Launcher {
 };
 
 }  // namespace
+
+std::string program_on_nodes(const std::string& program) {
+    std::error_code error;
+    const fs::path target = fs::canonical(program, error);
+    if (!error) return target.string();
+    throw Error(ErrorKind::io, "the program's file was replaced since it was started", "start it again");
+}
 
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation) {
     const int cores = std::min(request.cores, std::ranges::max(allocation.node_cores));

@@ -12,6 +12,10 @@ std::unique_ptr<Launcher> make_step_launcher(SlurmAllocation allocation);
 // are at most those of the largest node.
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation);
 
+// A link below /proc is each process's own; its target is the same file on every node. Errors: io, where that file was
+// replaced since this process began.
+std::string program_on_nodes(const std::string& program);
+
 // srun's exit code as the trial's wait status: above 128, it is the signal that ended the trial.
 int step_wait_status(int wait_status);
 

@@ -117,7 +117,7 @@ struct BatchRecord {
 
 // An attempt that its node, the time limit or a preemption ended has not failed: it goes on elsewhere or later.
 const BatchRecord& record_of(BatchEnd end) {
-    static constexpr std::array<BatchRecord, 7> kBatchRecords = {{
+    static constexpr std::array<BatchRecord, 8> kBatchRecords = {{
         {"failed", "other", "it ended"},
         {"preempted", "node", "its node failed"},
         {"failed", "oom_host", "it needed more memory than its job has"},
@@ -125,6 +125,7 @@ const BatchRecord& record_of(BatchEnd end) {
         {"preempted", "preempt", "Slurm preempted its job"},
         {"cancelled", "user", "somebody cancelled it"},
         {"cancelled", "config", "Slurm never starts such a job"},
+        {"failed", "crash", "its job left the queue, and nothing says why"},
     }};
     return kBatchRecords[static_cast<std::size_t>(end)];
 }
@@ -136,9 +137,10 @@ bool is_own_cancellation(const ChildEnd& end) {
 }  // namespace
 
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal) {
-    const bool signalled = WIFSIGNALED(end.wait_status);
+    // A batch system gives no wait status, and a journal that says how it ended is worth more than its words.
+    const bool signalled = WIFSIGNALED(end.wait_status) && !(end.batch_end != BatchEnd::none && journal.ended);
     const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
-    const int code = signalled ? 0 : WEXITSTATUS(end.wait_status);
+    const int code = signalled || WIFSIGNALED(end.wait_status) ? 0 : WEXITSTATUS(end.wait_status);
     const StopRecord& asked = record_of(end.asked_by);
     results_db::Outcome outcome;
     const auto stopped = [](const char* state, const char* fail_class, const std::string& why) {
@@ -163,7 +165,9 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         outcome = end.hung
                       ? stopped("timeout", "timeout", end.killed_because)
                       : stopped(asked.state, asked.fail_class, fmt::format("{}; {}", asked.why, end.killed_because));
-    } else if (!journal.ended && end.batch_end != BatchEnd::none && !is_own_cancellation(end)) {
+    } else if (!journal.ended && is_own_cancellation(end)) {
+        outcome = stopped(asked.state, asked.fail_class, fmt::format("{}, before it had begun to save", asked.why));
+    } else if (!journal.ended && end.batch_end != BatchEnd::none) {
         const BatchRecord& record = record_of(end.batch_end);
         outcome = stopped(record.state, record.fail_class, fmt::format("{}: {}", record.why, end.batch_words));
     } else if (!signalled && journal.ended && journal.ended->fail_class == "timeout") {

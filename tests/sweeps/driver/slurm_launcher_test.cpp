@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "base/process.h"
 #include "sweeps/driver/batch_job.h"
 #include "sweeps/driver/claim.h"
 #include "tests/sweeps/fake_trial.h"
@@ -57,7 +58,7 @@ here=$(dirname "$0")
 echo "$*" >> "$here/scancel.log"
 for file in "$here"/queue/*; do
     number=$(basename "$file")
-    [[ "$1" == "$number" || "$(cat "$file")" == *"|${2#--name=}|"* ]] || continue
+    [[ "$(cat "$file")" == *"|${1#--name=}|"* ]] || continue
     rm -f "$file"
     pid=$(cat "$here/numbers/$number")
     [ -n "$pid" ] && pkill -KILL -s "$pid"
@@ -76,6 +77,15 @@ class Cluster {
             std::filesystem::permissions(bin / name, std::filesystem::perms::owner_all);
         }
     }
+
+    // A test that ends early leaves no job.
+    ~Cluster() {
+        for (const auto& number : std::filesystem::directory_iterator(bin / "numbers"))
+            if (const int leader = std::atoi(read_file(number.path()).c_str()); leader > 1)
+                run_process({"pkill", "-KILL", "-s", std::to_string(leader)});
+    }
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
 
     std::string log(const std::string& name) const {
         return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
@@ -188,7 +198,9 @@ TEST_CASE("A stop of the driver makes jobs save a checkpoint and end, and withdr
     driver.signal(SIGTERM);
     ::kill(trial, SIGCONT);
     CHECK(driver.wait() == kExitWorkLeft);
-    CHECK_THAT(cluster.log("scancel.log"), ContainsSubstring("100\n"));
+    CHECK_THAT(cluster.log("scancel.log"), ContainsSubstring("--name=deft-"));
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'cancelled' AND fail_class = 'user'") == "2");
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE job = '' AND held_seconds < 1 AND queue_seconds > 0") == "1");
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
     CHECK(sweep.run(kJobs).exit_code == 0);
     CHECK(sweep.count("ok") == "2");
@@ -236,15 +248,16 @@ TEST_CASE("A queue that does not answer, or not wholly, ends nothing") {
 }
 
 TEST_CASE("A job that left the queue without a word ends as accounting says, or once nobody knows it") {
-    const auto [accounting, end] = GENERATE(table<std::string, sweeps::BatchEnd>(
-        {{"100|NAME|TIMEOUT\n", sweeps::BatchEnd::time_limit},
-         {"100|NAME|OUT_OF_MEMORY\n", sweeps::BatchEnd::out_of_memory},
-         {"100|NAME|NODE_FAIL\n", sweeps::BatchEnd::node_failure},
-         {"100|NAME|PREEMPTED\n", sweeps::BatchEnd::preemption},
-         {"100|NAME|CANCELLED by 0\n", sweeps::BatchEnd::cancellation},
-         {"100|another job of that number|TIMEOUT\n", sweeps::BatchEnd::node_failure},
-         {"100|NAME\n", sweeps::BatchEnd::node_failure},
-         {"", sweeps::BatchEnd::node_failure}}));
+    const auto [accounting, end] = GENERATE(
+        table<std::string, sweeps::BatchEnd>({{"100|NAME|TIMEOUT\n", sweeps::BatchEnd::time_limit},
+                                              {"100|NAME|OUT_OF_MEMORY\n", sweeps::BatchEnd::out_of_memory},
+                                              {"100|NAME|NODE_FAIL\n", sweeps::BatchEnd::node_failure},
+                                              {"100|NAME|PREEMPTED\n", sweeps::BatchEnd::preemption},
+                                              {"100|NAME|CANCELLED by 0\n", sweeps::BatchEnd::cancellation},
+                                              {"100|another job of that number|TIMEOUT\n", sweeps::BatchEnd::loss},
+                                              {"100|NAME\n", sweeps::BatchEnd::loss},
+                                              {"100|NAME|FAILED\n", sweeps::BatchEnd::loss},
+                                              {"", sweeps::BatchEnd::loss}}));
     CAPTURE(accounting);
     OneJob one(kForever);
     one.cluster.write("first", "begins=false\n");
@@ -306,7 +319,6 @@ TEST_CASE("A cancelled job counts as ended also where the controller is down") {
     one.launcher->end(id);
     CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
     one.cluster.remove("down");
-    ::kill(-std::stoi(read_file(one.cluster.bin / "numbers" / "100")), SIGKILL);
 }
 
 TEST_CASE("A job asks its attempt to stop at SIGTERM, begins no other, and kills what exceeds the grace") {
