@@ -153,7 +153,7 @@ class SlurmLauncher final : public Launcher {
         return reply;
     }
 
-    // By its name: no number is known while sbatch has not answered, and Slurm may have accepted a job twice.
+    // Cancels by name: no number is known while sbatch has not answered, and Slurm may have accepted a job twice.
     void cancel(Job& job) {
         if (!job.cancelled) job.cancelled = Clock::now();
         ask({"scancel", "--name=" + job.name}, patience_.question);
