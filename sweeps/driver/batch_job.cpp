@@ -70,12 +70,12 @@ BatchJob read_batch_job(const fs::path& folder) {
     const fs::path file = folder / "job.json";
     try {
         const Json json = parse_json(read_file(file));
-        if (json.at("schema") != kSchema)
+        if (json.at("schema").get<std::string>() != kSchema)
             throw Error(ErrorKind::config, fmt::format("{} is not a job of this version", file.string()),
                         "run the sweep again with this version of the program");
         BatchJob job;
         job.program = json.at("program").get<std::string>();
-        for (const std::string run : json.at("runs")) job.runs.emplace_back(run);
+        for (const Json& run : json.at("runs")) job.runs.emplace_back(run.get<std::string>());
         job.environment = json.at("environment").get<std::vector<std::string>>();
         job.grace_seconds = json.at("grace_seconds").get<double>();
         return job;

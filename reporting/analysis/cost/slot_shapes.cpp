@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 
