@@ -106,9 +106,35 @@ std::string ending_of(int status) {
     return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
+// Whether there is something to read, or the other end is closed, before the deadline. Without one, waits for it.
+bool is_readable_before(const Descriptor& file, const std::optional<Clock::time_point>& deadline) {
+    for (;;) {
+        int wait_ms = -1;
+        if (deadline) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
+            if (left <= 0) return false;
+            wait_ms = static_cast<int>(std::min<long long>(left, 1 << 30));
+        }
+        pollfd waiting{file.number(), POLLIN, 0};
+        if (::poll(&waiting, 1, wait_ms) > 0) return true;
+    }
+}
+
+// Whether a child ends before the deadline; without one, true. The child is not waited for.
+bool has_ended_before(pid_t pid, const std::optional<Clock::time_point>& deadline) {
+    while (deadline) {
+        siginfo_t how{};
+        const int result = ::waitid(P_PID, static_cast<id_t>(pid), &how, WEXITED | WNOHANG | WNOWAIT);
+        if (how.si_pid == pid || (result != 0 && errno != EINTR)) return true;
+        if (Clock::now() > *deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+}
+
 }  // namespace
 
-ProcessOutput run_process(const std::vector<std::string>& argv) {
+ProcessOutput run_process(const std::vector<std::string>& argv, std::optional<std::chrono::milliseconds> patience) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
         throw Error(ErrorKind::io, fmt::format("cannot make a pipe: {}", error_text(errno)));
@@ -117,17 +143,25 @@ ProcessOutput run_process(const std::vector<std::string>& argv) {
     SpawnPlan plan;
     plan.duplicate(writing.number(), STDOUT_FILENO);
     plan.open(STDERR_FILENO, "/dev/null");
+    if (patience) plan.own_group();
+    std::optional<Clock::time_point> deadline;
+    if (patience) deadline = Clock::now() + *patience;
     const pid_t pid = plan.spawn(argv);
     writing.close();
 
     ProcessOutput output;
     std::array<char, 1 << 14> buffer{};
     for (;;) {
+        output.is_overdue = !is_readable_before(reading, deadline);
+        if (output.is_overdue) break;
         const ssize_t count = ::read(reading.number(), buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
         output.out.append(buffer.data(), static_cast<std::size_t>(count));
     }
+    // A program may close its output and go on. Until it is waited for, its group's number is nobody else's.
+    output.is_overdue = output.is_overdue || !has_ended_before(pid, deadline);
+    if (output.is_overdue) ::kill(-pid, SIGKILL);
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) throw Error(ErrorKind::io, fmt::format("lost {}: {}", argv[0], error_text(errno)));
@@ -195,11 +229,8 @@ std::optional<std::string> PipedProcess::read_line(std::chrono::milliseconds pat
         }
         if (unread_.size() > most_bytes)
             throw Error(ErrorKind::io, fmt::format("a line of more than {} bytes from a child process", most_bytes));
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        if (left <= 0)
+        if (!is_readable_before(line_, deadline))
             throw Error(ErrorKind::io, fmt::format("no answer from a child process for {} s", patience.count() / 1000));
-        pollfd waiting{line_.number(), POLLIN, 0};
-        if (::poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) <= 0) continue;
         std::array<char, 1 << 14> buffer;
         const ssize_t count = ::read(line_.number(), buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) continue;

@@ -17,12 +17,14 @@
 namespace deft {
 
 struct ProcessOutput {
-    int exit_code = 0;  // 128 + signal where a signal ended it
-    std::string out;    // standard output
+    int exit_code = 0;        // 128 + signal where a signal ended it
+    std::string out;          // standard output
+    bool is_overdue = false;  // killed, with its process group, when the patience ended
 };
 
-// Runs a program found on PATH to its end; its standard error is dropped. Errors: io, when it cannot be started.
-ProcessOutput run_process(const std::vector<std::string>& argv);
+// Runs a program found on PATH to its end; its standard error is dropped. With a patience, it leads a process group of
+// its own, and is killed when the patience ends. Errors: io, when it cannot be started.
+ProcessOutput run_process(const std::vector<std::string>& argv, std::optional<std::chrono::milliseconds> patience = {});
 
 // Starts a program in a process group of its own, standard input from /dev/null, both outputs appended to `log`.
 // `environment`: "NAME=value" entries in place of, or beside, this process's own. `blocked`: signals that it starts

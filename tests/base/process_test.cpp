@@ -3,13 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
+#include "tests/temporary_folder.h"
 
 using namespace deft;
 namespace fs = std::filesystem;
@@ -29,6 +32,29 @@ TEST_CASE("Exit codes and signals are distinguished") {
 
 TEST_CASE("More output than a pipe holds is read whole") {
     CHECK(run_process({"head", "-c", "1000000", "/dev/zero"}).out.size() == 1'000'000);
+}
+
+TEST_CASE("A program that exceeds the patience is killed with what it started") {
+    using namespace std::chrono_literals;
+    const ProcessOutput quick = run_process({"sh", "-c", "echo out; exit 7"}, 60s);
+    CHECK_FALSE(quick.is_overdue);
+    CHECK(quick.exit_code == 7);
+    CHECK(quick.out == "out\n");
+    CHECK_FALSE(run_process({"true"}).is_overdue);
+
+    const test::TemporaryFolder folder;
+    const fs::path late = folder / "late";
+    const auto begin = std::chrono::steady_clock::now();
+    // A program that has closed its output hangs as well, and so does one whose helper keeps the output open.
+    for (const char* script : {"echo out; sleep 60 & sleep 1; touch \"$0\"; wait", "exec >&-; sleep 1; touch \"$0\"",
+                               "echo out; { sleep 1; touch \"$0\"; } & exit 0"}) {
+        CAPTURE(script);
+        CHECK(run_process({"sh", "-c", script, late.string()}, 200ms).is_overdue);
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < 30s);
+    std::this_thread::sleep_for(1500ms);
+    CHECK_FALSE(fs::exists(late));
+    CHECK_FALSE(test::refusal(ErrorKind::io, [] { run_process({"deft-no-such-program"}, 1s); }) == "accepted");
 }
 
 TEST_CASE("A program that is not there is an io error") {
