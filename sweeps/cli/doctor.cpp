@@ -253,8 +253,9 @@ std::vector<Finding> examine(const fs::path& root) {
     findings.push_back(driver());
     for (Finding& finding : gpus()) findings.push_back(std::move(finding));
     if (!engine::usable_gpus().empty()) findings.push_back(gpu_products(usual_products()));
-    for (Finding& finding : std::vector{mpi(), nccl(), libraries(), git(), data_mirror()})
-        findings.push_back(std::move(finding));
+    for (Finding& finding : std::vector{mpi(), nccl()}) findings.push_back(std::move(finding));
+    for (Finding& finding : launchers()) findings.push_back(std::move(finding));
+    for (Finding& finding : std::vector{libraries(), git(), data_mirror()}) findings.push_back(std::move(finding));
     return findings;
 }
 

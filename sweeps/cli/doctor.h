@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/slurm.h"
 #include "kernels/cuda/product.h"
 
 namespace deft::sweeps {
@@ -22,6 +23,9 @@ std::vector<Finding> examine(const std::filesystem::path& root);
 
 // A GPU's path of these products, each of which runs twice: whether the library takes them, and repeats its bits.
 Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes);
+
+// Where trials can run, and where --launcher auto runs them. srun has 5 s to answer.
+std::vector<Finding> launchers(const slurm::Variables& variables = slurm::own_variable);
 
 std::string render(const std::vector<Finding>& findings);
 // [{"state", "subject", "found", "meaning"}]

@@ -131,6 +131,7 @@ int run_recipes(const RunArguments& arguments, bool full) {
                     fmt::format("--slurm is for jobs, and --launcher {} makes none", arguments.launcher),
                     "add --launcher slurm, or leave it out", "nothing was started");
     options.launcher = sweeps::choose_launcher(arguments.launcher, slurm);
+    if (!options.launcher.warning.empty()) print_note("warning: " + options.launcher.warning);
     if (options.launcher.steps_of) request.node_cores = options.launcher.steps_of->node_cores;
     request.is_queued = options.launcher.jobs.has_value();
     if (options.launcher.steps_of || request.is_queued) {

@@ -3,58 +3,30 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "sweeps/driver/local_launcher.h"
+#include "sweeps/driver/slurm_here.h"
 #include "sweeps/driver/slurm_launcher.h"
 #include "sweeps/driver/step_launcher.h"
 
 namespace deft::sweeps {
 
-namespace {
-
-// "22.05.8" of "slurm-wlm 22.05.8". Nothing where the command cannot be run.
-std::optional<std::string> version_of(const char* command) {
-    try {
-        const ProcessOutput output = run_process({command, "--version"});
-        if (output.exit_code != 0) return std::nullopt;
-        const std::string line = first_line(output.out);
-        return line.substr(line.rfind(' ') + 1);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
-}  // namespace
-
 LauncherChoice choose_launcher(const std::string& text, const SlurmSettings& settings,
                                const slurm::Variables& variables) {
     if (text == "local") return {};
-    if (text == "slurm") {
-        const std::optional<std::string> version = version_of("sbatch");
-        if (!version)
-            throw Error(ErrorKind::missing, "--launcher slurm needs sbatch, which is not on PATH",
-                        "start it on a login node of the cluster, or use --launcher local", "nothing was submitted");
-        return {{}, *version, settings};
-    }
-    const std::optional<SlurmAllocation> allocation = slurm_allocation(variables);
-    if (text == "auto") {
-        const bool has_nodes = allocation && allocation->node_cores.size() > 1 && !slurm::is_in_step(variables);
-        if (!has_nodes) return {};
-        const std::optional<std::string> version = version_of("srun");
-        return version ? LauncherChoice{allocation, *version, {}} : LauncherChoice{};
-    }
-    if (text != "steps")
+    if (text != "auto" && text != "steps" && text != "slurm")
         throw Error(ErrorKind::usage, fmt::format("'{}' is not a launcher", text), "use auto, local, steps or slurm");
-    if (!allocation)
-        throw Error(ErrorKind::missing, "--launcher steps needs a Slurm job, and this process is in none",
-                    "start it inside one, as in salloc -N2 deft run SWEEP, or use --launcher local",
-                    "nothing was started");
-    const std::optional<std::string> version = version_of("srun");
-    if (!version)
-        throw Error(ErrorKind::missing, "--launcher steps needs srun, which is not on PATH",
-                    "put Slurm's commands on PATH, or use --launcher local", "nothing was started");
-    return {allocation, *version, {}};
+    if (text == "auto" && !auto_means_steps(slurm_allocation(variables), variables)) return {};
+    const SlurmHere here = text == "slurm" ? jobs_here() : steps_here(variables);
+    if (here.problem.empty() && text == "slurm") return {{}, here.version, settings};
+    if (here.problem.empty()) return {here.allocation, here.version};
+    if (text == "auto") return {.warning = "the other nodes of this Slurm job stay idle: a step " + here.problem};
+    throw Error(ErrorKind::missing, fmt::format("--launcher {} {}", text, here.problem),
+                here.fix + ", or use --launcher local", "nothing was started");
+}
+
+bool auto_means_steps(const std::optional<SlurmAllocation>& allocation, const slurm::Variables& variables) {
+    return allocation && allocation->node_cores.size() > 1 && !slurm::is_in_step(variables);
 }
 
 std::unique_ptr<Launcher> make_launcher(const LauncherChoice& choice) {

@@ -22,13 +22,16 @@ struct LauncherChoice {
     std::optional<SlurmAllocation> steps_of = {};  // nothing: attempts run on this machine
     std::string slurm_version = {};                // where Slurm starts them
     std::optional<SlurmSettings> jobs = {};        // nothing: attempts are no jobs of their own
+    std::string warning = {};                      // why auto leaves nodes of the job idle; may be empty
 };
 
 // `text`: the value of --launcher; `settings`: of jobs. Inside a step of its own, this process has that step's share
-// alone, which is local. Errors: usage, for another word; missing, where steps are asked for outside a Slurm job, or
-// Slurm's command is not on PATH.
+// alone, which is local. Errors: usage, for another word; missing, where Slurm cannot start attempts (slurm_here.h).
 LauncherChoice choose_launcher(const std::string& text, const SlurmSettings& settings = {},
                                const slurm::Variables& variables = slurm::own_variable);
+
+// Whether auto means steps: several nodes, outside a step of their job.
+bool auto_means_steps(const std::optional<SlurmAllocation>& allocation, const slurm::Variables& variables);
 
 std::unique_ptr<Launcher> make_launcher(const LauncherChoice& choice);
 

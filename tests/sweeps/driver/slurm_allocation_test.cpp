@@ -2,50 +2,29 @@
 
 #include "sweeps/driver/slurm_allocation.h"
 
-#include <map>
+#include <chrono>
+#include <string>
 
-#include "base/files.h"
 #include "sweeps/driver/launchers.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/driver/slurm_here.h"
 #include "tests/catch.h"
 #include "tests/refusal.h"
+#include "tests/sweeps/fake_slurm.h"
 #include "tests/temporary_folder.h"
 #include "tests/with_variable.h"
 
 using namespace deft;
 using namespace deft::sweeps;
-using test::refusal;
+using namespace deft::test;
 
 namespace {
-
-using Texts = std::map<std::string, std::string>;
-
-slurm::Variables variables_of(const Texts& texts) {
-    return [texts](const char* name) -> const char* {
-        const auto found = texts.find(name);
-        return found == texts.end() ? nullptr : found->second.c_str();
-    };
-}
-
-const Texts kTwoNodes = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_CPUS_PER_NODE", "4,2"}};
-
-Texts with(Texts texts, const Texts& others) {
-    for (const auto& [name, text] : others) texts[name] = text;
-    return texts;
-}
 
 SlotRequest on_nodes(const std::string& text, const std::vector<int>& cores, int ranks = 1) {
     SlotRequest request = parse_slots(text);
     request.node_cores = cores;
     request.ranks = ranks;
     return request;
-}
-
-// A PATH with this srun first.
-std::string path_with_srun(const test::TemporaryFolder& folder, const std::string& script) {
-    write_file_atomically(folder / "srun", script);
-    std::filesystem::permissions(folder / "srun", std::filesystem::perms::owner_all);
-    return folder.path().string() + ":" + std::getenv("PATH");
 }
 
 }  // namespace
@@ -79,11 +58,10 @@ TEST_CASE("An allocation has each node's cores, and the memory of a node as Slur
 TEST_CASE("Steps are chosen in a job of several nodes that has srun, outside a step, or where they are asked for") {
     const test::TemporaryFolder folder;
     const auto in_job = variables_of(kTwoNodes);
-    const auto in_small = variables_of({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_CPUS_PER_NODE", "4"}});
-    const auto in_step =
-        variables_of(with(kTwoNodes, {{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}));
+    const auto in_small = variables_of(kOneNode);
+    const auto in_step = variables_of(kInStep);
     {
-        const test::WithVariable path("PATH", path_with_srun(folder, "#!/bin/bash\n"));
+        const test::WithVariable path("PATH", path_with_srun(folder, kSrunOfVersion));
         CHECK(choose_launcher("auto", {}, in_job).steps_of);
         CHECK(describe_launcher(choose_launcher("auto", {}, in_job)) == "as steps of Slurm on 2 nodes");
         CHECK_FALSE(choose_launcher("auto", {}, in_small).steps_of);
@@ -97,12 +75,32 @@ TEST_CASE("Steps are chosen in a job of several nodes that has srun, outside a s
         CHECK_THAT(refusal(ErrorKind::usage, [&] { choose_launcher("cloud", {}, in_job); }),
                    ContainsSubstring("use auto, local, steps or slurm"));
     }
-    for (const std::string& path : {path_with_srun(folder, "#!/bin/bash\nexit 1\n"), std::string("/nonexistent")}) {
-        const test::WithVariable without("PATH", path);
-        CHECK_FALSE(choose_launcher("auto", {}, in_job).steps_of);
-        CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", {}, in_job); }),
-                   ContainsSubstring("srun, which is not on PATH"));
-    }
+}
+
+TEST_CASE("A job whose srun cannot be used keeps its trials on this machine, with a warning") {
+    const test::TemporaryFolder folder;
+    const auto in_job = variables_of(kTwoNodes);
+    const auto says = [&](const std::string& path, const std::string& problem) {
+        const test::WithVariable changed("PATH", path);
+        CHECK(steps_here(in_job, std::chrono::milliseconds(500)).problem == "needs srun, " + problem);
+    };
+    says("/nonexistent", "which is not on PATH");
+    says(path_with_srun(folder, kFailingSrun), "and `srun --version` gave exit code 3");
+    says(path_with_srun(folder, kHangingSrun), "which did not answer within 0.5 s");
+
+    const test::WithVariable failing("PATH", path_with_srun(folder, kFailingSrun));
+    const LauncherChoice choice = choose_launcher("auto", {}, in_job);
+    CHECK_FALSE(choice.steps_of);
+    CHECK_THAT(choice.warning, ContainsSubstring("the other nodes of this Slurm job stay idle"));
+    CHECK_THAT(refusal(ErrorKind::missing, [&] { choose_launcher("steps", {}, in_job); }),
+               ContainsSubstring("exit code 3") && ContainsSubstring("or use --launcher local"));
+    CHECK(choose_launcher("local", {}, in_job).warning.empty());
+}
+
+TEST_CASE("A job whose nodes are not in its variables has no steps") {
+    const SlurmHere here = steps_here(variables_of({{"SLURM_JOB_ID", "7"}}));
+    CHECK_FALSE(here.allocation);
+    CHECK_THAT(here.problem, ContainsSubstring("SLURM_JOB_CPUS_PER_NODE"));
 }
 
 TEST_CASE("Workers on nodes: a trial has its cores on one of them") {
