@@ -148,6 +148,12 @@ void kill_hung(std::vector<Child>& running, double hang_seconds, Launcher& launc
         if (child.asked || !child.killed_because.empty()) continue;
         if (child.phase != RunPhase::running) child.pulse.rest();
         child.pulse.look(child.journal());
+        if (child.pulse.overdue() < 0) continue;
+        // A node whose network was cut may never report an end to the batch system.
+        if (child.pulse.has_ended() && !launcher.starts_children()) {
+            kill(child, "its journal ended, and the batch system has not reported its end", launcher, progress);
+            continue;
+        }
         if (child.pulse.overdue() < hang_seconds) continue;
         child.hung = true;
         kill(child,

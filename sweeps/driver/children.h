@@ -71,7 +71,8 @@ void ask_to_stop(std::vector<Child>& running, StopCause cause, Launcher& launche
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want
 // to wait any more.
 void kill_overdue(std::vector<Child>& running, bool is_impatient, Launcher& launcher, Progress& progress);
-// Kills what broke a promise by that many seconds; one that has not begun has made none.
+// Kills what broke a promise by that many seconds; one that has not begun has made none. An attempt of a batch system
+// whose journal has ended is killed when it breaks its promise to end.
 void kill_hung(std::vector<Child>& running, double hang_seconds, Launcher& launcher, Progress& progress);
 
 struct EndedChild {

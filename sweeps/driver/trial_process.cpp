@@ -137,10 +137,12 @@ bool is_own_cancellation(const ChildEnd& end) {
 }  // namespace
 
 results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal) {
-    // A batch system gives no wait status, and a journal that says how it ended is worth more than its words.
-    const bool signalled = WIFSIGNALED(end.wait_status) && !(end.batch_end != BatchEnd::none && journal.ended);
+    // The exit status of a batch system's command says nothing of an attempt that was ended after its last line.
+    const bool is_status_void =
+        journal.ended && (end.batch_end != BatchEnd::none || (!end.usage && !end.killed_because.empty()));
+    const bool signalled = WIFSIGNALED(end.wait_status) && !is_status_void;
     const int signal = signalled ? WTERMSIG(end.wait_status) : 0;
-    const int code = signalled || WIFSIGNALED(end.wait_status) ? 0 : WEXITSTATUS(end.wait_status);
+    const int code = WIFSIGNALED(end.wait_status) || is_status_void ? 0 : WEXITSTATUS(end.wait_status);
     const StopRecord& asked = record_of(end.asked_by);
     results_db::Outcome outcome;
     const auto stopped = [](const char* state, const char* fail_class, const std::string& why) {
@@ -186,10 +188,10 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
     } else {
         fail("crash", fmt::format("the trial exited with {} and said nothing in its journal", code));
     }
-    if (signalled)
-        outcome.term_signal = signal;
+    if (WIFSIGNALED(end.wait_status))
+        outcome.term_signal = WTERMSIG(end.wait_status);
     else
-        outcome.exit_code = code;
+        outcome.exit_code = WEXITSTATUS(end.wait_status);
     if (end.usage) {
         outcome.peak_rss_bytes = static_cast<std::int64_t>(end.usage->ru_maxrss) * 1024;
         outcome.cpu_seconds = seconds(end.usage->ru_utime) + seconds(end.usage->ru_stime);

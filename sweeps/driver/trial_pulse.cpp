@@ -28,6 +28,7 @@ void TrialPulse::look(const std::filesystem::path& journal) {
         if (line.find(R"("type":"ended")") != std::string::npos) {
             promised_ = kEndSeconds;
             doing_ = "ending";
+            has_ended_ = true;
         }
         if (line.find(R"("type":"lease")") == std::string::npos) continue;
         try {

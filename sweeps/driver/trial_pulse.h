@@ -31,6 +31,8 @@ class TrialPulse {
     double overdue() const { return silent_ - promised_; }
     // "training", "saving a checkpoint"; "starting" before it says, "ending" after its last line.
     const std::string& doing() const { return doing_; }
+    // Whether the journal has its last line.
+    bool has_ended() const { return has_ended_; }
 
  private:
     std::uintmax_t read_ = 0;  // bytes of whole lines
@@ -38,6 +40,7 @@ class TrialPulse {
     double silent_ = 0;
     double promised_;
     std::string doing_ = "starting";
+    bool has_ended_ = false;
 };
 
 }  // namespace deft::sweeps

@@ -266,6 +266,17 @@ TEST_CASE("A step that lacks memory fails for that") {
     CHECK(sweep.value("SELECT state || ' ' || fail_class FROM attempt") == "failed oom_host");
 }
 
+TEST_CASE("A step whose end srun does not learn of ends with its journal", "[slow]") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    job.first_step("(export SLURM_STEP_ID=$$ SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1; exec setsid \"$@\"); sleep 600");
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == 0);
+    CHECK_THAT(ran.err, ContainsSubstring("its journal ended, and the batch system has not reported its end"));
+    CHECK(sweep.attempts().size() == 1);
+    CHECK(sweep.count("ok") == "1");
+}
+
 TEST_CASE("A step that somebody cancels is held until the next run") {
     const TinySweep sweep(kTwoRecipes);
     const InJob job(sweep.folder);

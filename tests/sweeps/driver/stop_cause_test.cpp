@@ -61,6 +61,36 @@ TEST_CASE("a stop is recorded by who asked for it") {
     check(stopped_by(StopCause::time_limit, "it was slow"), "preempted", "timeout", "job's time; it was slow");
 }
 
+TEST_CASE("an attempt of a batch system that was ended after its last line keeps the end that it wrote") {
+    ChildEnd end;
+    end.wait_status = SIGKILL;
+    JournalSummary journal;
+    const auto state = [&](const char* written) {
+        journal.ended.emplace().state = written;
+        return classify(end, journal).state;
+    };
+    const auto keeps_its_end = [&] {
+        CHECK(state("ok") == "ok");
+        CHECK(state("stopped") == "preempted");
+        journal.ended.emplace().fail_class = "nan";
+        journal.ended->state = "failed";
+        check(classify(end, journal), "failed", "nan", "");
+        CHECK(classify(end, journal).term_signal == SIGKILL);
+    };
+    check(classify(end, journal), "failed", "crash", "signal 9");
+    CHECK(state("ok") == "failed");
+    for (const BatchEnd batch_end : {BatchEnd::cancellation, BatchEnd::node_failure, BatchEnd::time_limit}) {
+        end.batch_end = batch_end;
+        keeps_its_end();
+    }
+    // Its driver ended it, as the batch system did not learn of its end.
+    end.batch_end = BatchEnd::none;
+    end.killed_because = "its end was not reported";
+    keeps_its_end();
+    end.usage.emplace();  // a child of the driver
+    CHECK(state("ok") == "preempted");
+}
+
 TEST_CASE("a sweep that Slurm ends goes on in the next job, without a failure", "[bare]") {
     FakeSweep sweep({"slow"});
     {
