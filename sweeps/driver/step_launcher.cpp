@@ -144,8 +144,8 @@ std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllo
 }
 
 int step_wait_status(int wait_status) {
-    if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) <= 128) return wait_status;
-    return W_EXITCODE(0, WEXITSTATUS(wait_status) - 128);
+    const int signal = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) - 128 : 0;
+    return signal > 0 && signal <= SIGRTMAX ? W_EXITCODE(0, signal) : wait_status;
 }
 
 std::unique_ptr<Launcher> make_step_launcher(SlurmAllocation allocation) {

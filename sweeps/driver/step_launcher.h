@@ -16,7 +16,8 @@ std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllo
 // replaced since this process began.
 std::string program_on_nodes(const std::string& program);
 
-// srun's exit code as the trial's wait status: above 128, it is the signal that ended the trial.
+// srun's exit code as the trial's wait status: 128 and a signal's number where that signal ended the trial. Higher
+// codes are srun's own.
 int step_wait_status(int wait_status);
 
 }  // namespace deft::sweeps

@@ -17,7 +17,9 @@ struct Words {
     BatchEnd end;
 };
 // Slurm 21 to 24. A step that is cancelled for a reason names it on the same line, so the plain word comes last.
-constexpr std::array<Words, 8> kWords = {{{"Node failure on", BatchEnd::node_failure},
+// A step that never began, as its node did not answer, has the words of its launch.
+constexpr std::array<Words, 9> kWords = {{{"Node failure on", BatchEnd::node_failure},
+                                          {"Communication connection failure", BatchEnd::node_failure},
                                           {"DUE TO NODE FAILURE", BatchEnd::node_failure},
                                           {"oom_kill event", BatchEnd::out_of_memory},
                                           {"oom-kill event", BatchEnd::out_of_memory},

@@ -109,7 +109,7 @@ TEST_CASE("A step asks for its trial's cores, its share of a node's memory, and 
 
 TEST_CASE("srun's exit code above 128 is the signal that ended the trial") {
     const auto status = [](int code) { return sweeps::step_wait_status(W_EXITCODE(code, 0)); };
-    for (const int code : {0, 1, 75, 128}) {
+    for (const int code : {0, 1, 75, 128, 233, 255}) {
         CHECK(WIFEXITED(status(code)));
         CHECK(WEXITSTATUS(status(code)) == code);
     }
@@ -242,6 +242,10 @@ TEST_CASE("Ends of steps are classified as ends of processes are") {
 TEST_CASE("A node that fails, a preemption and a time limit cost no try, and another step does the work") {
     const auto [words, fail_class] = GENERATE(table<std::string, std::string>(
         {{"echo 'srun: error: Node failure on n2' >&2; exit 0", "node"},
+         {"echo 'srun: error: Task launch for StepId=7.1 failed on node n2: Communication connection failure' >&2; "
+          "exit "
+          "233",
+          "node"},
          {"echo 'slurmstepd-n2: error: *** STEP 7.1 ON n2 CANCELLED AT now DUE TO PREEMPTION ***' >&2; exit 143",
           "preempt"},
          {"echo 'slurmstepd-n2: error: *** STEP 7.1 ON n2 CANCELLED AT now DUE TO TIME LIMIT ***' >&2; exit 143",

@@ -33,6 +33,15 @@ TEST_CASE("The log of a step says why Slurm ended it") {
           BatchEnd::cancellation);
 }
 
+TEST_CASE("A step that could not begin, as its node did not answer, ended for that node") {
+    const StepWords words = words_of(
+        "srun: error: Task launch for StepId=5.1 failed on node n2: Communication connection failure\n"
+        "srun: error: Application launch failed: Communication connection failure\nsrun: Job step aborted\n");
+    CHECK(words.end == BatchEnd::node_failure);
+    CHECK_THAT(words.line, ContainsSubstring("failed on node n2"));
+    CHECK(words_of("srun: error: Application launch failed: Invalid job credential\n").end == BatchEnd::none);
+}
+
 TEST_CASE("A reason comes before the cancellation that it led to, in any order of the lines") {
     const std::string cancelled = "slurmstepd-n2: error: *** STEP 3.1 ON n2 CANCELLED AT 2026-11-28T14:35:54 ***\n";
     const std::string reason = "srun: error: Node failure on n2\n";
