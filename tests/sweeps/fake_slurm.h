@@ -33,8 +33,8 @@ inline const Texts kInStep =
 
 // A PATH with this program first.
 inline std::string path_with(const TemporaryFolder& folder, const std::string& program, const std::string& script) {
-    write_file_atomically(folder / program, script);
-    std::filesystem::permissions(folder / program, std::filesystem::perms::owner_all);
+    write_file_atomically(folder.path() / program, script);
+    std::filesystem::permissions(folder.path() / program, std::filesystem::perms::owner_all);
     return folder.path().string() + ":" + std::getenv("PATH");
 }
 

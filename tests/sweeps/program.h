@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
@@ -95,6 +96,10 @@ inline bool has_ranks() {
 }
 inline constexpr const char* kNoRanks = "no MPI (Debian: libopenmpi-dev, openmpi-bin)";
 
+inline std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
 struct Ran {
     int exit_code = 0;
     std::string out, err;
@@ -132,6 +137,8 @@ inline std::string long_budget(std::int64_t tokens) {
 }
 
 inline const std::string kPlain = "[[case]]\nname = \"plain\"\n";
+inline constexpr const char* kTwoRecipes =
+    "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nlearning_rate = 2e-3\n";
 
 inline constexpr const char* kBothTechniques = R"toml(
 [[case]]

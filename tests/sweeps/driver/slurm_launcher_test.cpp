@@ -100,13 +100,6 @@ class Cluster {
 };
 
 const std::vector<std::string> kJobs = {"--launcher", "slurm"};
-constexpr const char* kTwoRecipes =
-    "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nlearning_rate = 2e-3\n";
-
-std::size_t lines_of(const std::string& text) {
-    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
-}
-
 // A launcher that asks often and does not wait long, and an attempt of a fake trial.
 class OneJob {
  public:

@@ -37,7 +37,7 @@ code=$?
 while kill -0 $step 2> /dev/null; do wait $step; code=$?; done
 exit $code
 )sh";
-constexpr const char* kScancel = R"sh(#!/bin/bash
+constexpr const char* kStepScancel = R"sh(#!/bin/bash
 here=$(dirname "$0")
 echo "$*" >> "$here/scancel.log"
 [ -e "$here/down" ] && sleep 60
@@ -50,7 +50,7 @@ class InJob {
     explicit InJob(const Folder& folder)
         : bin(folder.path / "bin"), path_("PATH", bin.string() + ":" + std::getenv("PATH")) {
         std::filesystem::create_directories(bin);
-        for (const auto& [name, text] : {std::pair{"srun", kSrun}, {"scancel", kScancel}}) {
+        for (const auto& [name, text] : {std::pair{"srun", kSrun}, {"scancel", kStepScancel}}) {
             write_file_atomically(bin / name, text);
             std::filesystem::permissions(bin / name, std::filesystem::perms::owner_all);
         }
@@ -69,13 +69,6 @@ class InJob {
     WithVariable path_, job_{"SLURM_JOB_ID", "7"}, cores_{"SLURM_JOB_CPUS_PER_NODE", "1(x2)"},
         memory_{"SLURM_MEM_PER_NODE", "1000"}, nodes_{"SLURM_JOB_NODELIST", "n[1-2]"};
 };
-
-constexpr const char* kTwoRecipes =
-    "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n[case.train]\nlearning_rate = 2e-3\n";
-
-std::size_t lines_of(const std::string& text) {
-    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
-}
 
 // Its only run folder.
 std::filesystem::path run_of(const TinySweep& sweep) {

@@ -1,0 +1,167 @@
+#pragma once
+// A real Slurm of a login host and two nodes on this machine, and a tiny sweep that runs inside its jobs.
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "sweeps/driver/claim.h"
+#include "tests/sweeps/program.h"
+
+namespace deft::test {
+
+// Started by scripts outside the repository: start.sh HOME, HOME/on HOST COMMAND, host.sh HOME off|boot|unplug|plug
+// NODE and stop.sh HOME --clean. All hosts see the folders of this machine.
+class RealSlurm {
+ public:
+    RealSlurm() {
+        const char* const given = std::getenv("DEFT_SLURM_SCRIPTS");
+        scripts_ = given != nullptr ? std::filesystem::path(given)
+                                    : std::filesystem::path(DEFT_SOURCE_DIR).parent_path() / "shared" / "slurm";
+        if (!std::filesystem::exists(scripts_ / "start.sh")) {
+            problem = "no scripts that start a Slurm (set DEFT_SLURM_SCRIPTS to their folder)";
+            return;
+        }
+        const Ran started = ran({"start.sh", home(), "--no-accounting"});
+        is_started_ = started.exit_code == 0;
+        if (started.exit_code == 77) problem = "Slurm cannot start here: " + first_line(started.err);
+        UNSCOPED_INFO(fmt::format("start.sh gave {}: {}", started.exit_code, started.err));
+        if (problem.empty()) REQUIRE(is_started_);
+    }
+    ~RealSlurm() {
+        if (is_started_) ran({"stop.sh", home(), "--clean"});
+    }
+    RealSlurm(const RealSlurm&) = delete;
+    RealSlurm& operator=(const RealSlurm&) = delete;
+
+    // The command that runs these words on the login host.
+    std::vector<std::string> on_login(const std::vector<std::string>& words) const {
+        std::vector<std::string> argv = {home() + "/on", "login"};
+        argv.insert(argv.end(), words.begin(), words.end());
+        return argv;
+    }
+    // off: a power failure. boot: its end. unplug, plug: the node's network.
+    void host(const std::string& verb, const std::string& node) const {
+        CAPTURE(verb, node);
+        CHECK(ran({"host.sh", home(), verb, node}).exit_code == 0);
+    }
+    // False where the step has ended.
+    bool scancel(const std::string& step) const {
+        return run_process(on_login({"scancel", step}), std::chrono::seconds(60)).exit_code == 0;
+    }
+    // Whether Slurm has noticed that the node does not answer.
+    bool is_down(const std::string& node) const {
+        const std::string state =
+            run_process(on_login({"sinfo", "--noheader", "-n", node, "-o", "%t"}), std::chrono::seconds(60)).out;
+        return state.starts_with("down");
+    }
+
+    std::string problem;  // why no Slurm runs; empty: one runs
+
+ private:
+    std::string home() const { return folder_.path.string() + "/slurm"; }
+    Ran ran(std::vector<std::string> words) const {
+        words.front() = (scripts_ / words.front()).string();
+        Process process(words, folder_.path / "out", folder_.path / "err");
+        const int code = process.wait();
+        return {code, read_file(folder_.path / "out"), read_file(folder_.path / "err")};
+    }
+
+    Folder folder_;
+    std::filesystem::path scripts_;
+    bool is_started_ = false;
+};
+
+// A training attempt that runs as a step.
+struct RunningStep {
+    std::string job;  // "7.1"
+    std::string host;
+};
+
+// Runs of a sweep in jobs of both nodes.
+class SweepInJobs {
+ public:
+    SweepInJobs(const RealSlurm& slurm, const std::string& recipes, const std::string& seeds, int cores)
+        : sweep(recipes, seeds), slurm_(slurm), cores_(cores) {}
+
+    // The job outlives a node that fails. salloc gives 0 where a signal ends its command, and what the shell gives
+    // else.
+    std::vector<std::string> command() const {
+        std::vector<std::string> words = {
+            "salloc", "--quiet", "--no-kill",       "-N2", "-n2", "--mem=2000", fmt::format("-c{}", cores_),
+            "bash",   "-c",      "\"$@\"; exit $?", "bash"};
+        const std::vector<std::string> run =
+            sweep.command("run", {"--slots", "auto", "--threads", "1", "--progress", "plain"});
+        words.insert(words.end(), run.begin(), run.end());
+        return slurm_.on_login(words);
+    }
+    Process start() const { return {command(), sweep.out(), sweep.err()}; }
+    int run() const {
+        Process process = start();
+        const int code = process.wait();
+        UNSCOPED_INFO(fmt::format("salloc deft run gave {}\n{}", code, read_file(sweep.err())));
+        return code;
+    }
+
+    // Trainings that have taken some steps and have not ended.
+    std::vector<RunningStep> training() const {
+        std::vector<RunningStep> found;
+        for (const std::filesystem::path& journal : sweep.journals()) {
+            const std::string text = read_file(journal);
+            if (text.find("\"ended\"") != std::string::npos || text.find("\"train\"") == std::string::npos) continue;
+            if (std::filesystem::exists(journal.parent_path() / "outcome.json")) continue;
+            const auto claim = sweeps::read_claim(journal.parent_path());
+            if (claim && !claim->host.empty()) found.push_back({claim->job, claim->host});
+        }
+        return found;
+    }
+    // Waits for trainings on both nodes. False where the run ends before.
+    bool trains_on_both(const Process& run) const {
+        bool has_both = false;
+        const bool came = wait_until([&] {
+            const std::vector<RunningStep> steps = training();
+            const auto is_on = [&](const char* node) {
+                return std::ranges::find(steps, node, &RunningStep::host) != steps.end();
+            };
+            has_both = is_on("n1") && is_on("n2");
+            return has_both || sweeps::has_ended(run.pid());
+        });
+        if (!has_both) UNSCOPED_INFO(read_file(sweep.err()));
+        return came && has_both;
+    }
+
+    // The process of `deft run`, by its number outside the hosts; -1 where there is none.
+    pid_t driver() const {
+        for (const pid_t pid : sweep.processes()) {
+            std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+            const std::string line{std::istreambuf_iterator<char>(in), {}};
+            if (line.starts_with(std::string(DEFT_PROGRAM) + '\0' + "run" + '\0')) return pid;
+        }
+        return -1;
+    }
+
+    // Every end of training attempts as "state class count".
+    std::vector<std::string> ends() const {
+        return sweep.query("SELECT state, fail_class, count(*) FROM attempt WHERE kind = 'train' GROUP BY 1, 2", 3);
+    }
+    std::string trained_twice() const {
+        return sweep.value(
+            "SELECT count(*) FROM (SELECT experiment_id FROM attempt WHERE kind = 'train' AND state = 'ok'"
+            " GROUP BY experiment_id HAVING count(*) > 1)");
+    }
+
+    TinySweep sweep;
+
+ private:
+    const RealSlurm& slurm_;
+    int cores_;
+};
+
+}  // namespace deft::test
