@@ -344,6 +344,10 @@ std::vector<std::string> Reader::unscored(const std::string& config_hash, const 
     return unscored_keys(connection, trial.integer(0), result_checkpoint(connection, trial.integer(0)), keys);
 }
 
+std::vector<LiveAttempt> Reader::live_attempts() const {
+    return results_db::live_attempts(*impl_->connection);
+}
+
 std::vector<BenchRow> Reader::benches() const {
     return read_bench_rows(*impl_->connection);
 }

@@ -10,6 +10,7 @@
 #include "results_db/bench_rows.h"
 #include "results_db/evidence/evidence.h"
 #include "results_db/gate_rows.h"
+#include "results_db/live_attempts.h"
 #include "results_db/rows.h"
 
 namespace deft::results_db {
@@ -52,6 +53,8 @@ class Reader {
     std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
     // The evaluation whose row has that key; the newest such.
     std::string items_of_score(const std::string& config_hash, const ScoreRow& row) const;
+    // Those of all sweeps.
+    std::vector<LiveAttempt> live_attempts() const;
     std::vector<BenchRow> benches() const;               // by case and time
     std::vector<BenchHistoryRow> bench_history() const;  // by series and time
     std::vector<BaselineRow> baselines() const;          // by name and time

@@ -370,18 +370,7 @@ void Writer::end_attempt(std::int64_t attempt_id, const Outcome& outcome) {
 }
 
 std::vector<LiveAttempt> Writer::live_attempts() const {
-    Statement query(impl_->held(),
-                    "SELECT a.id, a.experiment_id, e.config_hash, a.workdir, a.pid, a.pid_start_ticks, a.boot_id"
-                    " FROM attempt a JOIN experiment e ON e.id = a.experiment_id"
-                    " WHERE a.state IN ('leased','running') ORDER BY a.id");
-    std::vector<LiveAttempt> live;
-    while (query.step())
-        live.push_back({query.integer(0),
-                        query.integer(1),
-                        query.text(2),
-                        query.text(3),
-                        {query.integer(4), query.integer(5), query.text(6)}});
-    return live;
+    return results_db::live_attempts(impl_->held());
 }
 
 bool Writer::add_bench_session(const BenchSession& session) {

@@ -12,6 +12,7 @@
 #include "results_db/bench_rows.h"
 #include "results_db/evidence/evidence.h"
 #include "results_db/gate_rows.h"
+#include "results_db/live_attempts.h"
 #include "results_db/rows.h"
 #include "results_db/writer_lock.h"
 
@@ -26,12 +27,6 @@ class JournalError : public Error {
 class ShorterJournal : public JournalError {
  public:
     using JournalError::JournalError;
-};
-
-struct ProcessIdentity {  // distinguishes a process from a later one with the same pid
-    std::int64_t pid = 0;
-    std::int64_t start_ticks = 0;
-    std::string boot_id;
 };
 
 // How an attempt ended, as the driver saw it.
@@ -53,14 +48,6 @@ struct Outcome {
 struct AttemptPlace {
     Host host;
     std::string job, nodes;  // as in NewAttempt
-};
-
-struct LiveAttempt {
-    std::int64_t id = 0;
-    std::int64_t trial_id = 0;
-    std::string config_hash;
-    std::string workdir;
-    ProcessIdentity process;
 };
 
 // Newest values from the lines of a journal; empty where no line has them.

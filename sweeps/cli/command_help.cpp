@@ -26,6 +26,7 @@ const std::vector<CommandHelp>& all_command_help() {
          {}},
         {"compare", {"deft compare baseline cl", "deft compare baseline cl --by flops --format md"}, {}},
         {"logs", {"deft logs baseline/1", "deft logs baseline/1 --follow"}, {}},
+        {"cancel", {"deft cancel quickstart", "deft cancel quickstart --root /shared/my-sweep --now"}, {}},
         {"report", {"deft report", "deft report quickstart --format md --out report.md"}, {}},
         {"serve", {"deft serve", "deft serve --root runs --port 8080"}, {}},
         {"eval",
@@ -124,7 +125,7 @@ const CommandHelp* find_command_help(std::string_view command) {
 const std::vector<CommandGroup>& command_groups() {
     static const std::vector<CommandGroup> groups = {
         {"First steps", {"run", "init", "plan", "report", "keys", "doctor"}},
-        {"Results", {"status", "show", "trace", "compare", "serve", "logs", "db"}},
+        {"Results", {"status", "show", "trace", "compare", "serve", "logs", "cancel", "db"}},
         {"Models", {"eval", "generate", "import", "export"}},
         {"Sweeps and data", {"data", "analyze", "tune", "config"}},
         {"Performance", {"bench", "profile"}},

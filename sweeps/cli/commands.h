@@ -19,6 +19,7 @@ void add_show(CLI::App& app, Context& context);
 void add_trace(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_logs(CLI::App& app, Context& context);
+void add_cancel(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_serve(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
@@ -45,10 +46,10 @@ void add_job(CLI::App& app, Context& context);    // internal: what a Slurm job 
 
 // In the order of the complete list of commands.
 inline constexpr void (*kCommands[])(CLI::App& app, Context& context) = {
-    add_run,    add_init,   add_plan,       add_status,   add_show,        add_trace,    add_compare, add_logs,
-    add_report, add_serve,  add_eval,       add_generate, add_import,      add_export,   add_data,    add_analyze,
-    add_keys,   add_config, add_bench,      add_profile,  add_check,       add_baseline, add_db,      add_tune,
-    add_doctor, add_help,   add_completion, add_man,      add_debug_state, add_trial,    add_job};
+    add_run,     add_init,   add_plan,   add_status,     add_show,     add_trace,       add_compare,  add_logs,
+    add_cancel,  add_report, add_serve,  add_eval,       add_generate, add_import,      add_export,   add_data,
+    add_analyze, add_keys,   add_config, add_bench,      add_profile,  add_check,       add_baseline, add_db,
+    add_tune,    add_doctor, add_help,   add_completion, add_man,      add_debug_state, add_trial,    add_job};
 
 void add_check_quality(CLI::App& check, Context& context);  // deft check quality
 void add_check_trend(CLI::App& check, Context& context);    // deft check trend

@@ -143,6 +143,7 @@ int run_recipes(const RunArguments& arguments, bool full) {
     options.retrain = arguments.retrain;
     options.rerun_if = sweeps::parse_rerun_if(arguments.rerun_if);
     options.continue_with = arguments.continue_with();
+    options.cancel_with = "deft cancel " + reporting::shell_word(file_spec.name) + root_option(arguments.root);
     options.fill_with = fill_with(arguments);
     options.points = points_of(arguments);
     if (request.is_queued)

@@ -1,10 +1,14 @@
 #include "sweeps/driver/batch_job.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -13,6 +17,24 @@
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/local_launcher.h"
+#include "sweeps/driver/stop_file.h"
+#include "sweeps/driver/trial_process.h"
+
+namespace deft {
+
+template <>
+struct EnumNames<sweeps::RunEndCause> {
+    static constexpr EnumName<sweeps::RunEndCause> all[] = {
+        {sweeps::RunEndCause::none, "none"},
+        {sweeps::RunEndCause::not_begun, "not_begun"},
+        {sweeps::RunEndCause::out_of_memory, "out_of_memory"},
+        {sweeps::RunEndCause::signal, "signal"},
+        {sweeps::RunEndCause::overdue, "overdue"},
+        {sweeps::RunEndCause::kill_file, "kill_file"},
+    };
+};
+
+}  // namespace deft
 
 namespace deft::sweeps {
 
@@ -21,13 +43,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSchema = "deft-job/1";
+constexpr const char* kKillFile = "kill";
 constexpr int kLookMs = 200;
-constexpr int kNotBegun = -1;
 
-void note_end(const fs::path& folder, const fs::path& run, int wait_status) {
+void note_end(const fs::path& folder, const fs::path& run, const RunEnd& end) {
     const Json line = {{"type", "ended"},
                        {"run", run.filename().string()},
-                       {"wait_status", wait_status},
+                       {"wait_status", end.wait_status},
+                       {"cause", name_of(end.cause)},
                        {"host", host_name()},
                        {"time_ms", now_ms()}};
     std::ofstream out(folder / "job.jsonl", std::ios::app);
@@ -37,18 +60,35 @@ void note_end(const fs::path& folder, const fs::path& run, int wait_status) {
                    (folder / "job.jsonl").string());
 }
 
-// The attempt's wait status.
-int run_one(Launcher& launcher, const BatchJob& job, const fs::path& run, const SignalWatch& signals) {
+bool has_kill_file(const fs::path& run) {
+    std::error_code ignored;
+    return fs::exists(run / kKillFile, ignored);
+}
+
+RunEnd run_one(Launcher& launcher, const BatchJob& job, const fs::path& run, const SignalWatch& signals) {
+    if (signals.terminated() || has_stop_file(run)) return {0, RunEndCause::not_begun};
+    const long kills = memory_kills();
     const RunId id = launcher.start({run, {job.program, "trial", run.string()}, job.environment});
+    RunEnd end;
     std::optional<Clock::time_point> asked;
     while (true) {
-        for (const auto& [seen, status] : launcher.look())
-            if (seen == id && status.phase == RunPhase::ended) return status.wait_status;
+        for (const auto& [seen, status] : launcher.look()) {
+            if (seen != id || status.phase != RunPhase::ended) continue;
+            end.wait_status = status.wait_status;
+            const bool is_killed = WIFSIGNALED(status.wait_status) && WTERMSIG(status.wait_status) == SIGKILL;
+            if (is_killed && end.cause != RunEndCause::kill_file && memory_kills() > kills)
+                end.cause = RunEndCause::out_of_memory;
+            return end;
+        }
         if (signals.terminated() && !asked) {
             launcher.ask_to_end(id);
             asked = Clock::now();
+            end.cause = RunEndCause::signal;
         }
-        if (asked && seconds_since(*asked) > job.grace_seconds) launcher.end(id);
+        const bool is_overdue = asked && seconds_since(*asked) > job.grace_seconds;
+        if (is_overdue) end.cause = RunEndCause::overdue;
+        if (has_kill_file(run)) end.cause = RunEndCause::kill_file;
+        if (is_overdue || end.cause == RunEndCause::kill_file) launcher.end(id);
         signals.sleep_ms(kLookMs);
     }
 }
@@ -62,7 +102,8 @@ void write_batch_job(const fs::path& folder, const BatchJob& job) {
                        {"program", job.program},
                        {"runs", runs},
                        {"environment", job.environment},
-                       {"grace_seconds", job.grace_seconds}};
+                       {"grace_seconds", job.grace_seconds},
+                       {"submit", job.submit}};
     write_file_atomically(folder / "job.json", json_text(text, 2) + "\n");
 }
 
@@ -78,6 +119,7 @@ BatchJob read_batch_job(const fs::path& folder) {
         for (const Json& run : json.at("runs")) job.runs.emplace_back(run.get<std::string>());
         job.environment = json.at("environment").get<std::vector<std::string>>();
         job.grace_seconds = json.at("grace_seconds").get<double>();
+        job.submit = json.at("submit").get<std::vector<std::string>>();
         return job;
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::config, fmt::format("{} is not a job: {}", file.string(), error.what()));
@@ -89,17 +131,23 @@ void run_batch_job(const fs::path& folder, const SignalWatch& signals) {
     const std::unique_ptr<Launcher> launcher = make_local_launcher();
     for (const fs::path& run : job.runs)
         if (!read_claim(run))  // by an earlier start of this job
-            note_end(folder, run, signals.terminated() ? kNotBegun : run_one(*launcher, job, run, signals));
+            note_end(folder, run, run_one(*launcher, job, run, signals));
 }
 
-std::map<std::string, int> read_run_ends(const fs::path& job_folder) {
-    std::map<std::string, int> ends;
+void write_kill_file(const fs::path& run_folder) {
+    const std::ofstream file(run_folder / kKillFile);
+}
+
+std::map<std::string, RunEnd> read_run_ends(const fs::path& job_folder) {
+    std::map<std::string, RunEnd> ends;
     std::ifstream in(job_folder / "job.jsonl");
     for (std::string line; std::getline(in, line);) {
         const Json json = try_parse_json(line);
         if (!json.is_object() || text_of(json, "type") != "ended" || in.eof()) continue;
+        const std::optional<RunEndCause> cause = value_named<RunEndCause>(text_of(json, "cause"));
+        if (!cause) continue;
         // A job that Slurm starts twice finds its attempt claimed: the first end counts.
-        ends.emplace(text_of(json, "run"), static_cast<int>(count_of(json, "wait_status", kNotBegun)));
+        ends.emplace(text_of(json, "run"), RunEnd{static_cast<int>(count_of(json, "wait_status", 0)), *cause});
     }
     return ends;
 }

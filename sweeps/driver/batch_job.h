@@ -16,6 +16,7 @@ struct BatchJob {
     std::vector<std::filesystem::path> runs;  // absolute run folders, in their order
     std::vector<std::string> environment;     // of each attempt, "NAME=value"
     double grace_seconds = 0;                 // that each may take to save a checkpoint
+    std::vector<std::string> submit = {};     // the command that submits it
 };
 
 void write_batch_job(const std::filesystem::path& folder, const BatchJob& job);
@@ -25,8 +26,18 @@ BatchJob read_batch_job(const std::filesystem::path& folder);
 // Runs the attempts. At SIGTERM it asks the running one to stop, starts no other, and kills it after the grace.
 void run_batch_job(const std::filesystem::path& folder, const SignalWatch& signals);
 
-// wait_status of each attempt that ended in the job, by the name of its run folder; -1 where the job ended before it
-// began. A line that is torn or foreign is passed over.
-std::map<std::string, int> read_run_ends(const std::filesystem::path& job_folder);
+// Asks the job of an attempt on another machine to kill that attempt.
+void write_kill_file(const std::filesystem::path& run_folder);
+
+// What ended an attempt of a job. none: the attempt itself. signal: it stopped after the job had SIGTERM. overdue: it
+// was killed, since it did not stop within the grace.
+enum class RunEndCause { none, not_begun, out_of_memory, signal, overdue, kill_file };
+
+struct RunEnd {
+    int wait_status = 0;
+    RunEndCause cause = RunEndCause::none;
+};
+// By the name of the run folder. A line that is torn or foreign is passed over.
+std::map<std::string, RunEnd> read_run_ends(const std::filesystem::path& job_folder);
 
 }  // namespace deft::sweeps

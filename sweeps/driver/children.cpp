@@ -10,9 +10,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "experiments/checkpoint_owner.h"
+#include "experiments/checkpoints.h"
 #include "reporting/text.h"
+#include "sweeps/driver/claim.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/run_folder.h"
+#include "sweeps/driver/stop_file.h"
 
 namespace deft::sweeps {
 
@@ -62,6 +65,43 @@ void kill(Child& child, const std::string& why, Launcher& launcher, Progress& pr
 
 }  // namespace
 
+namespace {
+
+Child new_child(const Trial& trial, std::size_t place, std::size_t slot, results_db::Work work,
+                const DriverOptions& options) {
+    Child child;
+    child.trial = place;
+    child.work = work;
+    child.slot = slot;
+    child.name = reporting::visible(trial.name());
+    child.pulse = TrialPulse(options.start_seconds);
+    child.grace_seconds = trial.config.checkpoint.grace_seconds;
+    child.first_checkpoint = experiments::newest_checkpoint(checkpoint_folder(options.root, trial.config_hash));
+    return child;
+}
+
+// A time of this machine's calendar clock as one of the steady clock, which began with the machine.
+Clock::time_point steady_time(std::int64_t time_ms) {
+    return Clock::now() - std::chrono::milliseconds(std::max<std::int64_t>(0, now_ms() - time_ms));
+}
+
+}  // namespace
+
+Child adopted_child(const AdoptedAttempt& adopted, const Trial& trial, std::size_t slot, const DriverOptions& options) {
+    Child child = new_child(trial, adopted.place, slot, adopted.attempt.work, options);
+    child.attempt = adopted.attempt.id;
+    child.folder = below_root(options.root, adopted.attempt.workdir);
+    child.run = adopted.run;
+    child.is_adopted = true;
+    child.was_cancelled = has_stop_file(child.folder);
+    child.launched = child.started = steady_time(adopted.attempt.started_ms);
+    if (const std::optional<Claim> claim = read_claim(child.folder); claim && claim->time_ms > 0) {
+        child.has_begun = true;
+        child.started = std::max(child.launched, steady_time(claim->time_ms));
+    }
+    return child;
+}
+
 Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t place, std::size_t slot_number,
                   const Assignment& assignment) {
     const Trial& trial = trials[place];
@@ -71,13 +111,7 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     std::int64_t number = starter.writer.next_attempt_number(trial_id);
     // Checkpoints of a database that is gone have no curve to go on from.
     const bool may_resume = starter.writer.trainings(trial_id) > 0;
-    Child child;
-    child.trial = place;
-    child.work = assignment.work;
-    child.slot = slot_number;
-    child.name = reporting::visible(trial.name());
-    child.pulse = TrialPulse(options.start_seconds);
-    child.grace_seconds = trial.config.checkpoint.grace_seconds;
+    Child child = new_child(trial, place, slot_number, assignment.work, options);
     child.folder = free_run_folder(options.root, trial.config_hash, number);
     make_folder(child.folder);
 
@@ -86,7 +120,8 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
                                    environment_of(slot),
                                    options.threads * slot.ranks,
                                    slot.device == engine::Device::cuda ? slot.ranks : 0,
-                                   trial.config.checkpoint.grace_seconds};
+                                   trial.config.checkpoint.grace_seconds,
+                                   starter.projected_seconds(trial, assignment.work)};
     results_db::NewAttempt attempt =
         new_attempt(starter, number, slot_number, child.folder, starter.launcher.command(request));
     attempt.launcher = starter.launcher.name();
@@ -170,6 +205,7 @@ std::vector<EndedChild> take_ended(std::vector<Child>& running, Launcher& launch
         if (child == running.end()) continue;
         if (status.phase == RunPhase::running && !std::exchange(child->has_begun, true)) child->started = Clock::now();
         child->phase = status.phase;
+        child->was_live |= status.phase == RunPhase::waiting || status.phase == RunPhase::running;
         child->waits_for = status.reason;
         if (!status.host.empty()) child->host = status.host;
         if (status.phase != RunPhase::ended) continue;

@@ -10,6 +10,7 @@
 #include "base/journal.h"
 #include "base/stopwatch.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/adoption.h"
 #include "sweeps/driver/launcher.h"
 #include "sweeps/driver/progress.h"
 #include "sweeps/driver/record_sweep.h"
@@ -28,9 +29,12 @@ struct Child {
     std::filesystem::path folder;
     RunId run = -1;
     RunPhase phase = RunPhase::waiting;
-    bool has_begun = false;  // to run
-    std::string waits_for;   // in words, where it has not
-    std::string host;        // where it runs; empty: not known yet
+    bool has_begun = false;      // to run
+    bool is_adopted = false;     // an earlier driver started it
+    bool was_cancelled = false;  // before this driver adopted it
+    bool was_live = false;       // this driver has seen it wait or run
+    std::string waits_for;       // in words, where it has not
+    std::string host;            // where it runs; empty: not known yet
     Clock::time_point launched;
     Clock::time_point started;  // to run, as far as is known
 
@@ -40,6 +44,8 @@ struct Child {
     std::optional<journal::TrainPoint> last_point;
     TrialPulse pulse{0};
     std::optional<Clock::time_point> shorter;  // since when the journal lacks what was read of it before
+
+    std::optional<std::filesystem::path> first_checkpoint;  // the newest one when it started
 
     double grace_seconds = 0;                // that it may take to stop
     std::optional<Clock::time_point> asked;  // to stop
@@ -60,12 +66,22 @@ struct TrialStarter {
     Launcher& launcher;
     std::string driver_uid;
     std::int64_t attempts_begun = 0;
+    double flops_per_second = 0;  // of a trial, as measured; 0: unknown
+
+    // Of that work at the trial; 0: unknown.
+    double projected_seconds(const Trial& trial, results_db::Work work) const {
+        const bool is_known = work == results_db::Work::train && flops_per_second > 0;
+        return is_known ? trial.projection.flops / flops_per_second : 0;
+    }
 };
 
 // Begins the next attempt of the trial at that place, in the database and by the launcher, in a run folder of its own.
 // Errors: io, where no such program can be started; that ends the sweep, since no other trial would start either.
 Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::size_t trial, std::size_t slot,
                   const Assignment& assignment);
+
+// The same for an attempt of an earlier driver, whose trial that is.
+Child adopted_child(const AdoptedAttempt& adopted, const Trial& trial, std::size_t slot, const DriverOptions& options);
 
 void ask_to_stop(std::vector<Child>& running, StopCause cause, Launcher& launcher);
 // Kills what was asked to stop and has not within its grace, or does not answer; all of it where the user does not want

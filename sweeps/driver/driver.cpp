@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/checkpoints.h"
 #include "experiments/evaluation/validation_schedule.h"
 #include "experiments/prepare.h"
 #include "experiments/projection.h"
@@ -18,6 +19,7 @@
 #include "results_db/open.h"
 #include "results_db/reader.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/adoption.h"
 #include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
@@ -41,6 +43,7 @@ namespace {
 constexpr int kPollMs = 200;
 constexpr double kIngestSeconds = 1;
 constexpr int kOrphanGraceMs = 3000;
+constexpr double kStartingSeconds = 1;
 
 struct Interrupted {};
 
@@ -58,21 +61,27 @@ class Driver {
           work_(trials, options, recorded_, writer_),
           prerequisites_(trials, options, work_, state_, progress_) {}
 
-    // A child must never outlive the driver that would have to record its end.
-    ~Driver() { end_children(); }
+    // A child must never outlive the driver that would have to record its end, unless a later one adopts it.
+    ~Driver() {
+        if (!launcher_->outlives_driver()) end_children();
+    }
 
     RunSummary run() {
         recorded_ = record_sweep(writer_, spec_, trials_, options_);
-        for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs)) progress_.event(line);
+        const Adoption adoption = adopt(writer_.live_attempts(), options_.root, recorded_.trial_ids, selected_,
+                                        *launcher_, options_.cancel_with);
+        for (const std::string& line : recover(writer_, options_.root, kOrphanGraceMs, adoption.kept))
+            progress_.event(line);
         std::vector<std::size_t> asked_for;
         for (std::size_t trial = 0; trial < trials_.size(); ++trial)
             if (selected_[trial] != 0) asked_for.push_back(trial);
         for (const std::string& line : take_in_folders(writer_, options_.root, trials_, asked_for, recorded_))
             progress_.event(line);
         fill_queue();
+        take_over(adoption.adopted);
         prerequisites_.set_aside();
         announce();
-        if (state_.queue.waiting.empty()) return failures() > 0 ? conclude() : state_.summary;
+        if (state_.queue.waiting.empty() && state_.running.empty()) return failures() > 0 ? conclude() : state_.summary;
         std::vector<Trial> waiting;
         for (const std::size_t trial : state_.queue.waiting) {
             require_fit(trials_[trial], options_.slots, work_.work_of(trial));
@@ -85,10 +94,14 @@ class Driver {
         } catch (const Error&) {
             // Most often a full disk. What the trials wrote so far is in their journals.
             const std::size_t count = state_.running.size();
-            end_children();
+            const bool goes_on = launcher_->outlives_driver();
+            if (!goes_on) end_children();
             progress_.finish();
-            const std::string ended =
-                count == 0 ? "" : fmt::format("{} running trial{} ended; ", count, count == 1 ? " was" : "s were");
+            const std::string ended = count == 0 ? ""
+                                                 : fmt::format("{} {}; ", counted(count, "running trial"),
+                                                               goes_on      ? "continue as Slurm jobs"
+                                                               : count == 1 ? "was ended"
+                                                                            : "were ended");
             progress_.warning(
                 fmt::format("{}after the error below is corrected, resume with: {}", ended, options_.continue_with));
             throw;
@@ -120,6 +133,19 @@ class Driver {
         });
     }
 
+    // The jobs of an earlier driver keep their attempts.
+    void take_over(const std::vector<AdoptedAttempt>& adopted) {
+        std::size_t slot = 0;
+        for (const AdoptedAttempt& one : adopted) {
+            std::erase(state_.queue.waiting, one.place);
+            ++state_.queue.tries[one.place];
+            state_.running.push_back(adopted_child(one, trials_[one.place], slot++ % options_.slots.size(), options_));
+        }
+        if (!adopted.empty())
+            progress_.event(
+                fmt::format("adopted {} of an earlier run as Slurm jobs", counted(adopted.size(), "attempt")));
+    }
+
     int failures() const { return state_.summary.failed + state_.summary.blocked; }
 
     void announce() {
@@ -132,15 +158,17 @@ class Driver {
             if (trained) state_.trained.insert(trial);
         }
         overview.done = static_cast<std::size_t>(state_.summary.already_done);
-        overview.selected = left.size() + overview.done + static_cast<std::size_t>(failures());
+        overview.selected = left.size() + state_.running.size() + overview.done + static_cast<std::size_t>(failures());
         overview.add_measured(results_db::Reader(database_file(options_.root)).pace(spec_.name));
+        starter_.flops_per_second = overview.flops_per_second;
         for (const std::string& line : describe(spec_, trials_, options_, overview)) progress_.event(line);
         if (const std::size_t count = without_validations(); count > 0)
             progress_.event(
                 fmt::format("{} trained before eval.every asked for validations on the way, which move no "
                             "weight; to have their curves, train them in another --root",
                             counted(count, "trial was", "trials were")));
-        if (left.empty() && failures() == 0) progress_.event("everything was finished already");
+        if (left.empty() && state_.running.empty() && failures() == 0)
+            progress_.event("everything was finished already");
         Machine machine = this_machine(options_.root);
         if (!launcher_->starts_children()) machine.memory_bytes = std::numeric_limits<std::int64_t>::max();
         for (const std::string& line :
@@ -190,8 +218,8 @@ class Driver {
         state_.started = Clock::now();
         while (true) {
             heed_signals();
-            while (start_next()) {
-            }
+            if (is_leaving_) return;
+            start_all();
             if (state_.running.empty() && late_.empty()) return;
             if (!reap()) {
                 ingest_all();
@@ -203,11 +231,32 @@ class Driver {
         }
     }
 
+    // Starting may take long, as where Slurm is slow. Journals and signals are looked at meanwhile.
+    void start_all() {
+        const Clock::time_point start = Clock::now();
+        while (seconds_since(start) < kStartingSeconds && start_next()) {
+        }
+        if (state_.queue.waiting.empty()) launcher_->submit();
+    }
+
+    // Slurm's jobs go on without a driver.
+    void leave() {
+        is_leaving_ = state_.draining = true;
+        note_signal();
+        launcher_->submit();
+        if (!state_.running.empty())
+            progress_.warning(fmt::format("leaving: {} as Slurm jobs. To cancel them: {}",
+                                          counted(state_.running.size(), "attempt continues", "attempts continue"),
+                                          options_.cancel_with));
+    }
+
     // The exit code of a run that a signal has ended.
     void note_signal() { signal_exit_code_ = signals_.terminated() ? kExitWorkLeft : 128 + SIGINT; }
 
     void heed_signals() {
-        if (interrupts_at_stop_) {
+        if (launcher_->outlives_driver()) {
+            if (signals_.terminated() || signals_.interrupts() > 0) leave();
+        } else if (interrupts_at_stop_) {
             kill_overdue(state_.running, signals_.interrupts() > *interrupts_at_stop_, *launcher_, progress_);
         } else if (signals_.terminated() || signals_.interrupts() > 1) {
             note_signal();
@@ -317,7 +366,11 @@ class Driver {
     }
 
     void finish(const Child& child, const ChildEnd& end, const JournalSummary& journal) {
-        const results_db::Outcome outcome = classify(end, journal);
+        results_db::Outcome outcome = classify(end, journal);
+        if (end.batch_end == BatchEnd::time_limit && outcome.state == "preempted" && !has_newer_checkpoint(child)) {
+            outcome.state = "timeout";  // it would meet the same limit again
+            outcome.error += "; it left no newer checkpoint";
+        }
         if (journal.started && !child.reported_start) report_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
         if (child.work == results_db::Work::train)  // scoring is in no trial's cost
@@ -329,7 +382,7 @@ class Driver {
             training.seconds += end.held_seconds;
             if (journal.last_point) training.loss = journal.last_point->loss;
             finish_well(child);
-        } else if (outcome.state == "cancelled" && end.asked_by == StopCause::none) {
+        } else if (outcome.state == "cancelled" && end.asked_by == StopCause::none && !is_old_cancellation(child)) {
             hold(state_.queue, child.trial);
             progress_.warning(fmt::format("held {}: {}", child.name, reporting::visible(outcome.error)));
         } else if (outcome.state == "cancelled" || outcome.state == "preempted") {
@@ -346,6 +399,16 @@ class Driver {
             count_failure();
             if (child.work == results_db::Work::train) prerequisites_.block_behind(child.trial);
         }
+    }
+
+    bool has_newer_checkpoint(const Child& child) const {
+        return child.is_adopted || experiments::newest_checkpoint(checkpoint_folder(
+                                       options_.root, trials_[child.trial].config_hash)) != child.first_checkpoint;
+    }
+
+    // Somebody who runs the sweep again after a cancellation wants the trial to go on.
+    static bool is_old_cancellation(const Child& child) {
+        return child.is_adopted && (child.was_cancelled || !child.was_live);
     }
 
     // Trained, a trial is scored next; scored, it is done.
@@ -378,7 +441,7 @@ class Driver {
 
     RunSummary conclude() {
         RunSummary& summary = state_.summary;
-        summary.left = static_cast<int>(state_.queue.waiting.size() + state_.queue.held.size());
+        summary.left = static_cast<int>(state_.queue.waiting.size() + state_.queue.held.size() + state_.running.size());
         summary.is_stopped = state_.draining;
         if (summary.left > 0) summary.exit_code = kExitWorkLeft;
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
@@ -406,6 +469,7 @@ class Driver {
     std::set<std::size_t> to_score_;         // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;
+    bool is_leaving_ = false;
 };
 
 }  // namespace

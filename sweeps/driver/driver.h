@@ -35,6 +35,7 @@ struct DriverOptions {
     // For which the rest of a journal is awaited, of a trial that ended or of one whose journal shrank.
     double late_journal_seconds = 60;
     std::string continue_with;  // the command that goes on, for messages
+    std::string cancel_with;    // the command that cancels its Slurm jobs, for messages
     std::string fill_with;      // the same for all recipes, for reports
     std::string points;         // of that command the sweep's file and options, for reports
     ProgressMode progress = ProgressMode::automatic;

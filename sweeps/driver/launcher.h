@@ -27,6 +27,7 @@ struct LaunchRequest {
     int cores = 1;                         // of all its ranks
     int gpus = 0;                          // of all its ranks
     double grace_seconds = 0;              // that it may take to save a checkpoint
+    double projected_seconds = 0;          // of its work; 0: unknown
 };
 
 using RunId = std::int64_t;  // of a started attempt, while its launcher lives
@@ -50,6 +51,10 @@ class Launcher {
 
     // Errors: io, where the program cannot be started.
     virtual RunId start(const LaunchRequest& request) = 0;
+    // Submits what the launcher has gathered: no further attempt starts before one ends.
+    virtual void submit() {}
+    // Takes over an attempt that an earlier driver started. Nothing where no trace of it is left here.
+    virtual std::optional<RunId> adopt(const std::filesystem::path&) { return std::nullopt; }
     // All attempts that were started and not yet reported as ended. An ended one takes along whatever it had started
     // itself, and is reported once.
     virtual std::vector<std::pair<RunId, RunStatus>> look() = 0;
@@ -64,6 +69,8 @@ class Launcher {
     virtual std::vector<std::string> command(const LaunchRequest& request) const = 0;
     // Whether an attempt is a child of this process, which ends with it.
     virtual bool starts_children() const = 0;
+    // Whether an attempt goes on without this process, for a later driver to adopt.
+    virtual bool outlives_driver() const { return false; }
     // The process of this machine that ends with the attempt, by which a later driver finds it.
     virtual results_db::ProcessIdentity process_of(RunId run) const = 0;
 };

@@ -132,9 +132,11 @@ void record_end(results_db::Writer& writer, std::int64_t attempt, const fs::path
     if (fs::is_directory(run_folder)) write_outcome_file(run_folder, outcome);
 }
 
-std::vector<std::string> recover(results_db::Writer& writer, const fs::path& root, int grace_ms) {
+std::vector<std::string> recover(results_db::Writer& writer, const fs::path& root, int grace_ms,
+                                 const std::set<std::int64_t>& kept) {
     std::vector<std::string> said;
     for (const results_db::LiveAttempt& attempt : writer.live_attempts()) {
+        if (kept.contains(attempt.id)) continue;
         const fs::path folder = below_root(root, attempt.workdir);
         const std::string name = folder.filename().string();
         // The lock is ours, so no driver waits for this process any more.

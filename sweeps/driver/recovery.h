@@ -1,8 +1,10 @@
 #pragma once
 // Recovery from a killed driver: its leftovers, and finished work that the database does not know.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,10 +19,11 @@ namespace deft::sweeps {
 // `unsaid`: the error where the journal has none.
 results_db::Outcome outcome_of(const JournalSummary& journal, const std::string& unsaid);
 
-// Ends orphans, takes in the rest of their journals, and gives every attempt that is still marked live an end. Call it
-// as the holder of the lock, before anything starts. Returns what it did, a line each. Errors: database, naming the pid
-// of a process that cannot be ended; those of the writer.
-std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, int grace_ms);
+// Ends orphans, takes in the rest of their journals, and gives an end to every attempt that is still marked live,
+// except those that are kept (by id). Call it as the holder of the lock, before anything starts. Returns what it did, a
+// line each. Errors: database, naming the pid of a process that cannot be ended; those of the writer.
+std::vector<std::string> recover(results_db::Writer& writer, const std::filesystem::path& root, int grace_ms,
+                                 const std::set<std::int64_t>& kept);
 
 struct Ingested {
     std::optional<results_db::IngestResult> fresh;  // nothing where the journal is damaged

@@ -24,7 +24,7 @@ std::vector<std::string> parts_of(std::string_view line) {
     }
 }
 
-bool is_number(std::string_view text) {
+bool is_job_number(std::string_view text) {
     return !text.empty() && text.size() < 20 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -71,11 +71,11 @@ bool may_answer_later(const SlurmReply& reply) {
 std::optional<std::string> submitted_job(const SlurmReply& reply) {
     if (reply.lines.size() != 1) return std::nullopt;
     const std::string id = reply.lines.front().substr(0, reply.lines.front().find(';'));
-    return is_number(id) ? std::optional(id) : std::nullopt;
+    return is_job_number(id) ? std::optional(id) : std::nullopt;
 }
 
 std::vector<std::string> queue_argv() {
-    return {"squeue", "--me", "--noheader", "--format=%i|%j|%T|%r|%N"};
+    return {"squeue", "--me", "--states=all", "--noheader", "--format=%i|%j|%T|%r|%N"};
 }
 
 std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply) {
@@ -103,6 +103,10 @@ std::optional<std::string> accounted_state(const SlurmReply& reply, const std::s
         if (parts.size() == 3 && parts[0] == id && parts[1] == name && !parts[2].empty()) state = parts[2];
     }
     return state;
+}
+
+bool is_ended_state(const std::string& state) {
+    return batch_end_of(state) != BatchEnd::none || state.starts_with("COMPLETED") || state.starts_with("FAILED");
 }
 
 BatchEnd batch_end_of(const std::string& state) {

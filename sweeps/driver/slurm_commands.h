@@ -28,8 +28,8 @@ std::optional<std::string> submitted_job(const SlurmReply& reply);
 struct QueuedJob {
     std::string id, name, state, reason, nodes;
 };
-// The command that lists this user's jobs, and its answer. Nothing where the answer is not whole, or has a torn line:
-// a job that it lacks is then not known to have ended.
+// The command that lists this user's jobs, with those that ended within Slurm's MinJobAge, and its answer. Nothing
+// where the answer is not whole, or has a torn line: a job that it lacks is then not known to have ended.
 std::vector<std::string> queue_argv();
 std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply);
 
@@ -37,6 +37,9 @@ std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply);
 // Nothing where accounting has no job of that number and name: numbers are used again.
 std::vector<std::string> accounting_argv(const std::string& id);
 std::optional<std::string> accounted_state(const SlurmReply& reply, const std::string& id, const std::string& name);
+
+// Whether a job in this state runs no more. An unknown state counts as a live one.
+bool is_ended_state(const std::string& state);
 
 // The end that a state names; none for one that is not an end of the batch system's making.
 BatchEnd batch_end_of(const std::string& state);

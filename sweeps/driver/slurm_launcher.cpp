@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <string_view>
-#include <utility>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <tuple>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "sweeps/driver/batch_job.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/slurm_commands.h"
-#include "sweeps/driver/step_launcher.h"
+#include "sweeps/driver/slurm_job.h"
 #include "sweeps/driver/stop_file.h"
+#include "sweeps/driver/trial_process.h"
 
 namespace deft::sweeps {
 
@@ -25,28 +25,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The script that sbatch takes: its arguments are the command, so no word of them is read by a shell.
-constexpr const char* kScript = "#!/bin/sh\nexec \"$@\"\n";
+struct Run {
+    RunId id = 0;
+    fs::path folder;
+    bool is_asked = false;                   // to end, by this process
+    std::optional<Clock::time_point> ended;  // when its end in the job's file was first seen
+    RunStatus status;
 
-fs::path job_folder_of(const fs::path& run) {
-    return run.parent_path().parent_path() / "jobs" / run.filename();
-}
-
-// Names of roots differ, so that the jobs of two never wait for each other.
-std::string job_name_of(const fs::path& run) {
-    return fmt::format("deft-{}-{}", sha256(run.parent_path().string()).substr(0, 8), run.filename().string());
-}
+    bool has_ended() const { return status.phase == RunPhase::ended; }
+    bool is_running() const { return !status.host.empty(); }
+};
 
 struct Job {
-    RunId id = 0;
-    fs::path run;
+    fs::path folder;
     std::string name;
-    std::vector<std::string> submit;
+    std::vector<Run> runs;                       // that have not been reported as ended
+    std::vector<std::string> submit;             // empty: an earlier driver submitted it
     std::string number;                          // Slurm's; empty: not known yet
+    std::string problem;                         // of its submission; may be empty
     Clock::time_point submitted;                 // last
+    std::string end_state;                       // as Slurm names it; empty: it has not ended, or that is not known
     std::optional<Clock::time_point> absent;     // since when a whole answer lacks it
     std::optional<Clock::time_point> cancelled;  // by this process
-    RunStatus status;
+};
+
+// Attempts gathered for a job, which is not submitted yet.
+struct Gathered {
+    RunId id = 0;
+    LaunchRequest request;
 };
 
 class SlurmLauncher final : public Launcher {
@@ -55,70 +61,120 @@ class SlurmLauncher final : public Launcher {
         : settings_(std::move(settings)), patience_(patience) {}
 
     RunId start(const LaunchRequest& request) override {
+        gathered_.push_back({++started_, request});
+        if (jobs_.empty() && !has_submitted_) submit();  // shows at once whether the settings fit
+        return started_;
+    }
+
+    void submit() override { submit_gathered(true); }
+
+    std::optional<RunId> adopt(const fs::path& run_folder) override {
+        if (!known_jobs_) known_jobs_ = jobs_by_run(run_folder.parent_path().parent_path());
+        const auto found = known_jobs_->find(run_folder.filename().string());
+        if (found == known_jobs_->end()) return std::nullopt;
+        auto job = std::ranges::find(jobs_, found->second, &Job::folder);
+        if (job == jobs_.end()) {
+            Job adopted;
+            adopted.folder = found->second;
+            adopted.name = job_name_of(adopted.folder);
+            adopted.number = read_job_number(adopted.folder);
+            adopted.submitted = Clock::now();
+            job = jobs_.insert(jobs_.end(), std::move(adopted));
+        }
+        Run& run = job->runs.emplace_back();
+        run.id = ++started_;
+        run.folder = run_folder;
+        has_submitted_ = true;
+        return run.id;
+    }
+
+    std::vector<std::pair<RunId, RunStatus>> look() override {
+        submit_gathered(jobs_.empty());
+        std::vector<std::pair<RunId, RunStatus>> seen;
+        if (!jobs_.empty()) ask_queue();
+        for (Job& job : jobs_) {
+            look_at(job);
+            for (const Run& run : job.runs) seen.emplace_back(run.id, run.status);
+            std::erase_if(job.runs, [](const Run& run) { return run.has_ended(); });
+        }
+        std::erase_if(jobs_, [](const Job& job) { return job.runs.empty(); });
+        std::erase_if(gathered_, [&](const Gathered& one) {
+            RunStatus status;
+            status.phase = RunPhase::waiting;
+            status.reason = "it is gathered into a job with others";
+            const bool is_withdrawn = has_stop_file(one.request.folder);
+            if (is_withdrawn) set_end(status, BatchEnd::cancellation, "it was not submitted");
+            seen.emplace_back(one.id, status);
+            return is_withdrawn;
+        });
+        return seen;
+    }
+
+    void ask_to_end(RunId id) override { ask_to_end(id, false); }
+    void end(RunId id) override { ask_to_end(id, true); }
+
+    const char* name() const override { return "slurm"; }
+    std::vector<std::string> command(const LaunchRequest& request) const override {
+        return submit_argv(job_folder_of(request.folder), request, settings_);
+    }
+    bool starts_children() const override { return false; }
+    bool outlives_driver() const override { return true; }
+    results_db::ProcessIdentity process_of(RunId) const override { return {}; }
+
+ private:
+    // The stop file ends a running attempt, and one that begins although its job was cancelled. Slurm cancels whole
+    // jobs: those with an attempt that is to go on are left to it.
+    void ask_to_end(RunId id, bool at_once) {
+        const auto is_meant = [&](const Run& run) { return run.id == id; };
+        for (const Gathered& one : gathered_)
+            if (one.id == id) write_stop_file(one.request.folder);
+        const auto job =
+            std::ranges::find_if(jobs_, [&](const Job& one) { return std::ranges::any_of(one.runs, is_meant); });
+        if (job == jobs_.end()) return;
+        Run& run = *std::ranges::find_if(job->runs, is_meant);
+        run.is_asked = true;
+        write_stop_file(run.folder);
+        if (at_once) write_kill_file(run.folder);
+        for (Run& other : job->runs)
+            if (const auto claim = read_claim(other.folder)) other.status.host = claim->host;
+        if (std::ranges::all_of(job->runs, &Run::is_asked) &&
+            (at_once || std::ranges::none_of(job->runs, &Run::is_running)))
+            cancel(*job);
+    }
+
+    // All of it, or what fills jobs.
+    void submit_gathered(bool all) {
+        if (gathered_.empty()) return;
+        std::vector<LaunchRequest> requests;
+        for (const Gathered& one : gathered_)
+            if (!has_stop_file(one.request.folder)) requests.push_back(one.request);
+        for (const std::vector<LaunchRequest>& job : packed(requests, settings_.pack))
+            if (all || !has_room(job, settings_.pack)) submit_job(job);
+    }
+
+    void submit_job(const std::vector<LaunchRequest>& requests) {
         Job job;
-        job.id = ++started_;
-        job.run = request.folder;
-        job.name = job_name_of(request.folder);
-        job.submit = command(request);
-        job.status.phase = RunPhase::waiting;
-        const fs::path folder = job_folder_of(request.folder);
-        make_folder(folder);
-        std::error_code ignored;
-        fs::remove(folder / "job.jsonl", ignored);  // of a root whose run folders were removed
-        write_batch_job(
-            folder,
-            {program_on_nodes(request.argv.front()), {request.folder}, request.environment, request.grace_seconds});
-        write_file_atomically(folder / "job.sh", kScript);
-        // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that attempt's
-        // alone.
+        job.folder = job_folder_of(requests.front().folder);
+        job.name = job_name_of(job.folder);
+        for (const LaunchRequest& request : requests) {
+            const auto one = std::ranges::find_if(
+                gathered_, [&](const Gathered& gathered) { return gathered.request.folder == request.folder; });
+            Run& run = job.runs.emplace_back();
+            run.id = one->id;
+            run.folder = request.folder;
+            run.status.phase = RunPhase::waiting;
+            gathered_.erase(one);
+        }
+        job.submit = write_slurm_job(job.folder, requests, settings_);
+        // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that job's alone.
         const std::optional<std::string> refusal = submit(job);
         if (refusal && !has_submitted_)
             throw Error(
                 ErrorKind::config, fmt::format("sbatch refused the job: {}", *refusal),
                 "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
                 "the job was not submitted");
-        if (refusal) end_by(job, BatchEnd::refusal, *refusal);
+        if (refusal) end_all(job, BatchEnd::refusal, *refusal);
         jobs_.push_back(std::move(job));
-        return jobs_.back().id;
-    }
-
-    std::vector<std::pair<RunId, RunStatus>> look() override {
-        if (jobs_.empty()) return {};
-        ask_queue();
-        std::vector<std::pair<RunId, RunStatus>> seen;
-        std::erase_if(jobs_, [&](Job& job) {
-            look_at(job);
-            seen.emplace_back(job.id, job.status);
-            return job.status.phase == RunPhase::ended;
-        });
-        return seen;
-    }
-
-    void ask_to_end(RunId run) override {
-        Job* const job = find(run);
-        if (job == nullptr) return;
-        write_stop_file(job->run);
-        if (!read_claim(job->run)) cancel(*job);
-    }
-
-    void end(RunId run) override {
-        Job* const job = find(run);
-        if (job == nullptr) return;
-        write_stop_file(job->run);  // for an attempt that begins although it was cancelled
-        cancel(*job);
-    }
-
-    const char* name() const override { return "slurm"; }
-    std::vector<std::string> command(const LaunchRequest& request) const override {
-        return submit_argv(request, settings_);
-    }
-    bool starts_children() const override { return false; }
-    results_db::ProcessIdentity process_of(RunId) const override { return {}; }
-
- private:
-    Job* find(RunId run) {
-        const auto found = std::ranges::find(jobs_, run, &Job::id);
-        return found == jobs_.end() ? nullptr : &*found;
     }
 
     // Slurm's words where it refuses the job. A controller that does not answer may have accepted it: the queue shows
@@ -129,11 +185,12 @@ class SlurmLauncher final : public Launcher {
         if (const std::optional<std::string> number = submitted_job(reply)) {
             has_submitted_ = true;
             job.number = *number;
-            job.status.reason.clear();
+            job.problem.clear();
+            write_job_number(job.folder, job.number);
             return std::nullopt;
         }
         if (!may_answer_later(reply) && !reply.is_whole) return reply.complaint;
-        job.status.reason = fmt::format("sbatch: {}", reply.complaint);
+        job.problem = fmt::format("sbatch: {}", reply.complaint);
         return std::nullopt;
     }
 
@@ -174,92 +231,143 @@ class SlurmLauncher final : public Launcher {
         is_fresh_ = is_answered_;
     }
 
-    void look_at(Job& job) {
-        RunStatus& status = job.status;
-        if (status.phase == RunPhase::ended) return;  // refused at its submission
-        if (status.host.empty())
-            if (const std::optional<Claim> claim = read_claim(job.run)) status.host = claim->host;
-        const auto ends = read_run_ends(job_folder_of(job.run));
-        if (const auto end = ends.find(job.run.filename().string()); end != ends.end()) {
-            if (end->second == -1)
-                end_by(job, BatchEnd::time_limit, "the job was stopped before it began the attempt");
-            else
-                set_ended(job, end->second);
-            return;
+    // Of several jobs of a name, the one that has not ended, or else the newest.
+    const QueuedJob* queued(const Job& job) const {
+        const QueuedJob* best = nullptr;
+        for (const QueuedJob& one : queue_) {
+            if (one.name != job.name) continue;
+            const auto rank = [](const QueuedJob& other) {
+                return std::tuple(!is_ended_state(other.state), other.id.size(), other.id);
+            };
+            if (best == nullptr || rank(one) > rank(*best)) best = &one;
         }
-        // A driver that ends does not wait for a controller that is down: the stop file ends the attempt later.
-        if (job.cancelled && seconds_since(*job.cancelled) > patience_.agreement) {
-            end_by(job, BatchEnd::cancellation, "cancelled; Slurm has not confirmed it");
-            return;
-        }
-        const bool is_running = !status.host.empty();
-        if (!is_answered_) {
-            status.phase = is_running ? RunPhase::running : RunPhase::unknown;
-            status.reason = problem_;
-            return;
-        }
-        if (*asked_ < job.submitted) {
-            status.phase = is_running ? RunPhase::running : RunPhase::waiting;
-            return;
-        }
-        const auto queued = std::ranges::find(queue_, job.name, &QueuedJob::name);
-        if (queued == queue_.end()) {
-            look_for_absent(job);
-            return;
-        }
-        job.absent.reset();
-        job.number = queued->id;
-        status.phase = is_running ? RunPhase::running : RunPhase::waiting;
-        status.reason = queued->reason;
-        if (job.cancelled && is_fresh_) cancel(job);  // the controller may not have heard it
-        if (is_running || !is_permanent(queued->reason)) return;
-        cancel(job);
-        end_by(job, BatchEnd::refusal, queued->reason);
+        return best;
     }
 
-    // In order of trust: the job's file, accounting, and then time.
-    void look_for_absent(Job& job) {
-        RunStatus& status = job.status;
-        const bool is_running = !status.host.empty();
-        status.phase = is_running ? RunPhase::running : RunPhase::unknown;
-        status.reason = "it is not in the queue";
-        if (job.number.empty() && !job.cancelled) {
-            if (seconds_since(job.submitted) < patience_.again) return;
-            if (const std::optional<std::string> refusal = submit(job)) end_by(job, BatchEnd::refusal, *refusal);
+    // In order of trust: the job's file, the queue, accounting, and then time.
+    void look_at(Job& job) {
+        look_at_queue(job);
+        const std::map<std::string, RunEnd> ends = read_run_ends(job.folder);
+        for (Run& run : job.runs) {
+            if (run.has_ended()) continue;  // refused at its submission
+            if (!run.is_running())
+                if (const std::optional<Claim> claim = read_claim(run.folder)) run.status.host = claim->host;
+            const auto end = ends.find(run.folder.filename().string());
+            if (end != ends.end())
+                settle(job, run, end->second);
+            else
+                settle_unsaid(job, run);
+        }
+    }
+
+    // Whether the answer is newer than the job's submission.
+    bool knows_queue(const Job& job) const { return is_answered_ && *asked_ >= job.submitted; }
+
+    void look_at_queue(Job& job) {
+        if (!knows_queue(job)) return;
+        const QueuedJob* const found = queued(job);
+        if (found != nullptr && !is_ended_state(found->state)) {
+            job.absent.reset();
+            job.number = found->id;
+            job.problem = found->reason;
+            if (job.cancelled && is_fresh_) cancel(job);  // the controller may not have heard it
             return;
+        }
+        if (found != nullptr) {
+            job.number = found->id;
+            job.end_state = found->state;
         }
         if (!job.absent) job.absent = Clock::now();
-        if (is_fresh_ && !job.number.empty()) {
-            const SlurmReply reply = ask(accounting_argv(job.number), patience_.question);
-            const std::string state = accounted_state(reply, job.number, job.name).value_or("");
-            if (const BatchEnd end = batch_end_of(state); end != BatchEnd::none) {
-                end_by(job, end, state);
-                return;
-            }
-        }
-        if (job.cancelled) {
-            end_by(job, BatchEnd::cancellation, "cancelled");
-        } else if (seconds_since(*job.absent) > (is_running ? patience_.agreement : patience_.lost)) {
-            end_by(job, BatchEnd::loss, status.reason);
+        job.problem = "it is not in the queue";
+        if (found != nullptr || !is_fresh_ || job.number.empty()) return;
+        const SlurmReply reply = ask(accounting_argv(job.number), patience_.question);
+        if (const auto state = accounted_state(reply, job.number, job.name); state && is_ended_state(*state))
+            job.end_state = *state;
+    }
+
+    // An end that the job wrote. Where the attempt did not choose it, Slurm says why, or time passes.
+    void settle(const Job& job, Run& run, const RunEnd& end) {
+        const bool is_signalled = WIFSIGNALED(end.wait_status);
+        const bool stopped =
+            !is_signalled && end.cause != RunEndCause::not_begun && WEXITSTATUS(end.wait_status) == kExitWorkLeft;
+        run.status.wait_status = end.cause == RunEndCause::not_begun ? W_EXITCODE(0, SIGKILL) : end.wait_status;
+        const auto finish = [&](BatchEnd by, const std::string& words) {
+            run.status.phase = RunPhase::ended;
+            run.status.batch_end = by;
+            run.status.batch_words = words;
+        };
+        if (end.cause == RunEndCause::out_of_memory) {
+            finish(BatchEnd::out_of_memory, "the kernel killed it");
+        } else if (run.is_asked) {
+            finish(end.cause == RunEndCause::not_begun ? BatchEnd::cancellation : BatchEnd::none, "asked to end");
+        } else if ((stopped || end.cause == RunEndCause::not_begun) && has_stop_file(run.folder)) {
+            finish(BatchEnd::cancellation, "its stop file asked it to end");
+        } else if (end.cause != RunEndCause::none || is_signalled) {
+            if (!run.ended) run.ended = Clock::now();
+            const BatchEnd by = batch_end_of(job.end_state);
+            if (job.end_state.empty() && seconds_since(*run.ended) < patience_.agreement) return;
+            if (by != BatchEnd::none)
+                finish(by, job.end_state);
+            else if (end.cause != RunEndCause::none)
+                finish(BatchEnd::time_limit, "Slurm asked its job to end");
+            else
+                finish(BatchEnd::none, "");
+        } else {
+            finish(BatchEnd::none, "");
         }
     }
 
-    void set_ended(Job& job, int wait_status) {
-        job.status.phase = RunPhase::ended;
-        job.status.wait_status = wait_status;
+    // No end is written: it waits, runs, or its job ended without a word.
+    void settle_unsaid(Job& job, Run& run) {
+        run.status.phase = run.is_running() ? RunPhase::running : RunPhase::waiting;
+        run.status.reason = job.problem;
+        // A driver that ends does not wait for a controller that is down: the stop file ends the attempt later.
+        if (job.cancelled && seconds_since(*job.cancelled) > patience_.agreement) {
+            set_end(run.status, BatchEnd::cancellation, "cancelled; Slurm has not confirmed it");
+        } else if (!is_answered_) {
+            if (!run.is_running()) run.status.phase = RunPhase::unknown;
+            run.status.reason = problem_;
+        } else if (job.absent) {
+            settle_absent(job, run);
+        } else if (knows_queue(job) && !run.is_running() && is_permanent(job.problem)) {
+            if (!job.cancelled) cancel(job);
+            set_end(run.status, BatchEnd::refusal, job.problem);
+        }
     }
 
-    void end_by(Job& job, BatchEnd end, const std::string& words) {
-        job.status.phase = RunPhase::ended;
-        job.status.wait_status = W_EXITCODE(0, SIGKILL);
-        job.status.batch_end = end;
-        job.status.batch_words = words;
+    void settle_absent(Job& job, Run& run) {
+        if (!run.is_running()) run.status.phase = RunPhase::unknown;
+        if (const BatchEnd end = batch_end_of(job.end_state); end != BatchEnd::none) {
+            const bool is_ours = job.cancelled && end == BatchEnd::cancellation;
+            set_end(run.status, end, is_ours ? "cancelled" : job.end_state);
+        } else if (job.cancelled) {
+            set_end(run.status, BatchEnd::cancellation, "cancelled");
+        } else if (job.number.empty() && !job.submit.empty()) {
+            if (seconds_since(job.submitted) < patience_.again) return;
+            job.absent.reset();
+            if (const std::optional<std::string> refusal = submit(job)) end_all(job, BatchEnd::refusal, *refusal);
+        } else if (seconds_since(*job.absent) >
+                   (run.is_running() || !job.end_state.empty() ? patience_.agreement : patience_.lost)) {
+            set_end(run.status, BatchEnd::loss, job.problem);
+        }
+    }
+
+    static void set_end(RunStatus& status, BatchEnd end, const std::string& words) {
+        status.phase = RunPhase::ended;
+        status.wait_status = W_EXITCODE(0, SIGKILL);
+        status.batch_end = end;
+        status.batch_words = words;
+    }
+    static void end_all(Job& job, BatchEnd end, const std::string& words) {
+        for (Run& run : job.runs) set_end(run.status, end, words);
     }
 
     SlurmSettings settings_;
     SlurmPatience patience_;
     RunId started_ = 0;
+    std::vector<Gathered> gathered_;
     std::vector<Job> jobs_;
+    std::optional<std::map<std::string, fs::path>> known_jobs_;  // of earlier drivers, by run
     bool has_submitted_ = false;
     std::optional<Clock::time_point> late_;              // a command, when it had not answered
     std::optional<Clock::time_point> asked_, answered_;  // the queue
@@ -269,46 +377,12 @@ class SlurmLauncher final : public Launcher {
     std::vector<QueuedJob> queue_;
 };
 
-// A file's name with its percent signs doubled: sbatch replaces patterns such as "%j".
-std::string without_patterns(const std::string& file) {
-    std::string text;
-    for (const char c : file) text += c == '%' ? "%%" : std::string(1, c);
-    return text;
-}
-
-// Options of the environment would change jobs, and a job inside a job would take the outer one's for its own.
-std::vector<std::string> cleaned_environment() {
-    std::vector<std::string> argv = {"env"};
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string_view text = *entry;
-        const std::string name(text.substr(0, text.find('=')));
-        const bool is_of_job = name.starts_with("SLURM_") || name.starts_with("SBATCH_") || name.starts_with("PMIX_");
-        if (is_of_job && name != "SLURM_CONF") argv.insert(argv.end(), {"-u", name});
-    }
-    return argv;
-}
-
 }  // namespace
 
-std::vector<std::string> submit_argv(const LaunchRequest& request, const SlurmSettings& settings) {
-    const fs::path folder = job_folder_of(request.folder);
-    std::vector<std::string> argv = cleaned_environment();
-    argv.insert(argv.end(), {"sbatch", "--parsable", "--no-requeue", "--open-mode=append",
-                             "--job-name=" + job_name_of(request.folder), "--dependency=singleton",
-                             fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)), "--nodes=1",
-                             "--ntasks=1", fmt::format("--cpus-per-task={}", request.cores),
-                             "--output=" + without_patterns((folder / "log.txt").string())});
-    if (request.gpus > 0) argv.push_back(fmt::format("--gpus={}", request.gpus));
-    SlurmSettings copy = settings;
-    for (const Field& field : fields_of(settings))
-        if (const std::string& value = *std::get<std::string*>(field.in(&copy)); !value.empty())
-            argv.push_back(fmt::format("--{}={}", field.key, value));
-    argv.insert(argv.end(),
-                {(folder / "job.sh").string(), program_on_nodes(request.argv.front()), "job", folder.string()});
-    return argv;
-}
-
 std::unique_ptr<Launcher> make_slurm_launcher(SlurmSettings settings, SlurmPatience patience) {
+    if (!settings.setup.empty() && !fs::exists(settings.setup))
+        throw Error(ErrorKind::missing, fmt::format("slurm.setup names {}, which is not there", settings.setup),
+                    "name a file of shell commands, or leave it out", "nothing was submitted");
     return std::make_unique<SlurmLauncher>(std::move(settings), patience);
 }
 

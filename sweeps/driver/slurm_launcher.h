@@ -16,9 +16,7 @@ struct SlurmPatience {
     double again = 30;      // between two submissions that the controller did not answer
 };
 
+// Errors: missing, where the settings name a file that is not there.
 std::unique_ptr<Launcher> make_slurm_launcher(SlurmSettings settings, SlurmPatience patience = {});
-
-// The command that submits the attempt: its name, its cores and cards, the signal before its end, and the settings.
-std::vector<std::string> submit_argv(const LaunchRequest& request, const SlurmSettings& settings);
 
 }  // namespace deft::sweeps

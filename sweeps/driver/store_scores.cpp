@@ -11,6 +11,7 @@
 #include "results_db/host_key.h"
 #include "results_db/open.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/adoption.h"
 #include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/children.h"
 #include "sweeps/driver/provenance.h"
@@ -48,7 +49,7 @@ StoredScores store_scores(const fs::path& root, const results_db::StoredTrial& r
     const SignalWatch signals;
     results_db::Writer writer(database_file(root), announced_lock());
     StoredScores stored;
-    stored.said = recover(writer, root, kOrphanGraceMs);
+    stored.said = recover(writer, root, kOrphanGraceMs, queued_attempts(writer.live_attempts()));
     const std::int64_t trial_id = writer.trial_of(row.config_hash);
     if (!writer.is_trained(trial_id))
         throw Error(ErrorKind::missing,

@@ -161,6 +161,11 @@ results_db::Outcome classify(const ChildEnd& end, const JournalSummary& journal)
         fail("io", *journal.damage);
     } else if (!signalled && code == 0 && journal.ended && journal.ended->state == "ok") {
         outcome.state = "ok";
+    } else if (journal.ended && journal.ended->state == "stopped" && end.asked_by == StopCause::none &&
+               end.batch_end != BatchEnd::none) {
+        const BatchRecord& record = record_of(end.batch_end);
+        outcome = stopped(record.state, record.fail_class,
+                          fmt::format("{}: {}; what it had done is kept", record.why, end.batch_words));
     } else if (!signalled && journal.ended && journal.ended->state == "stopped") {
         outcome = stopped(asked.state, asked.fail_class, fmt::format("{}; what it had done is kept", asked.why));
     } else if (signal == SIGKILL && !end.killed_because.empty()) {

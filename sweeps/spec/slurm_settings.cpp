@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -15,6 +16,11 @@ namespace {
 
 constexpr std::int64_t kMargin = 60;        // Slurm sends its signal up to a minute early
 constexpr std::int64_t kStartSeconds = 60;  // for a job to begin its first trial
+
+// By these deft finds jobs, logs and ends.
+constexpr std::array<std::string_view, 14> kOwnOptions = {
+    "parsable", "no-requeue", "requeue", "open-mode",     "job-name", "dependency", "signal",
+    "nodes",    "ntasks",     "output",  "cpus-per-task", "gpus",     "array",      "wrap"};
 
 bool is_word(std::string_view text) {
     return text.size() <= 200 && std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
@@ -54,40 +60,99 @@ const Fields& fields_of(const SlurmSettings&) {
          at<&SlurmSettings::mem>,
          "Memory of a job.",
          {.by_default = "the partition's", .takes = "an amount as sbatch takes it: 4000, 16G"}},
+        {"pack",
+         at<&SlurmSettings::pack>,
+         "Attempts of a job, which run one after the other. 0: one, or as many as fill half an hour where each is "
+         "projected below ten minutes.",
+         {.at_least = 0, .at_most = 10'000}},
+        {"setup",
+         at<&SlurmSettings::setup>,
+         "A file that the job's shell reads before its attempts, as for environment modules.",
+         {.by_default = "none"}},
+        {"extra",
+         at<&SlurmSettings::extra>,
+         "Further options of sbatch, each as --NAME or --NAME=VALUE.",
+         {.by_default = "none"}},
     };
     return fields;
 }
 
+std::vector<std::pair<std::string, std::string>> sbatch_options(const SlurmSettings& settings) {
+    std::vector<std::pair<std::string, std::string>> options;
+    for (const auto& [key, value] : {std::pair{"partition", settings.partition},
+                                     {"account", settings.account},
+                                     {"qos", settings.qos},
+                                     {"constraint", settings.constraint},
+                                     {"time", settings.time},
+                                     {"mem", settings.mem}})
+        if (!value.empty()) options.emplace_back(key, value);
+    return options;
+}
+
 void require_valid(const SlurmSettings& settings, const Place& place) {
-    SlurmSettings copy = settings;
-    for (const Field& field : fields_of(settings)) {
-        const std::string& text = *std::get<std::string*>(field.in(&copy));
-        if (!is_word(text))
-            refuse_setting(place, fmt::format("slurm.{} is not a word that sbatch takes", field.key),
+    for (const auto& [key, value] : sbatch_options(settings))
+        if (!is_word(value))
+            refuse_setting(place, fmt::format("slurm.{} is not a word that sbatch takes", key),
                            "use letters, digits and signs without spaces");
-    }
     if (!settings.time.empty() && !slurm_seconds(settings.time))
         refuse_setting(place, fmt::format("slurm.time = '{}' is not a time limit", settings.time),
                        "write minutes, as in 90, or hours:minutes:seconds, as in 04:00:00");
+    for (const std::string& option : settings.extra) {
+        if (!option.starts_with("--") || option.size() < 3 || !is_word(option))
+            refuse_setting(place, fmt::format("slurm.extra has '{}', which is not an option of sbatch", option),
+                           "write each option as one word, as in \"--exclusive\" or \"--gres=gpu:a100:1\"");
+        const std::string name = option.substr(2, option.find('=') - 2);
+        if (std::ranges::find(kOwnOptions, name) != kOwnOptions.end())
+            refuse_setting(place, fmt::format("slurm.extra has --{}, which deft itself gives", name),
+                           "leave it out; deft finds jobs, logs and signals by it");
+    }
 }
 
+namespace {
+
+void set_from_text(const Field& field, SlurmSettings& settings, const std::string& value) {
+    const FieldValue slot = field.in(&settings);
+    if (std::string* const* const text = std::get_if<std::string*>(&slot)) {
+        **text = value;
+    } else if (std::int64_t* const* const number = std::get_if<std::int64_t*>(&slot)) {
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), **number);
+        if (error != std::errc() || end != value.data() + value.size() || **number < 0 || **number > 10'000)
+            throw Error(ErrorKind::usage, fmt::format("--slurm {} takes a count, not '{}'", field.key, value),
+                        fmt::format("write {}=4", field.key));
+    } else {
+        throw Error(ErrorKind::usage, fmt::format("--slurm does not take {}, a list", field.key),
+                    "write it in the sweep's [resources.slurm]");
+    }
+}
+
+}  // namespace
+
 void apply_slurm_option(const std::string& text, SlurmSettings& settings) {
+    const Fields& fields = fields_of(settings);
     std::vector<std::string> keys;
-    for (const Field& field : fields_of(settings)) keys.emplace_back(field.key);
+    for (const Field& field : fields) keys.emplace_back(field.key);
+    const auto named = [&](std::string_view key) {
+        return std::ranges::find_if(fields, [&](const Field& one) { return one.key == key; });
+    };
+    std::string key, value;
     for (std::string_view left = text; !left.empty();) {
         const std::size_t comma = std::min(left.find(','), left.size());
         const std::string_view pair = left.substr(0, comma);
         left.remove_prefix(std::min(comma + 1, left.size()));
         const std::size_t equals = pair.find('=');
-        const std::string key(pair.substr(0, equals));
-        const Fields& fields = fields_of(settings);
-        const auto field = std::ranges::find_if(fields, [&](const Field& one) { return one.key == key; });
-        if (field == fields.end())
-            throw Error(ErrorKind::usage, fmt::format("--slurm has no key '{}'", key), suggestion(key, keys));
-        if (equals == std::string_view::npos)
-            throw Error(ErrorKind::usage, fmt::format("--slurm {} has no value", key),
-                        fmt::format("write {}=VALUE", key));
-        *std::get<std::string*>(field->in(&settings)) = pair.substr(equals + 1);
+        const std::string word(pair.substr(0, equals));
+        if (equals == std::string_view::npos && !key.empty() && named(word) == fields.end()) {
+            value += "," + word;  // of a list, as in partition=long,short
+        } else if (named(word) == fields.end()) {
+            throw Error(ErrorKind::usage, fmt::format("--slurm has no key '{}'", word), suggestion(word, keys));
+        } else if (equals == std::string_view::npos) {
+            throw Error(ErrorKind::usage, fmt::format("--slurm {} has no value", word),
+                        fmt::format("write {}=VALUE", word));
+        } else {
+            key = word;
+            value = pair.substr(equals + 1);
+        }
+        set_from_text(*named(key), settings, value);
     }
     require_valid(settings);
 }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -13,11 +15,17 @@
 namespace deft::sweeps {
 
 struct SlurmSettings {
-    std::string partition, account, qos, constraint;
-    std::string time;  // limit of a job, as sbatch takes it; empty: the partition's
-    std::string mem;   // of a job's node, as sbatch takes it; empty: the partition's
+    std::string partition = {}, account = {}, qos = {}, constraint = {};
+    std::string time = {};                // limit of a job, as sbatch takes it; empty: the partition's
+    std::string mem = {};                 // of a job's node, as sbatch takes it; empty: the partition's
+    std::int64_t pack = 0;                // most attempts of a job; 0: as their projected times say
+    std::string setup = {};               // a file that the job's shell reads first; may be empty
+    std::vector<std::string> extra = {};  // further options of sbatch
 };
 const Fields& fields_of(const SlurmSettings& settings);
+
+// The options of sbatch with the values of those settings that are given: {"partition", "gpu"}.
+std::vector<std::pair<std::string, std::string>> sbatch_options(const SlurmSettings& settings);
 
 // Errors: config, or usage without a place, for a value that sbatch would not take.
 void require_valid(const SlurmSettings& settings, const Place& place = {});

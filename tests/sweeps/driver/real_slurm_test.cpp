@@ -100,7 +100,10 @@ TEST_CASE("A driver in a job of a real Slurm that is killed loses nothing", "[sl
     ::kill(pid, SIGKILL);
     CHECK(driver.wait() == 128 + SIGKILL);
     CHECK(jobs.run() == 0);
-    CHECK(jobs.ends() == Rows{"ok  4", "stale stale 2"});
+    // A step may hear of the job's end before it ends.
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state IN ('stale', 'preempted')") ==
+          "2");
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train'") == "6");
     CHECK(jobs.trained_twice() == "0");
     check_bits(jobs, kLong, "[1, 2]");
 }

@@ -42,7 +42,7 @@ TEST_CASE("Nothing outside the root is read or written for a database that names
         test::OneAttempt one(sweep.root / "results.db");  // live, as a killed driver leaves it
         results_db::Connection(sweep.root / "results.db", results_db::Connection::Mode::write)
             .execute("UPDATE attempt SET workdir = '../outside'");
-        CHECK_THAT(test::refusal(ErrorKind::database, [&] { recover(one.writer, sweep.root, 10); }),
+        CHECK_THAT(test::refusal(ErrorKind::database, [&] { recover(one.writer, sweep.root, 10, {}); }),
                    ContainsSubstring("names ../outside"));
     }
     CHECK(!fs::exists(sweep.folder.path / "outside/outcome.json"));

@@ -3,10 +3,14 @@
 #include "sweeps/driver/slurm_launcher.h"
 
 #include <csignal>
+#include <map>
 
 #include "base/process.h"
 #include "sweeps/driver/batch_job.h"
 #include "sweeps/driver/claim.h"
+#include "sweeps/driver/slurm_job.h"
+#include "sweeps/driver/stop_file.h"
+#include "tests/refusal.h"
 #include "tests/sweeps/fake_trial.h"
 #include "tests/sweeps/program.h"
 #include "tests/with_variable.h"
@@ -30,14 +34,16 @@ touch "$here/numbers/$number"
 state=RUNNING; reason=None; begins=true; says=$number
 if mv "$here/first" "$here/met" 2> /dev/null; then . "$here/met"; fi
 echo "$number|$name|$state|$reason|n1" > "$here/queue/$number"
-if $begins; then
-    ( exec > /dev/null 2>&1 < /dev/null
-      export SLURM_JOB_ID=$number SLURM_JOB_NODELIST=n1
-      setsid /bin/sh "$@" &
-      echo $! > "$here/numbers/$number"
-      wait $!
-      rm -f "$here/queue/$number" ) > /dev/null 2>&1 &
-fi
+cat > "$here/begin.$number" <<END
+( exec > /dev/null 2>&1 < /dev/null
+  export SLURM_JOB_ID=$number SLURM_JOB_NODELIST=n1
+  echo "$number|$name|RUNNING|None|n1" > "$here/queue/$number"
+  setsid /bin/sh $* &
+  echo \$! > "$here/numbers/$number"
+  wait \$!
+  mv "$here/queue/$number" "$here/last.$number" ) > /dev/null 2>&1 &
+END
+$begins && . "$here/begin.$number"
 echo "$says"
 )sh";
 constexpr const char* kSqueue = R"sh(#!/bin/bash
@@ -59,7 +65,8 @@ echo "$*" >> "$here/scancel.log"
 for file in "$here"/queue/*; do
     number=$(basename "$file")
     [[ "$(cat "$file")" == *"|${1#--name=}|"* ]] || continue
-    rm -f "$file"
+    [[ "$2" == --state=* && "$(cat "$file")" != *"|${2#--state=}|"* ]] && continue
+    sed -i 's/|[A-Z]*|/|CANCELLED|/' "$file"
     pid=$(cat "$here/numbers/$number")
     [ -n "$pid" ] && pkill -KILL -s "$pid"
 done
@@ -91,6 +98,16 @@ class Cluster {
         return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
     }
     void write(const std::string& name, const std::string& text) const { write_file_atomically(bin / name, text); }
+    void set_state(const std::string& number, const std::string& state) const {
+        std::string line = read_file(bin / "queue" / number);
+        const std::size_t begin = line.find('|', line.find('|') + 1) + 1;
+        line.replace(begin, line.find('|', begin) - begin, state);
+        write("queue/" + number, line);
+    }
+    // A job that waits begins.
+    void begin(const std::string& number) const {
+        CHECK(run_process({"bash", (bin / ("begin." + number)).string()}).exit_code == 0);
+    }
     void remove(const std::string& name) const { std::filesystem::remove(bin / name); }
 
     std::filesystem::path bin;
@@ -104,23 +121,26 @@ const std::vector<std::string> kJobs = {"--launcher", "slurm"};
 class OneJob {
  public:
     // `answer`: seconds for each of Slurm's commands, enough on a busy machine where none hangs.
-    explicit OneJob(const std::string& script, double answer = 30) : cluster(folder) {
+    explicit OneJob(const std::string& script, double answer = 30, const sweeps::SlurmSettings& settings = {})
+        : cluster(folder) {
         run = folder.path / "root" / "runs" / "abc.1";
         std::filesystem::create_directories(run);
         folder.write("trial", "#!/bin/bash\n[ \"$1\" = job ] && exec " DEFT_PROGRAM " \"$@\"\n" + script);
         std::filesystem::permissions(folder.path / "trial", std::filesystem::perms::owner_all);
-        sweeps::SlurmPatience patience;
         patience.submit = patience.question = answer;
         patience.between = 0.05;
         patience.agreement = 0.5;
         patience.lost = 1;
         patience.again = 0.5;
-        launcher = sweeps::make_slurm_launcher({}, patience);
+        launcher = sweeps::make_slurm_launcher(settings, patience);
     }
 
-    sweeps::RunId start() {
-        return launcher->start({run, {(folder.path / "trial").string(), "trial", run.string()}, {}});
+    sweeps::RunId start(const std::string& name = "abc.1") {
+        const std::filesystem::path attempt = run.parent_path() / name;
+        std::filesystem::create_directories(attempt);
+        return launcher->start({attempt, {(folder.path / "trial").string(), "trial", attempt.string()}, {}, 1, 0, 60});
     }
+    std::filesystem::path job_folder() const { return folder.path / "root" / "jobs" / "abc.1"; }
 
     // The status once the condition holds, or after ten seconds.
     sweeps::RunStatus look_until(const std::function<bool(const sweeps::RunStatus&)>& condition) const {
@@ -146,6 +166,7 @@ class OneJob {
     Folder folder;
     Cluster cluster;
     std::filesystem::path run;
+    sweeps::SlurmPatience patience;
     std::unique_ptr<sweeps::Launcher> launcher;
 };
 
@@ -180,7 +201,9 @@ TEST_CASE("Trials as jobs measure the bits of trials on this machine, and each a
                ContainsSubstring("--launcher auto makes none") && ContainsSubstring("add --launcher slurm"));
 }
 
-TEST_CASE("A stop of the driver makes jobs save a checkpoint and end, and withdraws those that wait") {
+TEST_CASE("A driver that is asked to stop leaves its jobs, and the next one adopts them") {
+    const int signal = GENERATE(SIGTERM, SIGINT);
+    const TinySweep local("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
     const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
     const Cluster cluster(sweep.folder);
     // One job waits; the other trains.
@@ -188,15 +211,58 @@ TEST_CASE("A stop of the driver makes jobs save a checkpoint and end, and withdr
     Process driver = sweep.start({"--launcher", "slurm", "--slots", "cpu:2"});
     const pid_t trial = sweep.freeze_trial();
     REQUIRE(trial > 0);
-    driver.signal(SIGTERM);
+    driver.signal(signal);
+    CHECK(driver.wait() == (signal == SIGTERM ? kExitWorkLeft : 128 + SIGINT));
+    CHECK_THAT(read_file(sweep.err()), ContainsSubstring("leaving: 2 attempts continue as Slurm jobs") &&
+                                           ContainsSubstring("deft cancel tiny --root ") &&
+                                           ContainsSubstring("to continue: deft run ") &&
+                                           ContainsSubstring("--launcher slurm"));
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "2");
+    const Ran refused = sweep.run({"--launcher", "local"});
+    CHECK(refused.exit_code == kExitUsage);
+    CHECK_THAT(refused.err, ContainsSubstring("2 attempts of this sweep wait or run as Slurm jobs") &&
+                                ContainsSubstring("adopt them with --launcher slurm"));
+
     ::kill(trial, SIGCONT);
-    CHECK(driver.wait() == kExitWorkLeft);
-    CHECK_THAT(cluster.log("scancel.log"), ContainsSubstring("--name=deft-"));
-    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'cancelled' AND fail_class = 'user'") == "2");
-    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE job = '' AND held_seconds < 1 AND queue_seconds > 0") == "1");
-    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "0");
+    cluster.begin("100");
+    const Ran ran = sweep.run({"--launcher", "slurm", "--slots", "cpu:2"});
+    CHECK(ran.exit_code == 0);
+    CHECK_THAT(ran.err, ContainsSubstring("adopted 2 attempts"));
+    CHECK(lines_of(cluster.log("sbatch.log")) == 4);  // two trainings and their scorings
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state <> 'ok'") == "0");
+    REQUIRE(local.run({"--launcher", "local"}).exit_code == 0);
+    CHECK(sweep.measured() == local.measured());
+}
+
+TEST_CASE("deft cancel withdraws jobs that wait and stops those that run; the next run resumes them") {
+    const bool has_driver = GENERATE(true, false);
+    CAPTURE(has_driver);
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
+    const Cluster cluster(sweep.folder);
+    cluster.write("first", "state=PENDING; reason=Priority; begins=false\n");
+    Process driver = sweep.start({"--launcher", "slurm", "--slots", "cpu:2"});
+    const pid_t trial = sweep.freeze_trial();
+    REQUIRE(trial > 0);
+    if (!has_driver) {
+        driver.signal(SIGTERM);
+        CHECK(driver.wait() == kExitWorkLeft);
+    }
+    const Ran cancelled = sweep.deft("cancel", {"tiny", "--root", sweep.root.string()});
+    CHECK(cancelled.exit_code == 0);
+    CHECK_THAT(cancelled.err, ContainsSubstring("2 attempts of 2 Slurm jobs: those that wait are cancelled"));
+    CHECK(lines_of(cluster.log("scancel.log")) == 2);
+    CHECK_THAT(cluster.log("scancel.log"), ContainsSubstring("--state=PENDING"));
+    ::kill(trial, SIGCONT);
+    if (has_driver) {
+        CHECK(driver.wait() == kExitWorkLeft);
+        CHECK_THAT(read_file(sweep.err()), ContainsSubstring("held plain/1: somebody cancelled it") &&
+                                               ContainsSubstring("held other/1: somebody cancelled it"));
+    }
     CHECK(sweep.run(kJobs).exit_code == 0);
+    CHECK(sweep.value("SELECT count(*) FROM attempt WHERE state = 'cancelled' AND fail_class = 'user'") == "2");
     CHECK(sweep.count("ok") == "2");
+    const Ran none = sweep.deft("cancel", {"tiny", "--root", sweep.root.string()});
+    CHECK_THAT(none.err, ContainsSubstring("No attempt of this sweep waits or runs as a Slurm job"));
 }
 
 TEST_CASE("A job that Slurm refuses ends the run with Slurm's words, and one that it never starts is held") {
@@ -265,6 +331,155 @@ TEST_CASE("A job that left the queue without a word ends as accounting says, or 
     CHECK(one.look_until_ended().batch_end == end);
 }
 
+TEST_CASE("A job that the queue shows as ended needs no accounting") {
+    const auto [state, end] =
+        GENERATE(table<std::string, sweeps::BatchEnd>({{"TIMEOUT", sweeps::BatchEnd::time_limit},
+                                                       {"OUT_OF_MEMORY", sweeps::BatchEnd::out_of_memory},
+                                                       {"NODE_FAIL", sweeps::BatchEnd::node_failure},
+                                                       {"CANCELLED", sweeps::BatchEnd::cancellation},
+                                                       {"FAILED", sweeps::BatchEnd::loss}}));
+    CAPTURE(state);
+    OneJob one(kForever);
+    one.cluster.write("first", "begins=false\n");
+    one.start();
+    one.look_until([](const auto& status) { return status.phase == sweeps::RunPhase::waiting; });
+    one.cluster.set_state("100", state);
+    CHECK(one.look_until_ended().batch_end == end);
+}
+
+TEST_CASE("An attempt that its job asked to end has the reason that Slurm gives the job") {
+    const auto [state, end] =
+        GENERATE(table<std::string, sweeps::BatchEnd>({{"CANCELLED", sweeps::BatchEnd::cancellation},
+                                                       {"PREEMPTED", sweeps::BatchEnd::preemption},
+                                                       {"COMPLETED", sweeps::BatchEnd::time_limit},
+                                                       {"RUNNING", sweeps::BatchEnd::time_limit}}));
+    CAPTURE(state);
+    // Trials begin with SIGTERM blocked, so a shell sees it as pending.
+    OneJob one("touch \"$2/begun\"\nuntil grep -q 'ShdPnd:.*4000$' /proc/$$/status; do sleep 0.1; done\nexit 75\n");
+    one.start();
+    REQUIRE(wait_until([&] { return std::filesystem::exists(one.run / "begun"); }));
+    const int leader = std::atoi(read_file(one.cluster.bin / "numbers" / "100").c_str());
+    REQUIRE(leader > 1);
+    ::kill(leader, SIGTERM);
+    REQUIRE(wait_until([&] { return !std::filesystem::exists(one.cluster.bin / "queue" / "100"); }));
+    one.cluster.write("queue/100", read_file(one.cluster.bin / "last.100"));
+    one.cluster.set_state("100", state);
+    const sweeps::RunStatus status = one.look_until_ended();
+    CHECK(status.batch_end == end);
+    CHECK(WEXITSTATUS(status.wait_status) == kExitWorkLeft);
+}
+
+TEST_CASE("An attempt of a job that the kernel killed for memory has failed for that") {
+    OneJob one("exit 0\n");
+    one.cluster.write("first", "begins=false\n");
+    one.start();
+    write_file_atomically(one.job_folder() / "job.jsonl",
+                          R"({"type":"ended","run":"abc.1","wait_status":9,"cause":"out_of_memory"})"
+                          "\n");
+    CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::out_of_memory);
+}
+
+TEST_CASE("A launcher adopts the jobs of an earlier one, and nothing that left none") {
+    OneJob one("sleep 1\nexit 3\n");
+    one.start();
+    const auto later = sweeps::make_slurm_launcher({}, one.patience);
+    CHECK_FALSE(later->adopt(one.run.parent_path() / "other.1"));
+    REQUIRE(later->adopt(one.run));
+    sweeps::RunStatus status;
+    REQUIRE(wait_until([&] {
+        for (const auto& [id, seen] : later->look()) status = seen;
+        return status.phase == sweeps::RunPhase::ended;
+    }));
+    CHECK(WEXITSTATUS(status.wait_status) == 3);
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
+}
+
+TEST_CASE("An adopted job that nobody knows is lost, and is not submitted again by its old name") {
+    OneJob one("exit 0\n");
+    one.cluster.write("first",
+                      "rm \"$here/begin.$number\"; trap 'rm \"$here/queue/$number\"' EXIT; begins=false; says=''\n");
+    one.start();
+    const auto later = sweeps::make_slurm_launcher({}, one.patience);
+    REQUIRE(later->adopt(one.run));
+    sweeps::RunStatus status;
+    REQUIRE(wait_until([&] {
+        for (const auto& [id, seen] : later->look()) status = seen;
+        return status.phase == sweeps::RunPhase::ended;
+    }));
+    CHECK(status.batch_end == sweeps::BatchEnd::loss);
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
+}
+
+TEST_CASE("A job of several attempts runs them one after the other") {
+    const TinySweep local(kTwoRecipes, "[1, 2, 3]"), queued(kTwoRecipes, "[1, 2, 3]");
+    REQUIRE(local.run({"--launcher", "local"}).exit_code == 0);
+    const Cluster cluster(queued.folder);
+    REQUIRE(queued.run({"--launcher", "slurm", "--slurm", "pack=3", "--slots", "cpu:6"}).exit_code == 0);
+    CHECK(queued.measured() == local.measured());
+    CHECK(queued.count("ok") == "6");
+    CHECK(lines_of(cluster.log("sbatch.log")) < 12);
+    CHECK(queued.value("SELECT max(n) FROM (SELECT count(*) AS n FROM attempt GROUP BY job)") == "3");
+}
+
+TEST_CASE("A job's shell reads the setup file, and sbatch has the further options") {
+    const std::filesystem::path setup = std::filesystem::temp_directory_path() / fmt::format("setup-{}.sh", ::getpid());
+    write_file_atomically(setup, "export FROM_SETUP='a b'\n");
+    OneJob one("[ \"$FROM_SETUP\" = 'a b' ] && exit 3\n", 30,
+               {.setup = setup.string(), .extra = {"--exclusive", "--gres=gpu:a100:1"}});
+    one.start();
+    CHECK(WEXITSTATUS(one.look_until_ended().wait_status) == 3);
+    CHECK_THAT(one.cluster.log("sbatch.log"), ContainsSubstring(" --exclusive --gres=gpu:a100:1 "));
+    std::filesystem::remove(setup);
+    CHECK_THAT(refusal(ErrorKind::missing, [&] { sweeps::make_slurm_launcher({.setup = setup.string()}); }),
+               ContainsSubstring("slurm.setup names"));
+}
+
+TEST_CASE("An end of one attempt leaves the others of its job") {
+    OneJob one("touch \"$2/begun\"\n[[ \"$2\" == *b.1 ]] && exit 0\n" + std::string(kForever), 30, {.pack = 3});
+    const sweeps::RunId first = one.start();
+    one.look_until([](const auto& status) { return status.phase == sweeps::RunPhase::waiting; });
+    const sweeps::RunId second = one.start("a.1"), third = one.start("b.1"), last = one.start("c.1");
+    one.launcher->submit();
+    one.launcher->end(first);
+    REQUIRE(wait_until([&] { return std::filesystem::exists(one.run.parent_path() / "a.1" / "begun"); }));
+    one.launcher->ask_to_end(last);
+    one.launcher->end(second);
+    std::map<sweeps::RunId, sweeps::RunStatus> ended;
+    REQUIRE(wait_until([&] {
+        for (const auto& [id, status] : one.launcher->look())
+            if (status.phase == sweeps::RunPhase::ended) ended[id] = status;
+        return ended.size() == 4;
+    }));
+    CHECK(WTERMSIG(ended[second].wait_status) == SIGKILL);
+    CHECK(ended[third].batch_end == sweeps::BatchEnd::none);
+    CHECK(WIFEXITED(ended[third].wait_status));
+    CHECK(ended[last].batch_end == sweeps::BatchEnd::cancellation);
+    CHECK_FALSE(std::filesystem::exists(one.run.parent_path() / "c.1" / "begun"));
+}
+
+TEST_CASE("Attempts share a job where they are short, or where the sweep says how many") {
+    const auto request = [](double seconds, int cores = 1) {
+        sweeps::LaunchRequest made;
+        made.argv = {"deft"};
+        made.cores = cores;
+        made.projected_seconds = seconds;
+        return made;
+    };
+    const auto sizes = [](const std::vector<sweeps::LaunchRequest>& requests, std::int64_t most) {
+        std::string text;
+        for (const auto& job : sweeps::packed(requests, most)) text += fmt::format("{} ", job.size());
+        return text;
+    };
+    // Unknown and long ones have a job each; the others fill half an hour.
+    CHECK(sizes({request(0), request(0)}, 0) == "1 1 ");
+    CHECK(sizes({request(600), request(600)}, 0) == "1 1 ");
+    CHECK(sizes({request(500), request(500), request(500), request(500), request(500)}, 0) == "4 1 ");
+    CHECK(sizes({request(500), request(0), request(500)}, 0) == "2 1 ");
+    CHECK(sizes({request(500), request(500, 2), request(500)}, 0) == "2 1 ");
+    CHECK(sizes({request(0), request(5000), request(0)}, 2) == "2 1 ");
+    CHECK(sizes({request(0), request(0, 2), request(0)}, 2) == "2 1 ");
+}
+
 TEST_CASE("A queue that hangs ends nothing") {
     OneJob one(kForever, 3);
     const sweeps::RunId id = one.start();
@@ -272,7 +487,8 @@ TEST_CASE("A queue that hangs ends nothing") {
     for (int i = 0; i < 2; ++i) CHECK(one.phase_after_a_while() == sweeps::RunPhase::unknown);
     one.cluster.remove("hang");
     one.launcher->end(id);
-    CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
+    const sweeps::RunStatus status = one.look_until_ended();
+    CHECK((status.batch_end == sweeps::BatchEnd::cancellation || WTERMSIG(status.wait_status) == SIGKILL));
 }
 
 TEST_CASE("A submission that the controller accepted without an answer is not repeated") {
@@ -303,8 +519,19 @@ TEST_CASE("A submission that is refused when it is repeated ends that attempt al
     CHECK_THAT(status.batch_words, ContainsSubstring("Invalid account"));
 }
 
+TEST_CASE("A job whose controller is down kills its attempt") {
+    OneJob one(kForever);
+    const sweeps::RunId id = one.start();
+    one.cluster.write("down", "");
+    one.cluster.write("scancel", "#!/bin/bash\nexit 1\n");
+    one.launcher->end(id);
+    CHECK(WTERMSIG(one.look_until_ended().wait_status) == SIGKILL);
+    one.cluster.remove("down");
+}
+
 TEST_CASE("A cancelled job counts as ended also where the controller is down") {
     OneJob one(kForever);
+    one.cluster.write("first", "begins=false\n");
     const sweeps::RunId id = one.start();
     one.look_until([](const auto& status) { return status.phase == sweeps::RunPhase::waiting; });
     one.cluster.write("down", "");
@@ -312,6 +539,25 @@ TEST_CASE("A cancelled job counts as ended also where the controller is down") {
     one.launcher->end(id);
     CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
     one.cluster.remove("down");
+}
+
+TEST_CASE("A job begins no attempt that was asked to end, and kills one that is to be killed") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder / "trial", "#!/bin/bash\ntouch \"$2/begun\"\nwhile :; do sleep 0.1; done\n");
+    std::filesystem::permissions(folder / "trial", std::filesystem::perms::owner_all);
+    for (const char* run : {"a.1", "b.1"}) std::filesystem::create_directory(folder / run);
+    sweeps::write_stop_file(folder / "a.1");
+    sweeps::write_batch_job(folder.path(), {(folder / "trial").string(), {folder / "a.1", folder / "b.1"}, {}, 60});
+    Process job({DEFT_PROGRAM, "job", folder.path().string()}, folder / "out", folder / "err");
+    REQUIRE(wait_until([&] { return std::filesystem::exists(folder / "b.1" / "begun"); }));
+    sweeps::write_kill_file(folder / "b.1");
+    CHECK(job.wait() == 0);
+    const auto ends = sweeps::read_run_ends(folder.path());
+    REQUIRE(ends.size() == 2);
+    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::not_begun);
+    CHECK(ends.at("b.1").cause == sweeps::RunEndCause::kill_file);
+    CHECK(WTERMSIG(ends.at("b.1").wait_status) == SIGKILL);
+    CHECK_FALSE(std::filesystem::exists(folder / "a.1" / "begun"));
 }
 
 TEST_CASE("A job asks its attempt to stop at SIGTERM, begins no other, and kills what exceeds the grace") {
@@ -326,16 +572,23 @@ TEST_CASE("A job asks its attempt to stop at SIGTERM, begins no other, and kills
     CHECK(job.wait() == 0);
     const auto ends = sweeps::read_run_ends(folder.path());
     REQUIRE(ends.size() == 2);
-    CHECK(WTERMSIG(ends.at("a.1")) == SIGKILL);
-    CHECK(ends.at("b.1") == -1);
+    CHECK(WTERMSIG(ends.at("a.1").wait_status) == SIGKILL);
+    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::overdue);
+    CHECK(ends.at("b.1").cause == sweeps::RunEndCause::not_begun);
     CHECK_FALSE(std::filesystem::exists(folder / "b.1" / "begun"));
 }
 
 TEST_CASE("Ends in a job's file that are torn or foreign are passed over") {
     const TemporaryFolder folder;
     CHECK(sweeps::read_run_ends(folder.path()).empty());
-    write_file_atomically(folder / "job.jsonl",
-                          "[1]\n{\"type\":\"ended\",\"run\":\"a.1\",\"wait_status\":256}\n{\"type\":\"x\"}\nnone\n"
-                          "{\"type\":\"ended\",\"run\":\"b.1\",\"wait_status\":0}");
-    CHECK(sweeps::read_run_ends(folder.path()) == std::map<std::string, int>{{"a.1", 256}});
+    const auto line = [](const std::string& run, const std::string& cause) {
+        return fmt::format(R"({{"type":"ended","run":"{}","wait_status":256,"cause":"{}"}})", run, cause);
+    };
+    write_file_atomically(folder / "job.jsonl", "[1]\n" + line("a.1", "none") + "\n{\"type\":\"x\"}\nnone\n" +
+                                                    line("c.1", "a later one") + "\n" + line("a.1", "signal") + "\n" +
+                                                    line("b.1", "none"));
+    const auto ends = sweeps::read_run_ends(folder.path());
+    REQUIRE(ends.size() == 1);
+    CHECK(ends.at("a.1").wait_status == 256);
+    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::none);
 }

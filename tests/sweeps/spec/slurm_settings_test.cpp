@@ -2,6 +2,8 @@
 
 #include "sweeps/spec/slurm_settings.h"
 
+#include <fmt/format.h>
+
 #include "base/files.h"
 #include "sweeps/spec/spec.h"
 #include "sweeps/spec/sweep_keys.h"
@@ -51,6 +53,21 @@ TEST_CASE("The option --slurm lays values over those of the sweep, and refuses w
     CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("qos=a\nb"); }), ContainsSubstring("slurm.qos is not a word"));
 }
 
+TEST_CASE("The option --slurm takes lists and counts") {
+    const SlurmSettings settings = option_of("partition=long,short,pack=4,qos=a");
+    CHECK(settings.partition == "long,short");
+    CHECK(settings.pack == 4);
+    CHECK(settings.qos == "a");
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("partition=gpu,time"); }),
+               ContainsSubstring("time has no value"));
+    for (const char* wrong : {"pack=", "pack=-1", "pack=many", "pack=2x", "pack=10001"}) {
+        CAPTURE(wrong);
+        CHECK_THAT(refusal(ErrorKind::usage, [&] { option_of(wrong); }), ContainsSubstring("pack takes a count"));
+    }
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("extra=--exclusive"); }),
+               ContainsSubstring("[resources.slurm]"));
+}
+
 TEST_CASE("A limit that holds no start, signal and grace is refused before anything is submitted") {
     CHECK_NOTHROW(require_time(option_of(""), 120));
     CHECK(signal_seconds(120) == 180);
@@ -73,6 +90,21 @@ TEST_CASE("[resources.slurm] is read strictly, and enters no hash") {
         sweep_schema().at("properties").at("resources").at("properties").at("slurm").at("properties").contains("qos"));
     CHECK_THAT(refusal(ErrorKind::config, [&] { spec_with("[resources.slurm]\npartion = \"gpu\"\n"); }),
                ContainsSubstring("a.toml:4:1") && ContainsSubstring("partition"));
+    const Spec more =
+        spec_with("[resources.slurm]\nextra = [\"--exclusive\", \"--gres=gpu:a100:1\"]\nsetup = \"env.sh\"\n");
+    CHECK(more.slurm.extra == std::vector<std::string>{"--exclusive", "--gres=gpu:a100:1"});
+    CHECK(more.slurm.setup == "env.sh");
+    CHECK(more.sha256 == plain.sha256);
+    for (const auto& [extra, why] : {std::pair{"-p gpu", "not an option of sbatch"},
+                                     {"exclusive", "not an option of sbatch"},
+                                     {"--", "not an option of sbatch"},
+                                     {"--gres gpu", "not an option of sbatch"},
+                                     {"--array=1-4", "which deft itself gives"},
+                                     {"--output=x", "which deft itself gives"}}) {
+        CAPTURE(extra);
+        const std::string table = fmt::format("[resources.slurm]\nextra = [\"{}\"]\n", extra);
+        CHECK_THAT(refusal(ErrorKind::config, [&] { spec_with(table); }), ContainsSubstring(why));
+    }
     CHECK_THAT(refusal(ErrorKind::config, [&] { spec_with("[resources.slurm]\ntime = \"soon\"\n"); }),
                ContainsSubstring("is not a time limit"));
 }

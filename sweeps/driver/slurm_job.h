@@ -1,0 +1,43 @@
+#pragma once
+// A Slurm job's folder, name and submission.
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sweeps/driver/launcher.h"
+#include "sweeps/spec/slurm_settings.h"
+
+namespace deft::sweeps {
+
+// <root>/jobs/NAME of the run folder that the job begins with.
+std::filesystem::path job_folder_of(const std::filesystem::path& first_run);
+
+// "deft-ROOT-RUN". Names of roots differ, so that the jobs of two never wait for each other.
+std::string job_name_of(const std::filesystem::path& job_folder);
+
+// Writes what `deft job` needs to run these attempts, which share all but their folders, and returns the command that
+// submits it.
+std::vector<std::string> write_slurm_job(const std::filesystem::path& folder, std::span<const LaunchRequest> requests,
+                                         const SlurmSettings& settings);
+
+// The command that submits such a job: its name, its cores and cards, the signal before its end, and the settings.
+std::vector<std::string> submit_argv(const std::filesystem::path& folder, const LaunchRequest& request,
+                                     const SlurmSettings& settings);
+
+// Keeps the number that Slurm gave the job, for a later driver; empty: not known.
+void write_job_number(const std::filesystem::path& folder, const std::string& number);
+std::string read_job_number(const std::filesystem::path& folder);
+
+// The job folders below the root by the names of their run folders. A folder that is torn or foreign is passed over.
+std::map<std::string, std::filesystem::path> jobs_by_run(const std::filesystem::path& root);
+
+// The parts of a list of attempts, in their order, that are a job each. Attempts of one job have one shape, at most
+// `most` a job where that is positive; otherwise those projected below ten minutes fill a job of half an hour.
+std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, std::int64_t most);
+// Whether a job may take further attempts of its shape.
+bool has_room(std::span<const LaunchRequest> job, std::int64_t most);
+
+}  // namespace deft::sweeps
