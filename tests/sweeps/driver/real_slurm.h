@@ -85,6 +85,29 @@ struct RunningStep {
     std::string host;
 };
 
+// Trainings that have taken some steps and have not ended.
+inline std::vector<RunningStep> running_trainings(const TinySweep& sweep) {
+    std::vector<RunningStep> found;
+    for (const std::filesystem::path& journal : sweep.journals()) {
+        const std::string text = read_file(journal);
+        if (text.find("\"ended\"") != std::string::npos || text.find("\"train\"") == std::string::npos) continue;
+        if (std::filesystem::exists(journal.parent_path() / "outcome.json")) continue;
+        const auto claim = sweeps::read_claim(journal.parent_path());
+        if (claim && !claim->host.empty()) found.push_back({claim->job, claim->host});
+    }
+    return found;
+}
+
+// The process of `deft run`, by its number outside the hosts; -1 where there is none.
+inline pid_t driver_of(const TinySweep& sweep) {
+    for (const pid_t pid : sweep.processes()) {
+        std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+        const std::string line{std::istreambuf_iterator<char>(in), {}};
+        if (line.starts_with(std::string(DEFT_PROGRAM) + '\0' + "run" + '\0')) return pid;
+    }
+    return -1;
+}
+
 // Runs of a sweep in jobs of both nodes.
 class SweepInJobs {
  public:
@@ -110,18 +133,7 @@ class SweepInJobs {
         return code;
     }
 
-    // Trainings that have taken some steps and have not ended.
-    std::vector<RunningStep> training() const {
-        std::vector<RunningStep> found;
-        for (const std::filesystem::path& journal : sweep.journals()) {
-            const std::string text = read_file(journal);
-            if (text.find("\"ended\"") != std::string::npos || text.find("\"train\"") == std::string::npos) continue;
-            if (std::filesystem::exists(journal.parent_path() / "outcome.json")) continue;
-            const auto claim = sweeps::read_claim(journal.parent_path());
-            if (claim && !claim->host.empty()) found.push_back({claim->job, claim->host});
-        }
-        return found;
-    }
+    std::vector<RunningStep> training() const { return running_trainings(sweep); }
     // Waits for trainings on both nodes. False where the run ends before.
     bool trains_on_both(const Process& run) const {
         bool has_both = false;
@@ -137,15 +149,7 @@ class SweepInJobs {
         return came && has_both;
     }
 
-    // The process of `deft run`, by its number outside the hosts; -1 where there is none.
-    pid_t driver() const {
-        for (const pid_t pid : sweep.processes()) {
-            std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-            const std::string line{std::istreambuf_iterator<char>(in), {}};
-            if (line.starts_with(std::string(DEFT_PROGRAM) + '\0' + "run" + '\0')) return pid;
-        }
-        return -1;
-    }
+    pid_t driver() const { return driver_of(sweep); }
 
     // Every end of training attempts as "state class count".
     std::vector<std::string> ends() const {

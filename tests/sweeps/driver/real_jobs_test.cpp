@@ -1,0 +1,138 @@
+// Trials as jobs of a real Slurm that are cancelled, adopted, lost with their node, and whose drivers are killed.
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/sweeps/driver/real_slurm.h"
+
+using namespace deft;
+using namespace deft::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// `deft run --launcher slurm` on the login host.
+class QueuedSweep {
+ public:
+    QueuedSweep(const RealSlurm& slurm, const std::string& recipes, const std::string& seeds)
+        : sweep(recipes, seeds), slurm_(slurm) {}
+
+    Process start(const std::string& slots = "cpu:4", const std::string& more = "") const {
+        return {slurm_.on_login(sweep.command("run", {"--launcher", "slurm", "--slurm", "mem=200,time=10" + more,
+                                                      "--slots", slots, "--threads", "1", "--progress", "plain"})),
+                sweep.out(), sweep.err()};
+    }
+    int run(const std::string& slots = "cpu:4", const std::string& more = "") const {
+        Process process = start(slots, more);
+        const int code = process.wait();
+        UNSCOPED_INFO(fmt::format("deft run gave {}\n{}", code, read_file(sweep.err())));
+        return code;
+    }
+
+    // Waits until as many trainings run; false where the run ends before.
+    bool trains(const Process& run, std::size_t count) const {
+        bool has_begun = false;
+        wait_until([&] {
+            has_begun = running_trainings(sweep).size() >= count;
+            return has_begun || sweeps::has_ended(run.pid());
+        });
+        if (!has_begun) UNSCOPED_INFO(read_file(sweep.err()));
+        return has_begun;
+    }
+    pid_t driver() const { return driver_of(sweep); }
+
+    TinySweep sweep;
+
+ private:
+    const RealSlurm& slurm_;
+};
+
+std::string recipes_of(std::int64_t tokens) {
+    return "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n" + long_budget(tokens);
+}
+
+std::vector<std::string> bits_here(const std::string& recipes, const std::string& seeds) {
+    const TinySweep local(recipes, seeds);
+    REQUIRE(local.run({"--launcher", "local", "--slots", "cpu:2", "--threads", "1"}).exit_code == 0);
+    return local.measured();
+}
+
+}  // namespace
+
+TEST_CASE("Jobs of a real Slurm measure the bits of trials on this machine, one or several trials a job",
+          "[slow][bare]") {
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    const std::string seeds = "[1, 2, 3, 4, 5, 6, 7, 8]";
+    const std::vector<std::string> local = bits_here(recipes_of(100'000), seeds);
+    for (const char* pack : {",pack=1", ",pack=4"}) {
+        CAPTURE(pack);
+        const QueuedSweep jobs(slurm, recipes_of(100'000), seeds);
+        REQUIRE(jobs.run("cpu:8", pack) == 0);
+        CHECK(jobs.sweep.count("ok") == "8");
+        CHECK(jobs.sweep.measured() == local);
+    }
+}
+
+TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts them", "[slow][bare]") {
+    const int signal = GENERATE(SIGINT, SIGKILL);
+    CAPTURE(signal);
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
+    Process driver = jobs.start();
+    REQUIRE(jobs.trains(driver, 2));
+    const pid_t pid = jobs.driver();
+    REQUIRE(pid > 0);
+    ::kill(pid, signal);
+    driver.wait();
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "2");
+    CHECK(jobs.run() == 0);
+    CHECK(jobs.sweep.says("adopted 2 attempts"));
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE state <> 'ok'") == "0");
+    CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
+}
+
+TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft cancel ends all", "[slow][bare]") {
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
+    Process driver = jobs.start();
+    REQUIRE(jobs.trains(driver, 2));
+    CHECK(slurm.scancel(running_trainings(jobs.sweep).front().job));
+    CHECK(driver.wait() == kExitWorkLeft);
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = 'cancelled' AND fail_class ="
+                           " 'user'") == "1");
+    CHECK(jobs.sweep.count("ok") == "1");
+
+    Process again = jobs.start();
+    REQUIRE(jobs.trains(again, 1));
+    const Ran cancelled = jobs.sweep.deft("cancel", {"tiny", "--root", jobs.sweep.root.string()});
+    CHECK(cancelled.exit_code == 0);
+    CHECK(again.wait() == kExitWorkLeft);
+    CHECK(jobs.run() == 0);
+    CHECK(jobs.sweep.count("ok") == "2");
+    CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
+}
+
+TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no try", "[slow][bare]") {
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    const QueuedSweep jobs(slurm, recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]");
+    Process driver = jobs.start("cpu:6");
+    REQUIRE(jobs.trains(driver, 6));
+    slurm.host("off", "n2");
+    std::this_thread::sleep_for(15s);  // until Slurm notices
+    slurm.host("boot", "n2");
+    CHECK(driver.wait() == 0);
+    CHECK(jobs.sweep.count("ok") == "6");
+    CHECK(jobs.sweep.count("failed") == "0");
+    CHECK(jobs.sweep.value("SELECT count(*) > 0 FROM attempt WHERE state = 'preempted' AND fail_class = 'node'") ==
+          "1");
+    CHECK(jobs.sweep.measured() == bits_here(recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]"));
+}
