@@ -14,20 +14,27 @@
 #include "experiments/draws.h"
 #include "experiments/model_presets.h"
 #include "reporting/table.h"
+#include "reporting/text.h"
 #include "reporting/views/render/html.h"
+#include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/plan_comparison.h"
+#include "sweeps/cli/plan_jobs_table.h"
 #include "sweeps/cli/plan_preset.h"
 #include "sweeps/cli/plan_ranks_tables.h"
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/check_tasks.h"
+#include "sweeps/driver/launchers.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
+#include "sweeps/driver/plan_jobs.h"
 #include "sweeps/driver/plan_ranks.h"
 #include "sweeps/driver/plan_regime.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/root.h"
+#include "sweeps/driver/slots.h"
 #include "sweeps/spec/select.h"
 #include "sweeps/spec/slot_request.h"
 
@@ -45,6 +52,7 @@ struct PlanArguments {
     bool draws = false;
     int ranks = 0;                            // 0: the sweep's
     int expert_ranks = 0;                     // of them that divide the experts of a layer; 0: as each recipe says
+    std::string launcher, slurm;              // slurm: show the jobs; settings over the sweep's
     std::string root = sweeps::kDefaultRoot;  // of what --draws tokenises and analyses, and what has a column
 };
 
@@ -94,9 +102,40 @@ void check_columns(const std::vector<sweeps::Trial>& trials, const std::string& 
     }
 }
 
+void print_jobs(const sweeps::JobsPlan& jobs) {
+    print("\n" + reporting::render_terminal(jobs_table(jobs), output_width()));
+    if (jobs.command.empty()) return;
+    std::string line;
+    for (const std::string& word : jobs.command) line += " " + reporting::shell_word(word);
+    print(fmt::format("\nThe first job is submitted by:\n {}", line));
+}
+
 void print_ranks(const sweeps::RanksPlan& ranks, const sweeps::Plan& plan) {
     print("\n" + reporting::render_terminal(rank_memory_table(ranks, plan), output_width()));
     print("\n" + reporting::render_terminal(rank_traffic_table(ranks, plan), output_width()));
+}
+
+// A trial's cores are those of `deft run` without --threads.
+sweeps::JobsPlan plan_of_jobs(const PlanArguments& arguments, const sweeps::Spec& spec, const sweeps::Plan& plan,
+                              const std::vector<sweeps::Trial>& trials) {
+    sweeps::SlotRequest slots = sweeps::parse_slots(spec.slots);
+    slots.ranks = spec.ranks;
+    slots.is_queued = true;
+    sweeps::JobsPlanRequest request;
+    request.settings = spec.slurm;
+    sweeps::apply_slurm_option(arguments.slurm, request.settings);
+    request.root = arguments.root;
+    request.cores = sweeps::threads_for(spec.threads, slots, trials) * spec.ranks;
+    if (slots.where == sweeps::SlotRequest::Where::gpu) request.gpus = spec.ranks;
+    if (std::filesystem::exists(sweeps::database_file(arguments.root))) {
+        const results_db::Reader reader(sweeps::database_file(arguments.root));
+        const std::vector<std::string> stored = reader.sweep_names();
+        if (std::ranges::find(stored, spec.name) != stored.end()) {
+            const results_db::SweepPace pace = reader.pace(spec.name);
+            request.flops_per_second = pace.seconds > 0 ? pace.flops / pace.seconds : 0;
+        }
+    }
+    return sweeps::plan_jobs(plan, request);
 }
 
 bool is_preset(const std::string& name) {
@@ -163,8 +202,11 @@ int run_plan(const PlanArguments& arguments) {
     std::optional<sweeps::RanksPlan> ranks;
     if (spec.ranks > 1 || arguments.expert_ranks > 1)
         ranks = sweeps::plan_ranks(spec, plan, spec.ranks, arguments.expert_ranks);
+    std::optional<sweeps::JobsPlan> jobs;
+    if (arguments.launcher == "slurm") jobs = plan_of_jobs(arguments, spec, plan, trials);
     if (arguments.json) {
         Json json = sweeps::to_json(plan);
+        if (jobs) json["slurm"] = sweeps::to_json(*jobs);
         if (ranks) json["ranks"] = sweeps::to_json(*ranks, plan);
         print_exact(json_text(json, 2));
         return kExitOk;
@@ -173,6 +215,7 @@ int run_plan(const PlanArguments& arguments) {
     if (const reporting::Table compared = comparison_table(plan); !compared.rows.empty())
         print("\n" + reporting::render_terminal(compared, output_width()));
     if (ranks) print_ranks(*ranks, plan);
+    if (jobs) print_jobs(*jobs);
     std::vector<sweeps::PlanRow> trained = plan.rows;
     std::erase_if(trained, [](const sweeps::PlanRow& row) { return experiments::is_imported(row.trial.config); });
     if (arguments.draws && !trained.empty()) print_draws(trained, arguments.root);
@@ -221,6 +264,9 @@ void add_plan(CLI::App& app, Context& context) {
         ->add_option("--expert-ranks", arguments->expert_ranks,
                      "So many of the ranks divide the experts of each layer, in place of train.expert_ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
+    command->add_option("--launcher", arguments->launcher, "slurm: show the jobs that deft run would submit")
+        ->check(CLI::IsMember({"slurm"}));
+    command->add_option("--slurm", arguments->slurm, sweeps::kSlurmHelp)->needs("--launcher");
     command->add_flag("--json", arguments->json,
                       "Print the plan as JSON (schema deft-plan/1, of a preset deft-preset-plan/1)");
     command->add_flag("--print-config", arguments->print_config, "Print each trial's full configuration as JSON");

@@ -36,7 +36,7 @@ bool looks_random(std::string_view value) {
            has([](unsigned char c) { return std::isalpha(c) != 0; }) && value.find("::") == std::string_view::npos;
 }
 
-bool is_number(std::string_view text) {
+bool has_only_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
@@ -56,7 +56,7 @@ bool is_code(std::string_view word) {
 bool is_secret(std::string_view value, NameOf name, std::size_t least) {
     if (name == NameOf::a_key) return looks_random(value);
     if (value.size() < least) return false;
-    return name != NameOf::a_pass || value.size() > kShort || !is_number(value);
+    return name != NameOf::a_pass || value.size() > kShort || !has_only_digits(value);
 }
 
 // A scheme is public; what follows it is not.

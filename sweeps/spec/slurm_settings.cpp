@@ -178,9 +178,13 @@ std::int64_t signal_seconds(double grace_seconds) {
     return static_cast<std::int64_t>(std::ceil(grace_seconds)) + kMargin;
 }
 
+std::int64_t least_job_seconds(double grace_seconds) {
+    return kStartSeconds + kMargin + signal_seconds(grace_seconds);
+}
+
 void require_time(const SlurmSettings& settings, double grace_seconds) {
     if (settings.time.empty()) return;
-    const std::int64_t needed = kStartSeconds + kMargin + signal_seconds(grace_seconds);
+    const std::int64_t needed = least_job_seconds(grace_seconds);
     const std::optional<std::int64_t> seconds = slurm_seconds(settings.time);
     if (!seconds || *seconds >= needed) return;
     throw Error(ErrorKind::usage,

@@ -36,6 +36,9 @@ void apply_slurm_option(const std::string& text, SlurmSettings& settings);
 // Seconds of "90", "90:00", "1:30:00", "1-6", "1-6:30" or "1-6:30:00". Nothing where it is anything else.
 std::optional<std::int64_t> slurm_seconds(std::string_view text);
 
+// The least time limit of a job, in seconds: a start, the signal before the end and the grace for a checkpoint.
+std::int64_t least_job_seconds(double grace_seconds);
+
 // Errors: usage, where the time does not hold a start, the signal before the end and the grace for a checkpoint.
 void require_time(const SlurmSettings& settings, double grace_seconds);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "sweeps/spec/spec.h"
 #include "sweeps/spec/sweep_keys.h"
 #include "tests/catch.h"
