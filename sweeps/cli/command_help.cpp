@@ -104,7 +104,7 @@ const std::vector<CommandHelp>& all_command_help() {
         {"tune",
          {"deft tune sweeps/quickstart.toml cl", "deft tune sweeps/quickstart.toml cl --out tuned.toml"},
          {kData}},
-        {"doctor", {"deft doctor", "CUDA_VISIBLE_DEVICES= deft doctor"}, {kData, kMirror, kDevices}},
+        {"doctor", {"deft doctor", "deft doctor --root /shared/my-sweep --slurm partition=gpu"}, {kData, kMirror, kDevices}},
         {"debug-state",
          {"deft debug-state sweeps/quickstart.toml", "deft debug-state sweeps/quickstart.toml --step 3"},
          {kData}},

@@ -289,13 +289,25 @@ void add_doctor(CLI::App& app, Context& context) {
     struct Arguments {
         std::string root = sweeps::kDefaultRoot;
         bool json = false;
+        std::string slurm;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("doctor", "Check this machine and this build");
     add_root(*command, arguments->root, "Folder of results");
     command->add_flag("--json", arguments->json, "Print JSON, for programs");
-    command->callback([arguments, &context] {
-        const std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
+    CLI::Option* slurm = command
+                             ->add_option("--slurm", arguments->slurm,
+                                          "Submit one Slurm job, as in --slurm partition=gpu, that tests the folder of "
+                                          "results and its locks from a node")
+                             ->expected(0, 1);
+    command->callback([arguments, slurm, &context] {
+        std::vector<sweeps::Finding> findings = sweeps::examine(arguments->root);
+        if (slurm->count() > 0) {
+            sweeps::SlurmSettings settings;
+            sweeps::apply_slurm_option(arguments->slurm, settings);
+            for (sweeps::Finding& finding : sweeps::slurm_findings(arguments->root, settings))
+                findings.push_back(std::move(finding));
+        }
         if (arguments->json)
             print_exact(sweeps::to_json(findings).dump(2, ' ', false, Json::error_handler_t::replace));
         else

@@ -8,6 +8,8 @@
 #include "base/json_fwd.h"
 #include "base/slurm.h"
 #include "kernels/cuda/product.h"
+#include "sweeps/driver/cluster_probe.h"
+#include "sweeps/spec/slurm_settings.h"
 
 namespace deft::sweeps {
 
@@ -26,6 +28,10 @@ Finding gpu_products(const std::vector<kernels::cuda::ProductShape>& shapes);
 
 // Where trials can run, and where --launcher auto runs them. srun has 5 s to answer.
 std::vector<Finding> launchers(const slurm::Variables& variables = slurm::own_variable);
+
+// One job that tests the folder of results between this machine and a node; waits a minute for it.
+std::vector<Finding> slurm_findings(const std::filesystem::path& root, const SlurmSettings& settings,
+                                    const ProbeOptions& options = {});
 
 std::string render(const std::vector<Finding>& findings);
 // [{"state", "subject", "found", "meaning"}]

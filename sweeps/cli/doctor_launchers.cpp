@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "reporting/text.h"
 #include "sweeps/cli/doctor.h"
+#include "sweeps/driver/cluster_probe.h"
 #include "sweeps/driver/launchers.h"
 #include "sweeps/driver/slurm_here.h"
 
@@ -56,6 +57,28 @@ std::vector<Finding> launchers(const slurm::Variables& variables) {
     else if (wants_steps)
         chosen = {note, "launcher auto", "local", "the other nodes of this Slurm job stay idle"};
     return {local, steps(here, slurm::is_in_step(variables)), jobs(), chosen};
+}
+
+std::vector<Finding> slurm_findings(const std::filesystem::path& root, const SlurmSettings& settings,
+                                    const ProbeOptions& options) {
+    const ClusterProbe probe = probe_cluster(root, settings, options);
+    if (probe.host.empty()) return {{missing, "Slurm job", reporting::visible(probe.problem), probe.fix}};
+    const std::string host = reporting::visible(probe.host);
+    std::vector<Finding> findings = {{ok, "Slurm job", "ran on " + host, ""}};
+    if (!probe.sees_files)
+        findings.push_back({missing, "shared folder", fmt::format("{} does not read what this machine writes", host),
+                            "use a --root on a file system that all nodes share"});
+    else
+        findings.push_back({ok, "shared folder", fmt::format("{} and this machine share it", host), ""});
+    if (!probe.sees_lock)
+        findings.push_back({note, "shared locks", fmt::format("a lock of this machine does not hold on {}", host),
+                            "a second deft run is still refused, after it has watched the root for a minute"});
+    else
+        findings.push_back({ok, "shared locks", fmt::format("a lock of this machine holds on {}", host), ""});
+    if (!probe.has_version)
+        findings.push_back({missing, "program on nodes", fmt::format("{} has another version of deft", host),
+                            "install the same program on all nodes"});
+    return findings;
 }
 
 }  // namespace deft::sweeps

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sweeps/cli/commands.h"
+#include "sweeps/driver/cluster_probe.h"
 
 namespace deft::cli {
 
@@ -13,8 +14,12 @@ void add_job(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("job", "Run the attempts of a job folder")->group("");
     command->add_option("folder", *folder, "The job folder")->required();
     command->callback([folder, &context] {
-        const sweeps::SignalWatch signals;
-        sweeps::run_batch_job(*folder, signals);
+        if (sweeps::is_probe(*folder)) {
+            sweeps::answer_probe(*folder);
+        } else {
+            const sweeps::SignalWatch signals;
+            sweeps::run_batch_job(*folder, signals);
+        }
         context.exit_code = 0;
     });
 }

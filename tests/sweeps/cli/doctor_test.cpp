@@ -5,7 +5,9 @@
 #include <chrono>
 
 #include "base/json.h"
+#include "sweeps/driver/cluster_probe.h"
 #include "tests/catch.h"
+#include "tests/sweeps/fake_cluster.h"
 #include "tests/sweeps/fake_slurm.h"
 #include "tests/temporary_folder.h"
 #include "tests/with_variable.h"
@@ -96,4 +98,34 @@ TEST_CASE("the doctor waits 5 s for an srun that hangs", "[slow][bare]") {
     CHECK_THAT(finding(launchers(test::variables_of(test::kTwoNodes)), "launcher steps").found,
                ContainsSubstring("did not answer within 5 s"));
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+}
+
+TEST_CASE("the doctor's job tests the shared folder and its locks, and leaves nothing", "[bare]") {
+    const test::Folder folder;
+    const test::Cluster cluster(folder);
+    const std::filesystem::path root = folder.path / "root";
+    const auto findings = slurm_findings(root, {}, {.program = DEFT_PROGRAM});
+    CHECK(finding(findings, "Slurm job").state == Finding::State::ok);
+    CHECK(finding(findings, "shared folder").state == Finding::State::ok);
+    CHECK(finding(findings, "shared locks").state == Finding::State::ok);
+    CHECK_FALSE(std::filesystem::exists(root / "jobs"));
+
+    cluster.write("first", "rm \"${@: -1}/lock\"\n");
+    CHECK(finding(slurm_findings(root, {}, {.program = DEFT_PROGRAM}), "shared locks").state == Finding::State::note);
+    cluster.write("first", "echo '{\"nonce\": 7}' > \"${@: -1}/probe.json\"\n");
+    const auto foreign = slurm_findings(root, {}, {.program = DEFT_PROGRAM});
+    CHECK(finding(foreign, "shared folder").state == Finding::State::missing);
+    cluster.write("first", "echo 'sbatch: error: invalid partition' >&2; exit 1\n");
+    CHECK_THAT(finding(slurm_findings(root, {}, {.program = DEFT_PROGRAM}), "Slurm job").found,
+               ContainsSubstring("invalid partition"));
+}
+
+TEST_CASE("the doctor says where a job that gives no answer is", "[bare]") {
+    const test::Folder folder;
+    const test::Cluster cluster(folder);
+    cluster.write("first", "state=PENDING; reason=Priority; begins=false\n");
+    const ClusterProbe probe = probe_cluster(folder.path / "root", {}, {.program = DEFT_PROGRAM, .answer = 1});
+    CHECK(probe.host.empty());
+    CHECK_THAT(probe.problem, ContainsSubstring("within 1 s and is PENDING (Priority)"));
+    CHECK_THAT(cluster.log("scancel.log"), ContainsSubstring("--name=deft-"));
 }

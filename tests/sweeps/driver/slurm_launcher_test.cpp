@@ -11,6 +11,7 @@
 #include "sweeps/driver/slurm_job.h"
 #include "sweeps/driver/stop_file.h"
 #include "tests/refusal.h"
+#include "tests/sweeps/fake_cluster.h"
 #include "tests/sweeps/fake_trial.h"
 #include "tests/sweeps/program.h"
 #include "tests/with_variable.h"
@@ -19,102 +20,6 @@ using namespace deft;
 using namespace deft::test;
 
 namespace {
-
-// A job is a session of its own. The queue has a file for each, named by its number. The first submission meets what
-// the file `first` says.
-constexpr const char* kSbatch = R"sh(#!/bin/bash
-here=$(dirname "$0")
-[ "$1" = --version ] && { echo "slurm 24.05.1"; exit 0; }
-echo "$*" >> "$here/sbatch.log"
-env | grep -c '^SLURM_\|^SBATCH_' >> "$here/variables.log"
-for word in "$@"; do case "$word" in --job-name=*) name=${word#*=} ;; esac; done
-while [[ "$1" == -* ]]; do shift; done
-number=$((100 + $(ls "$here/numbers" | wc -l)))
-touch "$here/numbers/$number"
-state=RUNNING; reason=None; begins=true; says=$number
-if mv "$here/first" "$here/met" 2> /dev/null; then . "$here/met"; fi
-echo "$number|$name|$state|$reason|n1" > "$here/queue/$number"
-cat > "$here/begin.$number" <<END
-( exec > /dev/null 2>&1 < /dev/null
-  export SLURM_JOB_ID=$number SLURM_JOB_NODELIST=n1
-  echo "$number|$name|RUNNING|None|n1" > "$here/queue/$number"
-  setsid /bin/sh $* &
-  echo \$! > "$here/numbers/$number"
-  wait \$!
-  mv "$here/queue/$number" "$here/last.$number" ) > /dev/null 2>&1 &
-END
-$begins && . "$here/begin.$number"
-echo "$says"
-)sh";
-constexpr const char* kSqueue = R"sh(#!/bin/bash
-here=$(dirname "$0")
-[ -e "$here/hang" ] && sleep 60
-[ -e "$here/down" ] && { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
-[ -e "$here/torn" ] && { echo "100|de"; exit 0; }
-cat "$here"/queue/* 2> /dev/null
-exit 0
-)sh";
-constexpr const char* kSacct = R"sh(#!/bin/bash
-here=$(dirname "$0")
-[ -e "$here/sacct.txt" ] || { echo "Slurm accounting storage is disabled" >&2; exit 1; }
-cat "$here/sacct.txt"
-)sh";
-constexpr const char* kScancel = R"sh(#!/bin/bash
-here=$(dirname "$0")
-echo "$*" >> "$here/scancel.log"
-for file in "$here"/queue/*; do
-    number=$(basename "$file")
-    [[ "$(cat "$file")" == *"|${1#--name=}|"* ]] || continue
-    [[ "$2" == --state=* && "$(cat "$file")" != *"|${2#--state=}|"* ]] && continue
-    sed -i 's/|[A-Z]*|/|CANCELLED|/' "$file"
-    pid=$(cat "$here/numbers/$number")
-    [ -n "$pid" ] && pkill -KILL -s "$pid"
-done
-exit 0
-)sh";
-
-class Cluster {
- public:
-    explicit Cluster(const Folder& folder)
-        : bin(folder.path / "bin"), path_("PATH", bin.string() + ":" + std::getenv("PATH")) {
-        for (const char* name : {"queue", "numbers"}) std::filesystem::create_directories(bin / name);
-        for (const auto& [name, text] :
-             {std::pair{"sbatch", kSbatch}, {"squeue", kSqueue}, {"sacct", kSacct}, {"scancel", kScancel}}) {
-            write_file_atomically(bin / name, text);
-            std::filesystem::permissions(bin / name, std::filesystem::perms::owner_all);
-        }
-    }
-
-    // A test that ends early leaves no job.
-    ~Cluster() {
-        for (const auto& number : std::filesystem::directory_iterator(bin / "numbers"))
-            if (const int leader = std::atoi(read_file(number.path()).c_str()); leader > 1)
-                run_process({"pkill", "-KILL", "-s", std::to_string(leader)});
-    }
-    Cluster(const Cluster&) = delete;
-    Cluster& operator=(const Cluster&) = delete;
-
-    std::string log(const std::string& name) const {
-        return std::filesystem::exists(bin / name) ? read_file(bin / name) : "";
-    }
-    void write(const std::string& name, const std::string& text) const { write_file_atomically(bin / name, text); }
-    void set_state(const std::string& number, const std::string& state) const {
-        std::string line = read_file(bin / "queue" / number);
-        const std::size_t begin = line.find('|', line.find('|') + 1) + 1;
-        line.replace(begin, line.find('|', begin) - begin, state);
-        write("queue/" + number, line);
-    }
-    // A job that waits begins.
-    void begin(const std::string& number) const {
-        CHECK(run_process({"bash", (bin / ("begin." + number)).string()}).exit_code == 0);
-    }
-    void remove(const std::string& name) const { std::filesystem::remove(bin / name); }
-
-    std::filesystem::path bin;
-
- private:
-    WithVariable path_;
-};
 
 const std::vector<std::string> kJobs = {"--launcher", "slurm"};
 // A launcher that asks often and does not wait long, and an attempt of a fake trial.
