@@ -29,28 +29,30 @@ class RealSlurm {
             problem = "no scripts that start a Slurm (set DEFT_SLURM_SCRIPTS to their folder)";
             return;
         }
-        const Ran started = ran({"start.sh", home(), "--no-accounting"});
+        const Ran started = ran({"start.sh", home().string(), "--no-accounting"});
         is_started_ = started.exit_code == 0;
         if (started.exit_code == 77) problem = "Slurm cannot start here: " + first_line(started.err);
         UNSCOPED_INFO(fmt::format("start.sh gave {}: {}", started.exit_code, started.err));
         if (problem.empty()) REQUIRE(is_started_);
     }
     ~RealSlurm() {
-        if (is_started_) ran({"stop.sh", home(), "--clean"});
+        if (is_started_) ran({"stop.sh", home().string(), "--clean"});
     }
     RealSlurm(const RealSlurm&) = delete;
     RealSlurm& operator=(const RealSlurm&) = delete;
 
-    // The command that runs these words on the login host.
-    std::vector<std::string> on_login(const std::vector<std::string>& words) const {
-        std::vector<std::string> argv = {home() + "/on", "login"};
+    // The command that runs these words on a host.
+    std::vector<std::string> on(const std::string& host, const std::vector<std::string>& words) const {
+        std::vector<std::string> argv = {(home() / "on").string(), host};
         argv.insert(argv.end(), words.begin(), words.end());
         return argv;
     }
+    std::vector<std::string> on_login(const std::vector<std::string>& words) const { return on("login", words); }
+    std::filesystem::path home() const { return folder_.path / "slurm"; }
     // off: a power failure. boot: its end. unplug, plug: the node's network.
     void host(const std::string& verb, const std::string& node) const {
         CAPTURE(verb, node);
-        CHECK(ran({"host.sh", home(), verb, node}).exit_code == 0);
+        CHECK(ran({"host.sh", home().string(), verb, node}).exit_code == 0);
     }
     // False where the step has ended.
     bool scancel(const std::string& step) const {
@@ -66,7 +68,6 @@ class RealSlurm {
     std::string problem;  // why no Slurm runs; empty: one runs
 
  private:
-    std::string home() const { return folder_.path.string() + "/slurm"; }
     Ran ran(std::vector<std::string> words) const {
         words.front() = (scripts_ / words.front()).string();
         Process process(words, folder_.path / "out", folder_.path / "err");
