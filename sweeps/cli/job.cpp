@@ -18,7 +18,7 @@ void add_job(CLI::App& app, Context& context) {
             sweeps::answer_probe(*folder);
         } else {
             const sweeps::SignalWatch signals;
-            sweeps::run_batch_job(*folder, signals);
+            sweeps::run_batch_job(sweeps::job_of_task(*folder, slurm::own_variable), signals);
         }
         context.exit_code = 0;
     });

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -43,7 +44,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSchema = "deft-job/1";
-constexpr const char* kKillFile = "kill";
+constexpr const char *kKillFile = "kill", *kArrayFile = "array.json";
 constexpr int kLookMs = 200;
 
 void note_end(const fs::path& folder, const fs::path& run, const RunEnd& end) {
@@ -103,7 +104,9 @@ void write_batch_job(const fs::path& folder, const BatchJob& job) {
                        {"runs", runs},
                        {"environment", job.environment},
                        {"grace_seconds", job.grace_seconds},
-                       {"submit", job.submit}};
+                       {"submit", job.submit},
+                       {"array", job.array.string()},
+                       {"task", job.task}};
     write_file_atomically(folder / "job.json", json_text(text, 2) + "\n");
 }
 
@@ -120,10 +123,30 @@ BatchJob read_batch_job(const fs::path& folder) {
         job.environment = json.at("environment").get<std::vector<std::string>>();
         job.grace_seconds = json.at("grace_seconds").get<double>();
         job.submit = json.at("submit").get<std::vector<std::string>>();
+        job.array = json.at("array").get<std::string>();
+        job.task = json.at("task").get<int>();
         return job;
     } catch (const Json::exception& error) {
         throw Error(ErrorKind::config, fmt::format("{} is not a job: {}", file.string(), error.what()));
     }
+}
+
+void write_job_array(const fs::path& folder, const std::vector<fs::path>& jobs) {
+    Json folders = Json::array();
+    for (const fs::path& job : jobs) folders.push_back(job.string());
+    write_file_atomically(folder / kArrayFile, json_text(folders, 2) + "\n");
+}
+
+fs::path job_of_task(const fs::path& folder, const slurm::Variables& variables) {
+    if (!fs::exists(folder / kArrayFile)) return folder;
+    const char* const task = variables("SLURM_ARRAY_TASK_ID");
+    const auto jobs = try_parse_json(read_file(folder / kArrayFile));
+    const std::size_t number = task == nullptr ? jobs.size() : std::strtoul(task, nullptr, 10);
+    if (!jobs.is_array() || number >= jobs.size() || !jobs[number].is_string())
+        throw Error(ErrorKind::config,
+                    fmt::format("{} has no job for task {}", folder.string(), task ? task : "(none)"),
+                    "run the sweep again; Slurm starts this command by itself");
+    return jobs[number].get<std::string>();
 }
 
 void run_batch_job(const fs::path& folder, const SignalWatch& signals) {

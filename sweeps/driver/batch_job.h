@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/slurm.h"
 #include "sweeps/driver/signals.h"
 
 namespace deft::sweeps {
@@ -17,11 +18,18 @@ struct BatchJob {
     std::vector<std::string> environment;     // of each attempt, "NAME=value"
     double grace_seconds = 0;                 // that each may take to save a checkpoint
     std::vector<std::string> submit = {};     // the command that submits it
+    std::filesystem::path array = {};         // the folder of the job array that it is a task of; empty: of none
+    int task = 0;                             // its number there
 };
 
 void write_batch_job(const std::filesystem::path& folder, const BatchJob& job);
 // Errors: io, config.
 BatchJob read_batch_job(const std::filesystem::path& folder);
+
+// The folders of the jobs that are the tasks of an array, in their order.
+void write_job_array(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& jobs);
+// The job folder of a task of the array; the folder itself where it is no array. Errors: io, config.
+std::filesystem::path job_of_task(const std::filesystem::path& folder, const slurm::Variables& variables);
 
 // Runs the attempts. At SIGTERM it asks the running one to stop, starts no other, and kills it after the grace.
 void run_batch_job(const std::filesystem::path& folder, const SignalWatch& signals);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sweeps/driver/adoption.h"
+#include "sweeps/driver/batch_job.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slurm_commands.h"
 #include "sweeps/driver/slurm_job.h"
@@ -25,7 +26,8 @@ CancelledJobs cancel_jobs(const std::vector<results_db::LiveAttempt>& live, cons
         ++cancelled.attempts;
         const auto job = jobs.find(folder.filename().string());
         if (job == jobs.end()) continue;
-        const std::string name = job_name_of(job->second);
+        const BatchJob stored = read_batch_job(job->second);
+        const std::string name = job_name_of(stored.array.empty() ? job->second : stored.array);
         if (std::ranges::find(cancelled.names, name) == cancelled.names.end()) cancelled.names.push_back(name);
     }
     for (const std::string& name : cancelled.names) {

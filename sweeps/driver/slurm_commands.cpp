@@ -75,7 +75,7 @@ std::optional<std::string> submitted_job(const SlurmReply& reply) {
 }
 
 std::vector<std::string> queue_argv() {
-    return {"squeue", "--me", "--states=all", "--noheader", "--format=%i|%j|%T|%r|%N"};
+    return {"squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%j|%T|%r|%N"};
 }
 
 std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply) {
@@ -92,7 +92,7 @@ std::optional<std::vector<QueuedJob>> queued_jobs(const SlurmReply& reply) {
 
 std::vector<std::string> accounting_argv(const std::string& id) {
     return {"sacct",       "--allocations", "--noheader",
-            "--parsable2", "--jobs=" + id,  "--format=JobIDRaw,JobName%200,State%40"};
+            "--parsable2", "--jobs=" + id,  "--format=JobID,JobName%200,State%40"};
 }
 
 std::optional<std::string> accounted_state(const SlurmReply& reply, const std::string& id, const std::string& name) {

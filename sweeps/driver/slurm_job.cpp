@@ -46,11 +46,6 @@ std::vector<std::string> cleaned_environment() {
     return argv;
 }
 
-bool has_shape_of(const LaunchRequest& one, const LaunchRequest& other) {
-    return one.argv.front() == other.argv.front() && one.environment == other.environment && one.cores == other.cores &&
-           one.gpus == other.gpus && one.grace_seconds == other.grace_seconds;
-}
-
 bool is_short(const LaunchRequest& request) {
     return request.projected_seconds > 0 && request.projected_seconds < kShortSeconds;
 }
@@ -63,6 +58,11 @@ double projected_seconds(std::span<const LaunchRequest> job) {
 
 }  // namespace
 
+bool has_shape_of(const LaunchRequest& one, const LaunchRequest& other) {
+    return one.argv.front() == other.argv.front() && one.environment == other.environment && one.cores == other.cores &&
+           one.gpus == other.gpus && one.grace_seconds == other.grace_seconds;
+}
+
 fs::path job_folder_of(const fs::path& first_run) {
     return first_run.parent_path().parent_path() / "jobs" / first_run.filename();
 }
@@ -73,7 +73,7 @@ std::string job_name_of(const fs::path& job_folder) {
 }
 
 std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const LaunchRequest> requests,
-                                         const SlurmSettings& settings) {
+                                         const SlurmSettings& settings, const std::optional<ArrayTask>& task) {
     const LaunchRequest& first = requests.front();
     BatchJob job;
     job.program = program_on_nodes(first.argv.front());
@@ -81,6 +81,10 @@ std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const
     job.environment = first.environment;
     job.grace_seconds = first.grace_seconds;
     job.submit = submit_argv(folder, first, settings);
+    if (task) {
+        job.array = task->array;
+        job.task = task->number;
+    }
     make_folder(folder);
     std::error_code ignored;
     for (const char* left : {"job.jsonl", "number"})  // of a root whose run folders were removed
@@ -90,14 +94,18 @@ std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const
     return job.submit;
 }
 
-std::vector<std::string> submit_argv(const fs::path& folder, const LaunchRequest& request,
-                                     const SlurmSettings& settings) {
+namespace {
+
+// `tasks`: of an array; 0: a job of its own.
+std::vector<std::string> sbatch_argv(const fs::path& folder, const LaunchRequest& request,
+                                     const SlurmSettings& settings, std::size_t tasks) {
     std::vector<std::string> argv = cleaned_environment();
+    const std::string log = without_patterns((folder / "log").string()) + (tasks > 0 ? "-%a.txt" : ".txt");
     argv.insert(argv.end(),
                 {"sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--job-name=" + job_name_of(folder),
-                 "--dependency=singleton", fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)),
-                 "--nodes=1", "--ntasks=1", fmt::format("--cpus-per-task={}", request.cores),
-                 "--output=" + without_patterns((folder / "log.txt").string())});
+                 tasks > 0 ? fmt::format("--array=0-{}", tasks - 1) : "--dependency=singleton",
+                 fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)), "--nodes=1", "--ntasks=1",
+                 fmt::format("--cpus-per-task={}", request.cores), "--output=" + log});
     if (request.gpus > 0) argv.push_back(fmt::format("--gpus={}", request.gpus));
     for (const auto& [key, value] : sbatch_options(settings)) argv.push_back(fmt::format("--{}={}", key, value));
     argv.insert(argv.end(), settings.extra.begin(), settings.extra.end());
@@ -105,6 +113,21 @@ std::vector<std::string> submit_argv(const fs::path& folder, const LaunchRequest
     if (!settings.setup.empty()) argv.push_back(fs::absolute(settings.setup).string());
     argv.insert(argv.end(), {program_on_nodes(request.argv.front()), "job", folder.string()});
     return argv;
+}
+
+}  // namespace
+
+std::vector<std::string> submit_argv(const fs::path& folder, const LaunchRequest& request,
+                                     const SlurmSettings& settings) {
+    return sbatch_argv(folder, request, settings, 0);
+}
+
+std::vector<std::string> write_slurm_array(const fs::path& folder, const std::vector<fs::path>& jobs,
+                                           const LaunchRequest& request, const SlurmSettings& settings) {
+    make_folder(folder);
+    write_job_array(folder, jobs);
+    write_file_atomically(folder / "job.sh", settings.setup.empty() ? kScript : kScriptWithSetup);
+    return sbatch_argv(folder, request, settings, jobs.size());
 }
 
 void write_job_number(const fs::path& folder, const std::string& number) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +19,28 @@ std::filesystem::path job_folder_of(const std::filesystem::path& first_run);
 // "deft-ROOT-RUN". Names of roots differ, so that the jobs of two never wait for each other.
 std::string job_name_of(const std::filesystem::path& job_folder);
 
+// The least number of equal jobs that are submitted at once, as an array.
+inline constexpr std::size_t kLeastArray = 20;
+
+// A task of a job array.
+struct ArrayTask {
+    std::filesystem::path array;  // its folder
+    int number = 0;
+};
+
 // Writes what `deft job` needs to run these attempts, which share all but their folders, and returns the command that
-// submits it.
+// submits it as a job of its own.
 std::vector<std::string> write_slurm_job(const std::filesystem::path& folder, std::span<const LaunchRequest> requests,
-                                         const SlurmSettings& settings);
+                                         const SlurmSettings& settings, const std::optional<ArrayTask>& task = {});
+
+// Whether two jobs are equal to Slurm: they may be tasks of one array.
+bool has_shape_of(const LaunchRequest& one, const LaunchRequest& other);
+
+// Writes the array of these job folders, and returns the command that submits it. Slurm starts its tasks side by side,
+// so singleton does not keep a task from a second start; the claims of its attempts do.
+std::vector<std::string> write_slurm_array(const std::filesystem::path& folder,
+                                           const std::vector<std::filesystem::path>& jobs, const LaunchRequest& request,
+                                           const SlurmSettings& settings);
 
 // The command that submits such a job: its name, its cores and cards, the signal before its end, and the settings.
 std::vector<std::string> submit_argv(const std::filesystem::path& folder, const LaunchRequest& request,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -38,7 +39,8 @@ struct Run {
 
 struct Job {
     fs::path folder;
-    std::string name;
+    std::string name;                            // of the array, where it is a task of one
+    std::optional<int> task;                     // its number there
     std::vector<Run> runs;                       // that have not been reported as ended
     std::vector<std::string> submit;             // empty: an earlier driver submitted it
     std::string number;                          // Slurm's; empty: not known yet
@@ -76,7 +78,9 @@ class SlurmLauncher final : public Launcher {
         if (job == jobs_.end()) {
             Job adopted;
             adopted.folder = found->second;
-            adopted.name = job_name_of(adopted.folder);
+            const BatchJob stored = read_batch_job(adopted.folder);
+            adopted.name = job_name_of(stored.array.empty() ? adopted.folder : stored.array);
+            if (!stored.array.empty()) adopted.task = stored.task;
             adopted.number = read_job_number(adopted.folder);
             adopted.submitted = Clock::now();
             job = jobs_.insert(jobs_.end(), std::move(adopted));
@@ -148,14 +152,43 @@ class SlurmLauncher final : public Launcher {
         std::vector<LaunchRequest> requests;
         for (const Gathered& one : gathered_)
             if (!has_stop_file(one.request.folder)) requests.push_back(one.request);
-        for (const std::vector<LaunchRequest>& job : packed(requests, settings_.pack))
-            if (all || !has_room(job, settings_.pack)) submit_job(job);
+        std::vector<std::vector<LaunchRequest>> ready = packed(requests, settings_.pack);
+        std::erase_if(ready, [&](const auto& job) { return !all && has_room(job, settings_.pack); });
+        while (!ready.empty()) {
+            const LaunchRequest first = ready.front().front();
+            const auto rest = std::stable_partition(ready.begin(), ready.end(),
+                                                    [&](const auto& job) { return has_shape_of(job.front(), first); });
+            submit_equal({ready.begin(), rest});
+            ready.erase(ready.begin(), rest);
+        }
     }
 
-    void submit_job(const std::vector<LaunchRequest>& requests) {
+    // As an array where they are many.
+    void submit_equal(const std::vector<std::vector<LaunchRequest>>& equal) {
+        const bool is_array = equal.size() >= kLeastArray;
+        const fs::path first = job_folder_of(equal.front().front().folder);
+        const fs::path array = first.parent_path() / ("array-" + first.filename().string());
+        std::vector<Job> jobs;
+        std::vector<fs::path> folders;
+        for (const std::vector<LaunchRequest>& requests : equal) {
+            const std::optional<ArrayTask> task =
+                is_array ? std::optional(ArrayTask{array, static_cast<int>(jobs.size())}) : std::nullopt;
+            jobs.push_back(make_job(requests, task));
+            folders.push_back(jobs.back().folder);
+        }
+        if (is_array) {
+            submit_array(write_slurm_array(array, folders, equal.front().front(), settings_), jobs);
+        } else {
+            for (Job& job : jobs) submit_first(job);
+        }
+        std::ranges::move(jobs, std::back_inserter(jobs_));
+    }
+
+    Job make_job(const std::vector<LaunchRequest>& requests, const std::optional<ArrayTask>& task) {
         Job job;
         job.folder = job_folder_of(requests.front().folder);
-        job.name = job_name_of(job.folder);
+        job.name = job_name_of(task ? task->array : job.folder);
+        if (task) job.task = task->number;
         for (const LaunchRequest& request : requests) {
             const auto one = std::ranges::find_if(
                 gathered_, [&](const Gathered& gathered) { return gathered.request.folder == request.folder; });
@@ -165,8 +198,12 @@ class SlurmLauncher final : public Launcher {
             run.status.phase = RunPhase::waiting;
             gathered_.erase(one);
         }
-        job.submit = write_slurm_job(job.folder, requests, settings_);
-        // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that job's alone.
+        job.submit = write_slurm_job(job.folder, requests, settings_, task);
+        return job;
+    }
+
+    // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that job's alone.
+    void submit_first(Job& job) {
         const std::optional<std::string> refusal = submit(job);
         if (refusal && !has_submitted_)
             throw Error(
@@ -174,13 +211,38 @@ class SlurmLauncher final : public Launcher {
                 "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
                 "the job was not submitted");
         if (refusal) end_all(job, BatchEnd::refusal, *refusal);
-        jobs_.push_back(std::move(job));
+    }
+
+    // A refused array, as by a limit of its size, is submitted as jobs of their own. So are the tasks of one that the
+    // controller did not answer, once the queue lacks them.
+    void submit_array(const std::vector<std::string>& argv, std::vector<Job>& jobs) {
+        const SlurmReply reply = ask(argv, patience_.submit);
+        const std::optional<std::string> number = submitted_job(reply);
+        const bool is_refused = !number && !may_answer_later(reply) && !reply.is_whole;
+        for (Job& job : jobs) {
+            job.submitted = Clock::now();
+            if (number) {
+                job.number = fmt::format("{}_{}", *number, *job.task);
+                write_job_number(job.folder, job.number);
+            } else if (is_refused) {
+                submit_first(job);
+            } else {
+                job.problem = fmt::format("sbatch: {}", reply.complaint);
+            }
+        }
     }
 
     // Slurm's words where it refuses the job. A controller that does not answer may have accepted it: the queue shows
     // that by the name, and singleton lets one job of a name run at a time.
     std::optional<std::string> submit(Job& job) {
         job.submitted = Clock::now();
+        if (job.task.has_value()) {
+            BatchJob own = read_batch_job(job.folder);
+            own.array.clear();
+            write_batch_job(job.folder, own);
+            job.name = job_name_of(job.folder);
+            job.task.reset();
+        }
         const SlurmReply reply = ask(job.submit, patience_.submit);
         if (const std::optional<std::string> number = submitted_job(reply)) {
             has_submitted_ = true;
@@ -210,10 +272,14 @@ class SlurmLauncher final : public Launcher {
         return reply;
     }
 
-    // Cancels by name: no number is known while sbatch has not answered, and Slurm may have accepted a job twice.
+    // Cancels by name: no number is known while sbatch has not answered, and Slurm may have accepted a job twice. The
+    // tasks of an array share their name, so one without a number ends by its stop files alone.
     void cancel(Job& job) {
         if (!job.cancelled) job.cancelled = Clock::now();
-        ask({"scancel", "--name=" + job.name}, patience_.question);
+        if (!job.task)
+            ask({"scancel", "--name=" + job.name}, patience_.question);
+        else if (!job.number.empty())
+            ask({"scancel", job.number}, patience_.question);
     }
 
     void ask_queue() {
@@ -235,7 +301,7 @@ class SlurmLauncher final : public Launcher {
     const QueuedJob* queued(const Job& job) const {
         const QueuedJob* best = nullptr;
         for (const QueuedJob& one : queue_) {
-            if (one.name != job.name) continue;
+            if (one.name != job.name || (job.task && !one.id.ends_with(fmt::format("_{}", *job.task)))) continue;
             const auto rank = [](const QueuedJob& other) {
                 return std::tuple(!is_ended_state(other.state), other.id.size(), other.id);
             };

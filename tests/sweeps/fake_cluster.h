@@ -21,23 +21,31 @@ here=$(dirname "$0")
 [ "$1" = --version ] && { echo "slurm 24.05.1"; exit 0; }
 echo "$*" >> "$here/sbatch.log"
 env | grep -c '^SLURM_\|^SBATCH_' >> "$here/variables.log"
-for word in "$@"; do case "$word" in --job-name=*) name=${word#*=} ;; esac; done
+tasks=
+for word in "$@"; do
+    case "$word" in --job-name=*) name=${word#*=} ;; --array=0-*) tasks=$(seq 0 ${word#*=0-}) ;; esac
+done
 while [[ "$1" == -* ]]; do shift; done
-number=$((100 + $(ls "$here/numbers" | wc -l)))
+number=$((100 + $(ls "$here/numbers" | grep -vc _)))
 touch "$here/numbers/$number"
 state=RUNNING; reason=None; begins=true; says=$number
 if mv "$here/first" "$here/met" 2> /dev/null; then . "$here/met"; fi
-echo "$number|$name|$state|$reason|n1" > "$here/queue/$number"
-cat > "$here/begin.$number" <<END
+for task in ${tasks:-own}; do
+    id=$number; variable=
+    [ $task = own ] || { id=${number}_$task; variable="export SLURM_ARRAY_TASK_ID=$task"; }
+    echo "$id|$name|$state|$reason|n1" > "$here/queue/$id"
+    cat > "$here/begin.$id" <<END
 ( exec > /dev/null 2>&1 < /dev/null
   export SLURM_JOB_ID=$number SLURM_JOB_NODELIST=n1
-  echo "$number|$name|RUNNING|None|n1" > "$here/queue/$number"
+  $variable
+  echo "$id|$name|RUNNING|None|n1" > "$here/queue/$id"
   setsid /bin/sh $* &
-  echo \$! > "$here/numbers/$number"
+  echo \$! > "$here/numbers/$id"
   wait \$!
-  mv "$here/queue/$number" "$here/last.$number" ) > /dev/null 2>&1 &
+  mv "$here/queue/$id" "$here/last.$id" ) > /dev/null 2>&1 &
 END
-$begins && . "$here/begin.$number"
+    $begins && . "$here/begin.$id"
+done
 echo "$says"
 )sh";
 inline constexpr const char* kFakeSqueue = R"sh(#!/bin/bash
@@ -58,7 +66,7 @@ here=$(dirname "$0")
 echo "$*" >> "$here/scancel.log"
 for file in "$here"/queue/*; do
     number=$(basename "$file")
-    [[ "$(cat "$file")" == *"|${1#--name=}|"* ]] || continue
+    [[ "$number" == "$1" || "$(cat "$file")" == *"|${1#--name=}|"* ]] || continue
     [[ "$2" == --state=* && "$(cat "$file")" != *"|${2#--state=}|"* ]] && continue
     sed -i 's/|[A-Z]*|/|CANCELLED|/' "$file"
     pid=$(cat "$here/numbers/$number")

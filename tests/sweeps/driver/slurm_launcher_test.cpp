@@ -339,6 +339,63 @@ TEST_CASE("A job's shell reads the setup file, and sbatch has the further option
                ContainsSubstring("slurm.setup names"));
 }
 
+TEST_CASE("Twenty equal jobs are one array, whose tasks end one by one") {
+    OneJob one("[[ \"$2\" == *r.7 ]] && exit 3\n[[ \"$2\" == *r.8 ]] || exit 0\n" + std::string(kForever));
+    one.start();
+    CHECK(one.look_until_ended().wait_status == 0);
+    std::map<sweeps::RunId, int> attempts;
+    for (int i = 0; i < 20; ++i) attempts[one.start(fmt::format("r.{}", i))] = i;
+    std::map<int, sweeps::RunStatus> ended;
+    const auto look = [&](const sweeps::Launcher& launcher, const std::map<sweeps::RunId, int>& of, std::size_t count) {
+        return wait_until([&] {
+            for (const auto& [id, status] : const_cast<sweeps::Launcher&>(launcher).look())
+                if (status.phase == sweeps::RunPhase::ended) ended[of.at(id)] = status;
+            return ended.size() >= count;
+        });
+    };
+    REQUIRE(look(*one.launcher, attempts, 19));
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 2);
+    CHECK_THAT(one.cluster.log("sbatch.log"), ContainsSubstring("--array=0-19 "));
+    CHECK(WEXITSTATUS(ended[7].wait_status) == 3);
+    CHECK_FALSE(ended.contains(8));
+    // A later driver adopts the last task, and ends that one alone.
+    const auto later = sweeps::make_slurm_launcher({}, one.patience);
+    const auto run = later->adopt(one.run.parent_path() / "r.8");
+    REQUIRE(run);
+    later->end(*run);
+    REQUIRE(look(*later, {{*run, 8}}, 20));
+    CHECK_THAT(one.cluster.log("scancel.log"), ContainsSubstring("101_8\n") && !ContainsSubstring("--name"));
+}
+
+TEST_CASE("An array that Slurm refuses is submitted as jobs of their own") {
+    OneJob one("exit 0\n");
+    one.start();
+    CHECK(one.look_until_ended().wait_status == 0);
+    one.cluster.write("first", "echo 'sbatch: error: Invalid job array specification' >&2; exit 1\n");
+    for (int i = 0; i < 20; ++i) one.start(fmt::format("r.{}", i));
+    std::size_t ended = 0;
+    REQUIRE(wait_until([&] {
+        for (const auto& [id, status] : one.launcher->look()) ended += status.phase == sweeps::RunPhase::ended;
+        return ended == 20;
+    }));
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 22);
+}
+
+TEST_CASE("An array that the controller accepted without an answer is not repeated") {
+    OneJob one("exit 0\n", 5);
+    one.start();
+    CHECK(one.look_until_ended().wait_status == 0);
+    one.cluster.write("first", "says=''; trap 'sleep 30' EXIT\n");
+    for (int i = 0; i < 20; ++i) one.start(fmt::format("r.{}", i));
+    std::size_t ended = 0;
+    REQUIRE(wait_until([&] {
+        for (const auto& [id, status] : one.launcher->look())
+            ended += status.phase == sweeps::RunPhase::ended && status.batch_end == sweeps::BatchEnd::none;
+        return ended == 20;
+    }));
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 2);
+}
+
 TEST_CASE("An end of one attempt leaves the others of its job") {
     OneJob one("touch \"$2/begun\"\n[[ \"$2\" == *b.1 ]] && exit 0\n" + std::string(kForever), 30, {.pack = 3});
     const sweeps::RunId first = one.start();
