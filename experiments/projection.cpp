@@ -22,15 +22,15 @@ double growth_of_steps(const engine::TrainerConfig& trainer) {
            static_cast<double>(std::max<std::int64_t>(1, first));
 }
 
-engine::MemoryPlan plan_scoring(const TrialConfig& config, engine::Device device) {
+engine::PlannedMemory plan_scoring(const TrialConfig& config, engine::Device device) {
     engine::Arena arena(device);
     const engine::Transformer model(arena, trainer_config(config).model, backend_of(config, device, 1),
                                     config.train.micro_batch_size, engine::Purpose::inference);
-    return {arena.total_bytes(), arena.table()};
+    return arena.planned();
 }
 
 // Memory of training; an imported model is only held.
-engine::MemoryPlan plan_trial(const TrialConfig& config, engine::Device device, const engine::RankOf& rank = {}) {
+engine::PlannedMemory plan_trial(const TrialConfig& config, engine::Device device, const engine::RankOf& rank = {}) {
     if (is_imported(config)) return plan_scoring(config, device);
     return engine::plan_memory(trainer_config(config), backend_of(config, device, 1), rank);
 }
@@ -88,7 +88,7 @@ PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int
 }
 
 std::string memory_table(const TrialConfig& config, engine::Device device) {
-    return plan_trial(config, device).table;
+    return engine::table_of(plan_trial(config, device));
 }
 
 PlannedBytes planned_scoring_bytes(const TrialConfig& config, engine::Device device, int ranks) {
@@ -97,7 +97,7 @@ PlannedBytes planned_scoring_bytes(const TrialConfig& config, engine::Device dev
 }
 
 std::string scoring_memory_table(const TrialConfig& config, engine::Device device) {
-    return plan_scoring(config, device).table;
+    return engine::table_of(plan_scoring(config, device));
 }
 
 }  // namespace deft::experiments

@@ -142,19 +142,24 @@ Tensor Arena::flat(Region region, DType dtype, Side side) const {
     return flat_range(region, dtype, side_start(region, side), side_bytes(region, side));
 }
 
-std::vector<PlannedBuffer> Arena::planned() const {
-    std::vector<PlannedBuffer> planned;
+PlannedMemory Arena::planned() const {
+    PlannedMemory memory{total_bytes()};
     for (const Buffer& buffer : buffers_)
-        planned.push_back({buffer.region, buffer.name, buffer.shape.shape_text(), buffer.shape.bytes()});
+        memory.buffers.push_back({buffer.region, buffer.name, buffer.shape, buffer.shape.bytes()});
     const std::int64_t workspace = region_bytes(Region::workspace);
     if (workspace > 0)
-        planned.push_back({Region::workspace, "workspace", fmt::format("({}) i32", workspace / 4), workspace});
-    return planned;
+        memory.buffers.push_back(
+            {Region::workspace, "workspace", make_tensor(nullptr, DType::i32, {workspace / 4}), workspace});
+    for (int i = 0; i < kRegions; ++i)
+        memory.region_bytes[static_cast<std::size_t>(i)] = region_bytes(static_cast<Region>(i));
+    return memory;
 }
 
-std::string Arena::table() const {
+std::string table_of(const PlannedMemory& memory) {
     std::size_t name_width = 6, shape_width = 5;
-    for (const Buffer& buffer : buffers_) {
+    const auto is_listed = [](const PlannedBuffer& buffer) { return buffer.region != Region::workspace; };
+    for (const PlannedBuffer& buffer : memory.buffers) {
+        if (!is_listed(buffer)) continue;
         name_width = std::max(name_width, buffer.name.size());
         shape_width = std::max(shape_width, buffer.shape.shape_text().size());
     }
@@ -162,12 +167,13 @@ std::string Arena::table() const {
         return fmt::format("{:<11}  {:<{}}  {:<{}}  {:>11}\n", region, name, name_width, shape, shape_width, bytes);
     };
     std::string text = line("region", "buffer", "shape", "bytes");
-    for (const Buffer& buffer : buffers_)
-        text += line(region_name(buffer.region), buffer.name, buffer.shape.shape_text(), buffer.shape.bytes());
+    for (const PlannedBuffer& buffer : memory.buffers)
+        if (is_listed(buffer))
+            text += line(region_name(buffer.region), buffer.name, buffer.shape.shape_text(), buffer.bytes);
     for (int i = 0; i < kRegions; ++i)
-        text +=
-            line(region_name(static_cast<Region>(i)), "total", "", human_bytes(region_bytes(static_cast<Region>(i))));
-    return text + line("all", "total", "", human_bytes(total_bytes()));
+        text += line(region_name(static_cast<Region>(i)), "total", "",
+                     human_bytes(memory.region_bytes[static_cast<std::size_t>(i)]));
+    return text + line("all", "total", "", human_bytes(memory.bytes));
 }
 
 }  // namespace deft::engine

@@ -2,6 +2,7 @@
 // Memory planned before the first step. A plan is run twice: the first pass counts, commit() allocates one block, the
 // second pass hands out the same tensors, backed by memory. A training step allocates nothing.
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -24,9 +25,19 @@ inline constexpr int kSides = 4;
 // One planned buffer, without its trailing padding.
 struct PlannedBuffer {
     Region region = Region::parameters;
-    std::string name, shape;  // "(16, 128) f32"
+    std::string name;
+    Tensor shape;  // without memory
     std::int64_t bytes = 0;
 };
+
+struct PlannedMemory {
+    std::int64_t bytes = 0;
+    std::vector<PlannedBuffer> buffers = {};            // in the order in which they were added; the workspace last
+    std::array<std::int64_t, kRegions> region_bytes{};  // padding counted
+};
+
+// One line a buffer, then the sums: what `deft plan --memory` prints.
+std::string table_of(const PlannedMemory& memory);
 
 // Elements of a buffer including its trailing padding.
 std::int64_t padded_elements(std::int64_t elements);
@@ -62,10 +73,7 @@ class Arena {
     Tensor flat(Region region, DType dtype) const;
     Tensor flat(Region region, DType dtype, Side side) const;
 
-    // Every buffer, in the order in which they were added; the workspace last.
-    std::vector<PlannedBuffer> planned() const;
-    // One line a buffer, then the sums: what `deft plan --memory` prints.
-    std::string table() const;
+    PlannedMemory planned() const;
 
  private:
     struct Buffer {

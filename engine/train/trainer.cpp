@@ -279,9 +279,7 @@ void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank) {
     Arena arena(backend.device);
     const Buffers buffers = plan_buffers(arena, config, backend, rank, model_ranks(config, rank));
-    MemoryPlan plan{arena.total_bytes(), arena.table(), arena.planned()};
-    for (int region = 0; region < kRegions; ++region)
-        plan.region_bytes[static_cast<std::size_t>(region)] = arena.region_bytes(static_cast<Region>(region));
+    MemoryPlan plan{arena.planned()};
     plan.exchanged = exchanged_values(buffers.model->parameters(), buffers.result,
                                       buffers.dropping ? buffers.dropping->choice.observed : std::vector<Tensor>{});
     return plan;

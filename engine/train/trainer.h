@@ -133,11 +133,7 @@ class Trainer {
 };
 
 // Bytes and list of the buffers that a trainer of this configuration plans on that rank, without allocating them.
-struct MemoryPlan {
-    std::int64_t bytes = 0;
-    std::string table;
-    std::vector<PlannedBuffer> buffers = {};
-    std::array<std::int64_t, kRegions> region_bytes{};  // padding counted
+struct MemoryPlan : PlannedMemory {
     ExchangedValues exchanged = {};
 };
 MemoryPlan plan_memory(const TrainerConfig& config, const Backend& backend, const RankOf& rank = {});

@@ -50,7 +50,8 @@ std::vector<BufferRow> buffer_rows(const std::vector<engine::PlannedBuffer>& buf
     std::map<std::string, std::size_t> places;
     for (const engine::PlannedBuffer& buffer : buffers) {
         const std::string name = starred(buffer.name);
-        const std::string key = fmt::format("{} {} {}", engine::region_name(buffer.region), name, buffer.shape);
+        const std::string key =
+            fmt::format("{} {} {}", engine::region_name(buffer.region), name, buffer.shape.shape_text());
         const auto [place, is_new] = places.emplace(key, rows.size());
         if (is_new) rows.push_back({{buffer.region, name, buffer.shape, buffer.bytes}, 0});
         ++rows[place->second].count;
@@ -119,7 +120,7 @@ reporting::Table buffer_table(const PresetPlan& plan) {
     for (const BufferRow& row : buffer_rows(plan.memory.buffers)) {
         const std::int64_t bytes = row.count * row.buffer.bytes;
         regions[row.buffer.region] += bytes;
-        table.rows.push_back({engine::region_name(row.buffer.region), row.buffer.name, row.buffer.shape,
+        table.rows.push_back({engine::region_name(row.buffer.region), row.buffer.name, row.buffer.shape.shape_text(),
                               std::to_string(row.count), text(bytes)});
     }
     for (const auto& [region, bytes] : regions)
@@ -207,7 +208,7 @@ Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware
     for (const engine::PlannedBuffer& buffer : plan.memory.buffers)
         json["memory"]["buffers"].push_back({{"region", engine::region_name(buffer.region)},
                                              {"name", buffer.name},
-                                             {"shape", buffer.shape},
+                                             {"shape", buffer.shape.shape_text()},
                                              {"bytes", buffer.bytes}});
     for (const PresetOnDevice& row : hardware) {
         const experiments::DeviceUse& use = row.use;
@@ -287,7 +288,7 @@ void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, 
     print(sizes_table(plan));
     print("\n" + reporting::render_terminal(hardware_table(plan, rows, arguments), output_width()));
     print("\n" + reporting::render_terminal(buffer_table(plan), output_width()));
-    if (every_buffer) print("\n" + plan.memory.table);
+    if (every_buffer) print("\n" + table_of(plan.memory));
 }
 
 }  // namespace deft::cli

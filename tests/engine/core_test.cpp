@@ -43,7 +43,7 @@ TEST_CASE("an arena plans in one pass and hands out memory in the next") {
     for (const Tensor& tensor : tensors) CHECK(reinterpret_cast<std::uintptr_t>(tensor.data) % 64 == 0);
     CHECK(tensors[0].as<float>()[14] == 0);
     CHECK(static_cast<char*>(tensors[1].data) - static_cast<char*>(tensors[0].data) == 64);
-    CHECK_THAT(arena.table(), ContainsSubstring("(3, 5) f32"));
+    CHECK_THAT(table_of(arena.planned()), ContainsSubstring("(3, 5) f32"));
 }
 
 TEST_CASE("a second pass that differs is refused") {

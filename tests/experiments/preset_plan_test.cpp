@@ -103,7 +103,7 @@ TEST_CASE("memory of a preset by buffer") {
         if (buffer.name != "h.23.qkv") continue;
         ++found;
         CHECK(buffer.region == engine::Region::activations);
-        CHECK(buffer.shape == "(2, 2048, 3072) f32");
+        CHECK(buffer.shape.shape_text() == "(2, 2048, 3072) f32");
         CHECK(buffer.bytes == 4 * 2 * T * 3 * C);
     }
     CHECK(found == 1);
