@@ -75,8 +75,31 @@ void add_up_cost(TrialRow& trial) {
     if (trial.parts.whole() > 0 && all_priced) trial.usd_parts = usd;
 }
 
-const std::string kPointQuery =
-    "SELECT " + columns_of<journal::TrainPoint>() + " FROM v_curve WHERE experiment_id = ?1 ";
+// The last point of a trial's curve: one look into the table for each attempt, in place of a sort of all points.
+class LastPoint {
+ public:
+    explicit LastPoint(Connection& connection)
+        : kept_(connection,
+                "SELECT attempt_id, ifnull(last_step, 9223372036854775807) FROM v_kept WHERE experiment_id = ?1"),
+          last_(connection, ("SELECT " + columns_of<journal::TrainPoint>() +
+                             " FROM train_point WHERE attempt_id = ?1 AND step <= ?2 ORDER BY step DESC LIMIT 1")
+                                .c_str()) {}
+
+    std::optional<journal::TrainPoint> of(std::int64_t trial_id) {
+        std::optional<journal::TrainPoint> newest;
+        kept_.bind(trial_id);
+        while (kept_.step()) {
+            last_.bind(kept_.integer(0), kept_.integer(1));
+            if (!last_.step()) continue;
+            auto point = record_of<journal::TrainPoint>(last_);
+            if (!newest || point.step > newest->step) newest = std::move(point);
+        }
+        return newest;
+    }
+
+ private:
+    Statement kept_, last_;
+};
 
 // The newest that ended ok, or the newest of all; null without any.
 const AttemptRow* shown_attempt(const std::vector<AttemptRow>& by_number) {
@@ -127,9 +150,10 @@ StoredTrial planned_trial(Connection& connection, const SweepPlace& place) {
     trial.variant_hash = training.variant_hash;
     trial.label = training.label;
     trial.config_json = training.config_json;
+    // Without LIMIT, as in result_checkpoint().
     Statement shown(connection,
                     "SELECT state FROM attempt WHERE experiment_id = ?1 AND kind = 'train'"
-                    " ORDER BY state = 'ok' DESC, number DESC LIMIT 1");
+                    " ORDER BY state = 'ok' DESC, number DESC");
     trial.state = shown.bind(place.trial_id).step() ? shown.text(0) : "pending";
     trial.result = result_checkpoint(connection, place.trial_id);
     trial.asked = asked_scores(connection, place.trial_id, trial.result, place.scores_json);
@@ -146,8 +170,7 @@ StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
     add_up_cost(trial);
     if (const AttemptRow* shown = shown_attempt(trial.attempt_rows)) {
         show(trial, *shown);
-        Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
-        if (last.bind(place.trial_id).step()) trial.last_point = record_of<journal::TrainPoint>(last);
+        trial.last_point = LastPoint(connection).of(place.trial_id);
         trial.scores = scores_of(connection, place.trial_id, trial.result, trial.asked);
     }
     return trial;
@@ -156,16 +179,18 @@ StoredTrial trial_of(Connection& connection, const SweepPlace& place) {
 SweepPace pace_of_sweep(Connection& connection, std::int64_t sweep_id) {
     Statement shown(connection,
                     "SELECT state, uid <> '' AND workdir = '', ifnull(train_seconds, 0) FROM attempt WHERE"
-                    " experiment_id = ?1 AND kind = 'train' ORDER BY state = 'ok' DESC, number DESC LIMIT 1");
-    Statement last(connection, (kPointQuery + "ORDER BY step DESC LIMIT 1").c_str());
+                    " experiment_id = ?1 AND kind = 'train' ORDER BY state = 'ok' DESC, number DESC");
+    LastPoint last(connection);
     SweepPace pace;
     for (const SweepPlace& place : places_of(connection, sweep_id)) {
         if (!shown.bind(place.trial_id).step() || shown.text(0) != "ok") continue;
         const bool is_merged = shown.integer(1) != 0;
         const double seconds = shown.real(2);
         pace.merged += is_merged;
-        if (is_merged || !(seconds > 0) || !last.bind(place.trial_id).step()) continue;
-        pace.flops += record_of<journal::TrainPoint>(last).flops;
+        if (is_merged || !(seconds > 0)) continue;
+        const std::optional<journal::TrainPoint> point = last.of(place.trial_id);
+        if (!point) continue;
+        pace.flops += point->flops;
         pace.seconds += seconds;
     }
     return pace;
@@ -308,7 +333,9 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     std::vector<journal::TrainPoint> points;
     Statement trial(connection, "SELECT id FROM experiment WHERE config_hash = ?1");
     if (!trial.bind(config_hash).step()) return points;
-    Statement query(connection, (kPointQuery + "ORDER BY step").c_str());
+    Statement query(connection, ("SELECT " + columns_of<journal::TrainPoint>() +
+                                 " FROM v_curve WHERE experiment_id = ?1 ORDER BY step")
+                                    .c_str());
     query.bind(trial.integer(0));
     while (query.step()) points.push_back(record_of<journal::TrainPoint>(query));
     return points;

@@ -1,6 +1,7 @@
 #include "results_db/score_rows.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,11 +51,12 @@ ScoreRow read_score(const Statement& query) {
 }  // namespace
 
 std::optional<Checkpoint> result_checkpoint(Connection& connection, std::int64_t trial_id) {
+    // With LIMIT, SQLite would sort these few rows in a table of its own, which takes longer.
     Statement query(connection,
                     "SELECT e.config_hash, f.path, f.sha256, r.step, f.bytes, r.role FROM attempt a"
                     " JOIN experiment e ON e.id = a.experiment_id JOIN attempt_artifact r ON r.attempt_id = a.id"
                     " JOIN artifact f ON f.id = r.artifact_id WHERE a.experiment_id = ?1 AND a.kind = 'train'"
-                    " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC LIMIT 1");
+                    " AND a.state = 'ok' AND f.kind = 'checkpoint' ORDER BY a.number DESC, r.step DESC");
     if (!query.bind(trial_id).step()) return std::nullopt;
     return Checkpoint{query.text(0), query.text(1), query.text(2), query.integer(3), query.integer(4), query.text(5)};
 }
@@ -64,13 +66,14 @@ std::vector<std::string> unscored_keys(Connection& connection, std::int64_t tria
     // A model that was trained again may have other bits; scores of the one before are not of it.
     const std::string sha256 = model ? model->sha256 : "";
     Statement query(connection,
-                    "SELECT 1 FROM score s JOIN attempt a ON a.id = s.attempt_id WHERE a.experiment_id = ?1"
-                    " AND s.score_key = ?2 AND (s.model_sha256 IN ('', ?3) OR ?3 = '')");
+                    "SELECT s.score_key FROM attempt a CROSS JOIN score s ON s.attempt_id = a.id"
+                    " WHERE a.experiment_id = ?1 AND (s.model_sha256 = '' OR s.model_sha256 = ?2 OR ?2 = '')");
+    query.bind(trial_id, sha256);
+    std::set<std::string> scored;
+    while (query.step()) scored.insert(query.text(0));
     std::vector<std::string> missing;
-    for (const std::string& key : keys) {
-        if (!query.bind(trial_id, key, sha256).step()) missing.push_back(key);
-        query.run();
-    }
+    for (const std::string& key : keys)
+        if (!scored.contains(key)) missing.push_back(key);
     return missing;
 }
 
@@ -84,9 +87,13 @@ std::vector<AskedScore> asked_scores(Connection& connection, std::int64_t trial_
             !one["key"].is_string() || !one.contains("shots") || !one["shots"].is_number_integer())
             continue;
         all.push_back(
-            {one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(), false});
-        all.back().is_scored = unscored_keys(connection, trial_id, model, {all.back().key}).empty();
+            {one["task"].get<std::string>(), one["shots"].get<std::int64_t>(), one["key"].get<std::string>(), true});
     }
+    std::vector<std::string> keys;
+    for (const AskedScore& score : all) keys.push_back(score.key);
+    for (const std::string& missing : unscored_keys(connection, trial_id, model, keys))
+        for (AskedScore& score : all)
+            if (score.key == missing) score.is_scored = false;
     return all;
 }
 
