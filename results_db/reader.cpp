@@ -222,10 +222,7 @@ struct Reader::Impl {
         return trial;
     }
 
-    StoredTrial planned(const SweepPlace& place) {
-        require_own_hashes(*connection, place.trial_id);
-        return planned_trial(*connection, place);
-    }
+    StoredTrial planned(const SweepPlace& place) { return planned_trial(*connection, place); }
 
     StoredSweep sweep(const std::string& selector, StoredTrial (Impl::*read)(const SweepPlace&)) {
         const Transaction snapshot(*connection, Transaction::Kind::read);
@@ -260,7 +257,8 @@ struct Reader::Impl {
                         " LEFT JOIN sweep_member m"
                         " ON m.experiment_id = e.id AND m.sweep_id = (SELECT s.id FROM sweep s JOIN sweep_member n"
                         "  ON n.sweep_id = s.id WHERE n.experiment_id = e.id ORDER BY s.use_order DESC LIMIT 1)"
-                        " WHERE substr(e.config_hash, 1, length(?1)) = ?1 ORDER BY e.config_hash, m.ordinal"
+                        " WHERE e.config_hash BETWEEN ?1 AND ?1 || 'g'"  // above all hexadecimal digits
+                        " ORDER BY e.config_hash, m.ordinal"
                         " LIMIT 32");
         query.bind(prefix);
         std::vector<StoredTrial> found;

@@ -32,6 +32,7 @@ class Reader {
     // for an unknown or ambiguous name; missing, without any sweep.
     StoredSweep sweep(const std::string& selector) const;
     // As sweep(), with the parts of each trial that a plan reads: place, configuration, state and scores asked for.
+    // Its configurations are not compared with their hashes: trial() does so.
     StoredSweep planned_sweep(const std::string& selector) const;
     // The pace of that sweep; its results are not read.
     SweepPace pace(const std::string& selector) const;

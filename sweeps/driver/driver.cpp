@@ -484,7 +484,7 @@ PlannedReruns reruns_of(const Spec& spec, const std::vector<Trial>& trials, cons
     return plan_reruns(
         trials,
         {reader->planned_sweep(*name), [&](const std::string& hash) { return is_trained(*reader, hash); },
-         selected_trials(trials, options.only)},
+         [&](const std::string& hash) { return *reader->trial(hash).config; }, selected_trials(trials, options.only)},
         options.rerun_if);
 }
 

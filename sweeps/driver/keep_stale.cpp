@@ -34,8 +34,7 @@ bool is_any_of(const std::string& stale, const RerunIf& rerun_if) {
 }
 
 // Gives the trial the data, columns and model that the stored configuration names. False: it is not that trial even so.
-bool take_back_inputs(Trial& trial, const std::vector<Trial>& trials, const StoredTrial& then) {
-    const Json stored = try_parse_json(then.config_json);
+bool take_back_inputs(Trial& trial, const std::vector<Trial>& trials, const StoredTrial& then, const Json& stored) {
     experiments::TrialConfig config = trial.config;
     try {
         const Json& data = stored.at("data");
@@ -153,9 +152,10 @@ PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, co
         const StoredTrial& then = *found->second;
         if (then.config_hash != trial.config_hash && facts.is_trained(trial.config_hash)) continue;
         std::string& stale = stale_of[i];
+        Json stored;
         if (then.config_hash != trial.config_hash) {
-            stale =
-                reporting::training_differences(try_parse_json(then.config_json), experiments::to_json(trial.config));
+            stored = facts.config_of(then.config_hash);
+            stale = reporting::training_differences(stored, experiments::to_json(trial.config));
             if (trial.parent) reporting::add_reasons(stale, stale_of[*trial.parent]);
         }
         if (!stale.empty()) {
@@ -165,7 +165,7 @@ PlannedReruns plan_reruns(std::vector<Trial> trials, const RerunFacts& facts, co
             }
             notes.add(fmt::format("the result is kept, though stale by {}", stale), trial);
             // Another result epoch cannot be computed with by this program, not even scored.
-            trial.is_left = !take_back_inputs(trial, trials, then);
+            trial.is_left = !take_back_inputs(trial, trials, then, stored);
         }
         if (then.config_hash == trial.config_hash) plan_scores(trial, then, rerun_if, notes);
     }

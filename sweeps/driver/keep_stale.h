@@ -33,6 +33,8 @@ struct RerunFacts {
     // Whether a configuration of that hash is trained already, as when data is again what it once was: its result needs
     // no other.
     std::function<bool(const std::string&)> is_trained;
+    // The configuration of a measured trial of that hash. Errors: database, where its row was changed.
+    std::function<Json(const std::string&)> config_of;
     // Per trial: whether this run includes it; others get no note.
     std::vector<char> selected;
 };

@@ -65,8 +65,14 @@ struct Measured {
         const std::vector<Trial> all = trials();
         std::vector<char> selected;
         for (const Trial& trial : all) selected.push_back(trial.recipe != not_asked_for);
-        return plan_reruns(all, {results, [&](const std::string& hash) { return hash == also_trained; }, selected},
-                           parse_rerun_if(rerun_if));
+        const auto config_of = [&](const std::string& hash) {
+            for (const results_db::StoredTrial& trial : results.trials)
+                if (trial.config_hash == hash) return Json::parse(trial.config_json);
+            return Json();
+        };
+        return plan_reruns(
+            all, {results, [&](const std::string& hash) { return hash == also_trained; }, config_of, selected},
+            parse_rerun_if(rerun_if));
     }
     // As if a program of another epoch had trained the trial.
     void age(std::size_t trial) {
