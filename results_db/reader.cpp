@@ -339,9 +339,10 @@ std::vector<journal::TrainPoint> Reader::curve(const std::string& config_hash) c
     return points;
 }
 
-std::map<std::string, TrialCurve> Reader::curves(const SweepHead& sweep) const {
+std::map<std::string, TrialCurve> Reader::curves(const SweepHead& sweep,
+                                                 const std::set<std::string>* with_points) const {
     const Transaction snapshot(*impl_->connection, Transaction::Kind::read);
-    return curves_of_sweep(*impl_->connection, sweep.id);
+    return curves_of_sweep(*impl_->connection, sweep.id, with_points);
 }
 
 std::vector<journal::ExpertLoad> Reader::expert_loads(const std::string& config_hash) const {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,9 @@ class Reader {
     // The training curve of a trial, through all attempts that went on from one another's checkpoints.
     std::vector<journal::TrainPoint> curve(const std::string& config_hash) const;
     // Values of every trial of the sweep, by config hash, in one query each. Trials without any are absent.
-    std::map<std::string, TrialCurve> curves(const SweepHead& sweep) const;
+    // `with_points`: the config hashes of the trials whose training points are read; null: all.
+    std::map<std::string, TrialCurve> curves(const SweepHead& sweep,
+                                             const std::set<std::string>* with_points = nullptr) const;
     // Statistics of a trial's expert layers, as its training curve: by step and layer. Empty without experts.
     std::vector<journal::ExpertLoad> expert_loads(const std::string& config_hash) const;
     std::vector<Checkpoint> checkpoints(const SweepHead& sweep) const;  // by config hash and step

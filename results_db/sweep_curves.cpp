@@ -35,11 +35,13 @@ class CurveQueries {
                     "SELECT step, pool, drawn, repeated, cut_tokens, padded_tokens FROM sampling_point"
                     " WHERE attempt_id = ?1 AND step <= ?2 ORDER BY step") {}
 
-    void add(std::int64_t trial_id, const std::string& config_hash, Curves& curves) {
+    void add(std::int64_t trial_id, const std::string& config_hash, bool with_points, Curves& curves) {
         TrialCurve curve;
         for (const KeptSteps& kept : kept_of(trial_id)) {
-            points_.bind(kept.attempt_id, kept.last);
-            while (points_.step()) curve.points.push_back(record_of<journal::TrainPoint>(points_));
+            if (with_points) {
+                points_.bind(kept.attempt_id, kept.last);
+                while (points_.step()) curve.points.push_back(record_of<journal::TrainPoint>(points_));
+            }
             sampling_.bind(kept.attempt_id, kept.last);
             while (sampling_.step())
                 curve.sampling.push_back({sampling_.integer(0), sampling_.integer(1), sampling_.integer(2),
@@ -114,14 +116,19 @@ void add_epochs(Connection& connection, std::int64_t sweep_id, Curves& curves) {
 
 }  // namespace
 
-std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id) {
+std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id,
+                                                  const std::set<std::string>* with_points) {
     Curves curves;
     CurveQueries queries(connection);
     Statement trials(connection, (kMembers + "SELECT e.id, e.config_hash FROM members"
                                              " JOIN experiment e ON e.id = members.experiment_id ORDER BY e.id")
                                      .c_str());
     trials.bind(sweep_id);
-    while (trials.step()) queries.add(trials.integer(0), trials.text(1), curves);
+    while (trials.step()) {
+        const std::string config_hash = trials.text(1);
+        queries.add(trials.integer(0), config_hash, with_points == nullptr || with_points->contains(config_hash),
+                    curves);
+    }
     add_validations(connection, sweep_id, curves);
     add_epochs(connection, sweep_id, curves);
     return curves;

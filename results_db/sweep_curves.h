@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "results_db/connection.h"
@@ -11,6 +12,8 @@
 namespace deft::results_db {
 
 // Keys are configuration hashes; trials without a curve are absent. Empty where the sweep does not exist.
-std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id);
+// `with_points`: the trials whose training points are read; null: all.
+std::map<std::string, TrialCurve> curves_of_sweep(Connection& connection, std::int64_t sweep_id,
+                                                  const std::set<std::string>* with_points);
 
 }  // namespace deft::results_db

@@ -88,7 +88,8 @@ std::string list_page(const ServedRoot& served, const results_db::Reader& reader
 std::string sweep_page(const ServedRoot& served, const results_db::Reader& reader, const std::string& name,
                        const std::string& version) {
     const std::filesystem::path database = sweeps::database_file(served.root);
-    const reporting::ReportData data = report_data(reader, find_sweep(reader, name, reporting::unknown_inputs()), true);
+    const reporting::ReportData data =
+        report_data(reader, find_sweep(reader, name, reporting::unknown_inputs()), CurvesShown::on_page);
     const std::string state = state_text(data.sweep, results_db::has_writer(database));
     const std::string body =
         fmt::format(" data-live=\"/{}/state/{}\" data-version=\"{}\" data-state=\"{}\"", served.token,

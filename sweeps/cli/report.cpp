@@ -77,7 +77,7 @@ void print_missing(const results_db::Reader& reader, reporting::Results sweep, c
         throw Error(ErrorKind::usage, fmt::format("--missing has no {} format", format),
                     "choose term, md, csv, tex or json");
     const auto flops = planned_flops(sweep);
-    const reporting::ReportData data = report_data(reader, std::move(sweep), false);
+    const reporting::ReportData data = report_data(reader, std::move(sweep), CurvesShown::none);
     const auto runs = reporting::missing_runs(data.sweep, data.about, {root, flops});
     print_to(out, with_short_home(format == "json" ? reporting::render_missing_json(runs, data.sweep)
                                                    : render_table(reporting::missing_table(runs, data.sweep), format,
@@ -158,10 +158,11 @@ void add_report(CLI::App& app, Context& context) {
                           arguments->format, arguments->out);
             return;
         }
-        const bool needs_curves =
-            arguments->format == "html" || arguments->format == "tensorboard" || arguments->curves;
+        const CurvesShown curves = arguments->format == "tensorboard" || arguments->curves ? CurvesShown::all
+                                   : arguments->format == "html"                           ? CurvesShown::on_page
+                                                                                           : CurvesShown::none;
         const reporting::ReportData data =
-            report_data(reader, find_sweep(reader, arguments->sweep, inputs_below(arguments->root)), needs_curves);
+            report_data(reader, find_sweep(reader, arguments->sweep, inputs_below(arguments->root)), curves);
         if (arguments->format == "lm-eval") {
             write_lm_eval(data.sweep, arguments->out);
             return;

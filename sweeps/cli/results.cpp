@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "reporting/fit_lines.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
+#include "reporting/views/page/drawn_trials.h"
 #include "reporting/views/page/tradeoff_html.h"
 #include "reporting/views/page/verdict_strip.h"
 #include "reporting/views/screen/screen.h"
@@ -105,13 +107,14 @@ std::string sweep_name_of(const std::string& selector) {
     return name != nullptr && name->kind == ConfigNode::Kind::text ? name->text : file.stem().string();
 }
 
-reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, bool with_curves) {
+reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, CurvesShown curves) {
     reporting::ReportData data;
     data.sweep = std::move(sweep);
     data.about = about_of(data.sweep);
     data.earlier = reader.verdicts();
-    if (with_curves) {
-        data.curves = reader.curves(data.sweep);
+    if (curves != CurvesShown::none) {
+        const std::set<std::string> drawn = reporting::drawn_trials(data.sweep);
+        data.curves = reader.curves(data.sweep, curves == CurvesShown::all ? nullptr : &drawn);
         data.checkpoints = reader.checkpoints(data.sweep);
         for (const reporting::Trial& trial : data.sweep.trials) {
             if (!trial.settings.has_experts) continue;

@@ -21,8 +21,11 @@ reporting::CurrentInputs inputs_below(const std::filesystem::path& root);
 reporting::Results find_sweep(const results_db::Reader& reader, const std::string& name,
                               const reporting::CurrentInputs& inputs);
 
+// The training curves that a report shows.
+enum class CurvesShown { none, on_page, all };
+
 // All that a report is made of; curves and checkpoints only where the format shows them.
-reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, bool with_curves);
+reporting::ReportData report_data(const results_db::Reader& reader, reporting::Results sweep, CurvesShown curves);
 
 // term, md, csv, tex, json, html: of what is made of tables.
 const std::vector<std::string>& report_formats();

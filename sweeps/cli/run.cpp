@@ -67,8 +67,8 @@ class RunningPage {
         const Clock::time_point start = Clock::now();
         try {
             const results_db::Reader reader(sweeps::database_file(root_));
-            write_report_page(root_,
-                              report_data(reader, find_sweep(reader, sweep_, reporting::unknown_inputs()), true));
+            write_report_page(root_, report_data(reader, find_sweep(reader, sweep_, reporting::unknown_inputs()),
+                                                 CurvesShown::on_page));
         } catch (const std::exception&) {
             // The page at the run's end says why it cannot be written.
         }
@@ -88,7 +88,7 @@ class RunningPage {
 void show_results(const sweeps::Spec& spec, const sweeps::DriverOptions& options, bool full) {
     const results_db::Reader reader(sweeps::database_file(options.root));
     const reporting::ReportData data =
-        report_data(reader, find_sweep(reader, spec.name, inputs_below(options.root)), true);
+        report_data(reader, find_sweep(reader, spec.name, inputs_below(options.root)), CurvesShown::on_page);
     const std::filesystem::path page = write_page(options.root.string(), data);
     if (full)
         print(render_report(data, "term", output_width()));

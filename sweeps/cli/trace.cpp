@@ -64,8 +64,8 @@ void add_trace(CLI::App& app, Context& context) {
     command->callback([arguments, &context] {
         arguments->question.from = arguments->from;
         const results_db::Reader reader = open_results(arguments->question.root, read_evidence(arguments->from));
-        const reporting::ReportData data =
-            report_data(reader, find_table(reader, arguments->table, inputs_below(arguments->question.root)), false);
+        const reporting::ReportData data = report_data(
+            reader, find_table(reader, arguments->table, inputs_below(arguments->question.root)), CurvesShown::none);
         arguments->question.options = shape_options(data.sweep);
         const reporting::Trace trace = reporting::trace_cell(data.sweep, data.about, arguments->question);
         if (arguments->format == "json")

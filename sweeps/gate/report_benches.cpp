@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 #include "base/scratch_folder.h"
 #include "base/stopwatch.h"
 #include "reporting/analysis/load_results.h"
 #include "reporting/numbers.h"
+#include "reporting/views/page/drawn_trials.h"
 #include "reporting/views/page/page.h"
 #include "reporting/views/screen/screen.h"
 #include "results_db/reader.h"
@@ -54,7 +56,8 @@ reporting::ReportData read_report(const std::filesystem::path& root, bool with_c
         reader, kFinishedSweep, [&](const results_db::StoredSweep& sweep) { return current_inputs(sweep, root); });
     data.about.baseline = data.sweep.baseline;
     if (!with_curves) return data;
-    data.curves = reader.curves(data.sweep);
+    const std::set<std::string> drawn = reporting::drawn_trials(data.sweep);
+    data.curves = reader.curves(data.sweep, &drawn);
     data.checkpoints = reader.checkpoints(data.sweep);
     return data;
 }
