@@ -172,6 +172,7 @@ int run_plan(const PlanArguments& arguments) {
     check(arguments);
     sweeps::Spec spec = arguments.spec.load();
     if (arguments.ranks > 0) spec.ranks = arguments.ranks;
+    if (spec.ranks_per_node > 0 && spec.ranks % spec.ranks_per_node != 0) spec.ranks_per_node = 0;  // by --ranks
     std::vector<sweeps::Trial> trials =
         sweeps::expand(spec, arguments.draws ? sweeps::Data::required : sweeps::Data::may_be_missing);
     sweeps::require_selected(spec, trials, arguments.spec.only);
@@ -191,6 +192,7 @@ int run_plan(const PlanArguments& arguments) {
         sweeps::Slot slot;
         slot.device = sweeps::planned_device(spec, trials.front().config);
         slot.ranks = spec.ranks;
+        if (spec.ranks_per_node > 0) slot.nodes = spec.ranks / spec.ranks_per_node;
         std::vector<sweeps::Trial> limited = trials;
         if (arguments.expert_ranks > 0)
             for (sweeps::Trial& trial : limited)

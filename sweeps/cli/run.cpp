@@ -36,6 +36,7 @@ std::string fill_with(RunArguments arguments) {
     arguments.rerun_if = kRerunAll;  // a report names the kinds itself
     arguments.launcher = "auto";     // where it is repeated is for its reader to say
     arguments.slurm.clear();
+    arguments.ranks_per_node = 0;
     return arguments.continue_with();
 }
 
@@ -124,6 +125,8 @@ int run_recipes(const RunArguments& arguments, bool full) {
         print_note("warning: " + warning);
     sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? file_spec.slots : arguments.slots);
     request.ranks = arguments.ranks > 0 ? arguments.ranks : file_spec.ranks;
+    request.ranks_per_node = arguments.ranks_per_node > 0 ? arguments.ranks_per_node : file_spec.ranks_per_node;
+    if (request.ranks_per_node > 0) sweeps::require_ranks_per_node(request.ranks, request.ranks_per_node);
     sweeps::SlurmSettings slurm = file_spec.slurm;
     sweeps::apply_slurm_option(arguments.slurm, slurm);
     if (!arguments.slurm.empty() && arguments.launcher != "slurm")

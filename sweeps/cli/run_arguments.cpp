@@ -49,6 +49,10 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command.add_option("--ranks", ranks, "Processes that train each trial together, in place of the sweep's ranks")
         ->check(CLI::Range(1, sweeps::kMostRanks));
+    command
+        .add_option("--ranks-per-node", ranks_per_node,
+                    "Ranks of a trial on each node of Slurm, in place of the sweep's ranks_per_node")
+        ->check(CLI::Range(1, sweeps::kMostRanks));
     command.add_option("--launcher", launcher, sweeps::kLauncherHelp)->capture_default_str();
     command.add_option("--slurm", slurm, sweeps::kSlurmHelp);
     command.add_option("--progress", progress, "How to show progress: auto, live, plain or none")
@@ -69,6 +73,7 @@ std::string RunArguments::continue_with() const {
     std::string line = "deft run " + spec.text() + root_option(root);
     const std::string shape = shape_options();
     if (!shape.empty()) line += " " + shape;
+    if (ranks_per_node > 0) line += " --ranks-per-node " + std::to_string(ranks_per_node);
     if (launcher != "auto") line += " --launcher " + reporting::shell_word(launcher);
     if (!slurm.empty()) line += " --slurm " + reporting::shell_word(slurm);
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);

@@ -16,7 +16,7 @@ struct RunArguments {
     std::string root = sweeps::kDefaultRoot;
     std::string slots;
     std::string launcher = "auto", slurm;
-    int threads = 0, ranks = 0;
+    int threads = 0, ranks = 0, ranks_per_node = 0;
     std::string progress = "auto";
     bool dry_run = false;
     bool fail_fast = false;

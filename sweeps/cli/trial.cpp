@@ -16,6 +16,7 @@
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/rank_cards.h"
 #include "sweeps/driver/rank_group.h"
+#include "sweeps/driver/rank_step.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
 #include "sweeps/driver/stop_file.h"
@@ -33,16 +34,17 @@ int run_assignment(const sweeps::TrialFile& trial, const std::function<bool()>& 
                                     stop);
 }
 
-// One of several ranks. Stopped with a checkpoint is a good end: mpirun would call another exit code a failure, and how
-// the trial ended is read from its journal.
-int run_rank(sweeps::TrialFile& trial) {
+// One of several ranks. Stopped with a checkpoint is a good end: mpirun and srun would call another exit code a
+// failure, and how the trial ended is read from its journal.
+int run_rank(sweeps::TrialFile& trial, const std::function<bool()>& was_terminated) {
     const std::filesystem::path& folder = trial.places.run_folder;
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
-    sweeps::use_own_card(ranks.rank());  // all ranks of a trial are on this machine
-    sweeps::StopFile stop(folder, 0);    // at each step, as a signal would be heard
-    const int code =
-        run_assignment(trial, [&] { return engine::decided_by_first(ranks, ranks.rank() == 0 && stop.is_there()); });
+    sweeps::use_own_card(sweeps::rank_of_machine(ranks.rank()));
+    sweeps::StopFile stop(folder, 0);  // at each step, as a signal would be heard
+    const int code = run_assignment(trial, [&] {
+        return engine::decided_by_first(ranks, ranks.rank() == 0 && (was_terminated() || stop.is_there()));
+    });
     return code == kExitWorkLeft ? kExitOk : code;
 }
 
@@ -58,7 +60,13 @@ void add_trial(CLI::App& app, Context& context) {
         sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
         const sweeps::SignalWatch signals;
         if (sweeps::is_rank_of(trial)) {
-            context.exit_code = run_rank(trial);
+            context.exit_code = run_rank(trial, [] { return false; });  // the process that started mpirun hears it
+            return;
+        }
+        if (sweeps::is_rank_of_step(trial)) {
+            // Before the ranks meet: the driver waits without a limit for an attempt that nobody has claimed.
+            if (sweeps::is_first_of_step()) sweeps::claim_run_folder(*folder, true);
+            context.exit_code = run_rank(trial, [&] { return signals.terminated(); });
             return;
         }
         // A driver that was killed before that line sends no signal, but then another process is the parent by now.

@@ -29,6 +29,7 @@ Json slot_json(const Slot& slot, std::size_t number, int threads) {
     Json json = {{"slot", number}, {"device", engine::device_name(slot.device)}, {"threads", threads}};
     if (slot.device == engine::Device::cuda)
         json.update({{"gpus", slot.gpu_uuids}, {"gpu_name", slot.gpu_name}, {"per_gpu", slot.per_gpu}});
+    if (slot.nodes > 1) json["nodes"] = slot.nodes;
     return json;
 }
 
@@ -115,12 +116,17 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
     child.folder = free_run_folder(options.root, trial.config_hash, number);
     make_folder(child.folder);
 
+    // One process stores an imported model.
+    const bool is_import = assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
+    const int nodes = is_import ? 1 : slot.nodes, ranks = slot.ranks * nodes / slot.nodes;
     const LaunchRequest request = {child.folder,
                                    {options.trial_program.string(), "trial", child.folder.string()},
                                    environment_of(slot),
-                                   options.threads * slot.ranks,
-                                   slot.device == engine::Device::cuda ? slot.ranks : 0,
+                                   options.threads * ranks,
+                                   slot.device == engine::Device::cuda ? ranks : 0,
                                    trial.config.checkpoint.grace_seconds,
+                                   nodes,
+                                   nodes > 1 ? ranks : 1,
                                    starter.projected_seconds(trial, assignment.work)};
     results_db::NewAttempt attempt =
         new_attempt(starter, number, slot_number, child.folder, starter.launcher.command(request));

@@ -27,6 +27,8 @@ struct LaunchRequest {
     int cores = 1;                         // of all its ranks
     int gpus = 0;                          // of all its ranks
     double grace_seconds = 0;              // that it may take to save a checkpoint
+    int nodes = 1;                         // several: the launcher starts its ranks there, as many on each
+    int ranks = 1;                         // that the launcher starts; an attempt on one node starts its own
     double projected_seconds = 0;          // of its work; 0: unknown
 };
 

@@ -51,12 +51,13 @@ Machine this_machine(const fs::path& root) {
 std::vector<std::string> exceeded_limits(const std::vector<Trial>& trials, const Slot& slot, std::size_t at_once,
                                          const Machine& machine, const fs::path& root) {
     const Trial* hungriest = nullptr;
-    std::int64_t memory = 0;  // that it plans on all ranks
+    std::int64_t memory = 0;  // that it plans on all ranks of a machine
     const std::int64_t kept = checkpoint_bytes(trials);
     std::int64_t saving = 0;  // checkpoints of a trial under way
     for (const Trial& trial : trials) {
         if (slot.device == engine::Device::cpu) {
-            const std::int64_t planned = slot.ranks == 1 ? trial.projection.memory_bytes : planned_in(slot, trial).all;
+            const std::int64_t planned =
+                slot.ranks == 1 ? trial.projection.memory_bytes : planned_in(slot, trial).all / slot.nodes;
             if (hungriest == nullptr || planned > memory) {
                 hungriest = &trial;
                 memory = planned;

@@ -26,8 +26,14 @@ constexpr double kPatience = 5;  // for scontrol
 
 LaunchRequest request_of(const Trial& trial, const JobsPlanRequest& request, double seconds) {
     const fs::path run = fs::absolute(request.root) / "runs" / (folder_name_of(trial.config_hash, 12) + ".1");
-    return {run,          {"/proc/self/exe", "trial", run.string()}, {},     request.cores,
-            request.gpus, trial.config.checkpoint.grace_seconds,     seconds};
+    LaunchRequest made;
+    made.folder = run;
+    made.argv = {"/proc/self/exe", "trial", run.string()};
+    made.cores = request.cores;
+    made.gpus = request.gpus;
+    made.grace_seconds = trial.config.checkpoint.grace_seconds;
+    made.projected_seconds = seconds;
+    return made;
 }
 
 std::optional<double> seconds_of(const PlanRow& row, double flops_per_second) {

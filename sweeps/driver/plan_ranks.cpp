@@ -145,6 +145,9 @@ RanksPlan plan_ranks(const Spec& spec, const Plan& plan, int ranks, int expert_r
         throw Error(ErrorKind::config,
                     fmt::format("{} expert ranks divide experts, and no recipe has any", expert_ranks),
                     "leave --expert-ranks out, or set model.experts", "nothing was planned");
+    if (spec.ranks_per_node > 0 && ranks > spec.ranks_per_node && ranks % spec.ranks_per_node == 0)
+        planned.notes.push_back(fmt::format("Nodes: a trial takes {}, with {} of its ranks on each.",
+                                            ranks / spec.ranks_per_node, spec.ranks_per_node));
     add_notes(planned, plan);
     return planned;
 }

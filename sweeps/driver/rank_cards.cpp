@@ -18,6 +18,13 @@ std::string own_card_first(const std::string& visible, int rank) {
     return fmt::format("{}", fmt::join(cards, ","));
 }
 
+// In a step of one task that calls mpirun, SLURM_LOCALID is 0 for every rank.
+int rank_of_machine(int rank, const slurm::Variables& variables) {
+    if (const auto local = slurm::number_in("OMPI_COMM_WORLD_LOCAL_RANK", variables)) return static_cast<int>(*local);
+    const bool is_task = slurm::is_in_step(variables) && slurm::number_in("SLURM_STEP_NUM_TASKS", variables) > 1;
+    return is_task ? static_cast<int>(slurm::number_in("SLURM_LOCALID", variables).value_or(rank)) : rank;
+}
+
 void use_own_card(int rank) {
     const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
     if (visible != nullptr) ::setenv("CUDA_VISIBLE_DEVICES", own_card_first(visible, rank).c_str(), 1);

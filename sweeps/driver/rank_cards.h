@@ -4,12 +4,17 @@
 
 #include <string>
 
+#include "base/slurm.h"
+
 namespace deft::sweeps {
 
 // CUDA_VISIBLE_DEVICES as rank 0 has it, for another rank of this machine: "A,B,C" of rank 1 is "B,C,A".
 std::string own_card_first(const std::string& visible, int rank);
 
-// Puts it into this process's environment, where that names any GPU. Before CUDA is used.
+// The number of this rank among those of its machine, as mpirun or srun states it; `rank` where neither does.
+int rank_of_machine(int rank, const slurm::Variables& variables = slurm::own_variable);
+
+// Puts it into this process's environment, where that names any GPU. Before CUDA is used. rank: of this machine.
 void use_own_card(int rank);
 
 }  // namespace deft::sweeps

@@ -156,17 +156,6 @@ class RankWatch {
     std::string verdict_;
 };
 
-// The end that the journal of a rank above 0 records; ranks write one only where they failed.
-std::optional<journal::Ended> failure_of_another(const fs::path& run_folder, int ranks) {
-    for (int rank = 1; rank < ranks; ++rank) {
-        std::optional<journal::Ended> ended = read_journal(experiments::journal_of_rank(run_folder, rank)).ended;
-        if (!ended) continue;
-        ended->error = fmt::format("rank {}: {}", rank, ended->error);
-        return ended;
-    }
-    return {};
-}
-
 // "rank 1", where mpirun has named the one that a signal ended.
 std::string rank_named_in(const fs::path& log) {
     static const std::regex said("process rank ([0-9]+) with PID");
@@ -203,11 +192,21 @@ journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, c
     return ended;
 }
 
+}  // namespace
+
+std::optional<journal::Ended> failure_of_another(const fs::path& run_folder, int ranks) {
+    for (int rank = 1; rank < ranks; ++rank) {
+        std::optional<journal::Ended> ended = read_journal(experiments::journal_of_rank(run_folder, rank)).ended;
+        if (!ended) continue;
+        ended->error = fmt::format("rank {}: {}", rank, ended->error);
+        return ended;
+    }
+    return {};
+}
+
 int exit_code_of(const journal::Ended& ended) {
     return ended.state == "ok" ? kExitOk : ended.state == "stopped" ? kExitWorkLeft : kExitFailed;
 }
-
-}  // namespace
 
 int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWatch& signals) {
     const long memory_kills_before = memory_kills();

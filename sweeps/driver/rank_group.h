@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include <optional>
+
 #include "experiments/attempt.h"
 #include "sweeps/driver/run_folder.h"
 #include "sweeps/driver/signals.h"
@@ -15,12 +17,16 @@ namespace deft::sweeps {
 // while others wait for it, or where rank 0 breaks a promise of its journal. Returns an exit code, as run_attempt().
 int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
 
+// The end that the journal of a rank above 0 records, with that rank's number; ranks write one only where they failed.
+std::optional<journal::Ended> failure_of_another(const std::filesystem::path& run_folder, int ranks);
+int exit_code_of(const journal::Ended& ended);
+
 // Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started
 // as one and they are not its parents any more.
 bool is_rank_of(const TrialFile& trial);
 
-// In one of those: joins the others, in a log of its own where it is not rank 0. Errors: config, where they are not as
-// many as the trial has.
+// In one of those, or in a task of a step of ranks (rank_step.h): joins the others, in a log of its own where it is not
+// rank 0. Errors: config, where they are not as many as the trial has.
 engine::Communicator join_ranks(const std::filesystem::path& run_folder, const TrialFile& trial);
 
 }  // namespace deft::sweeps

@@ -12,6 +12,7 @@
 #include "engine/comm/communicator.h"
 #include "experiments/engine_config.h"
 #include "sweeps/driver/mpirun.h"
+#include "sweeps/driver/rank_nodes.h"
 
 namespace deft::sweeps {
 
@@ -51,12 +52,11 @@ bool is_on_gpus(const SlotRequest& request, std::size_t visible) {
     return request.where == SlotRequest::Where::gpu || (request.where == SlotRequest::Where::automatic && visible > 0);
 }
 
-// A trial has its cores on one machine.
-int trials_at_once(const SlotRequest& request, int cores_a_trial) {
-    if (request.node_cores.empty()) return usable_cores() / cores_a_trial;
-    int count = 0;
-    for (const int cores : request.node_cores) count += cores / cores_a_trial;
-    return count;
+// The ranks of a trial on one machine have their cores there.
+int trials_at_once(const SlotRequest& request, int threads) {
+    const int cores_of_node = std::max(1, threads) * request.ranks_of_node();
+    if (request.node_cores.empty()) return usable_cores() / cores_of_node;
+    return trials_on_nodes(request.node_cores, cores_of_node, request.nodes_of_trial());
 }
 
 // Machines that nobody here has seen: memory is not known, so it limits nothing. Errors: usage, for cards that trials
@@ -67,24 +67,30 @@ std::vector<Slot> queued_slots(const SlotRequest& request) {
                     "use gpu:N for N jobs at once, or --launcher local", "nothing was submitted");
     Slot slot;
     slot.ranks = request.ranks;
+    slot.nodes = request.nodes_of_trial();
     if (request.where == SlotRequest::Where::gpu) slot.device = engine::Device::cuda;
     return std::vector<Slot>(static_cast<std::size_t>(request.count > 0 ? request.count : kJobsAtOnce), slot);
 }
 
 // On nodes that each have such cards; Slurm gives each trial its own. Errors: usage, for cards that trials share;
-// missing, for a trial of more ranks than a node has cards.
+// missing, for more ranks of a trial on a node than it has cards.
 std::vector<Slot> node_gpu_slots(const SlotRequest& request, std::span<const engine::Gpu> cards) {
     if (request.per_gpu > 1)
         throw Error(ErrorKind::usage, "Slurm gives each step cards of its own, so trials cannot share one",
                     "use gpu:N, or --launcher local", "nothing was started");
-    const auto of_trial = static_cast<std::size_t>(request.ranks);
-    if (of_trial > cards.size())
+    const auto of_node = static_cast<std::size_t>(request.ranks_of_node());
+    if (of_node > cards.size())
         throw Error(ErrorKind::missing,
-                    fmt::format("{} ranks of a trial need a GPU each, and a node has {}", request.ranks, cards.size()),
-                    fmt::format("use ranks = {}, or nodes with more GPUs", cards.size()), "nothing was started");
-    std::size_t count = cards.size() / of_trial * request.node_cores.size();
-    if (request.count > 0) count = std::min(count, static_cast<std::size_t>(request.count) / of_trial);
-    Slot slot = slot_on(cards.first(of_trial), 1);
+                    fmt::format("{} ranks of a trial need a GPU each, and a node has {}", of_node, cards.size()),
+                    fmt::format("use {} = {}, or nodes with more GPUs",
+                                request.ranks_per_node == 0 ? "ranks" : "ranks_per_node", cards.size()),
+                    "nothing was started");
+    std::size_t count =
+        cards.size() / of_node * request.node_cores.size() / static_cast<std::size_t>(request.nodes_of_trial());
+    if (request.count > 0) count = std::min(count, static_cast<std::size_t>(request.count / request.ranks));
+    Slot slot = slot_on(cards.first(of_node), 1);
+    slot.ranks = request.ranks;
+    slot.nodes = request.nodes_of_trial();
     slot.gpu_uuids.clear();
     return std::vector<Slot>(std::max<std::size_t>(1, count), slot);
 }
@@ -99,12 +105,12 @@ std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
     if (request.is_queued) return queued_slots(request);
+    if (request.nodes_of_trial() > 1) require_room_for_ranks(request, threads);
     if (!is_on_gpus(request, gpus.size())) {
         Slot on_cpu;
         on_cpu.ranks = request.ranks;
-        const int at_once = request.where == SlotRequest::Where::cpu
-                                ? request.count
-                                : trials_at_once(request, std::max(1, threads) * request.ranks);
+        on_cpu.nodes = request.nodes_of_trial();
+        const int at_once = request.where == SlotRequest::Where::cpu ? request.count : trials_at_once(request, threads);
         return std::vector<Slot>(static_cast<std::size_t>(std::max(1, at_once)), on_cpu);
     }
     if (!request.node_cores.empty() && !gpus.empty()) return node_gpu_slots(request, gpus);
@@ -126,7 +132,10 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 }
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
-    if (request.ranks > 1) require_mpirun();
+    if (request.nodes_of_trial() > 1)
+        require_ranks_on_nodes(request);
+    else if (request.ranks > 1)
+        require_mpirun();
     if (request.is_queued || request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
     std::vector<Slot> slots = make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
     if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
@@ -163,14 +172,15 @@ std::filesystem::path multi_process_pipes() {
 }
 
 int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks,
-                    std::size_t nodes) {
-    const int at_once = std::max(1, cores / ranks);  // trials of one thread a rank
+                    std::size_t nodes, int nodes_a_trial) {
+    const int at_once = std::max(1, cores / (ranks / nodes_a_trial));  // on a node, of one thread a rank
+    const std::size_t places = nodes * static_cast<std::size_t>(at_once) / static_cast<std::size_t>(nodes_a_trial);
     std::int64_t largest = 0;
     Slot on_cpu;
     on_cpu.ranks = ranks;
     for (const Trial& trial : trials) largest = std::max(largest, planned_in(on_cpu, trial).all);
-    const bool fits_side_by_side = largest <= memory_bytes / 2 / at_once;
-    return trials.size() >= nodes * static_cast<std::size_t>(at_once) && fits_side_by_side ? 1 : at_once;
+    const bool fits_side_by_side = largest / nodes_a_trial <= memory_bytes / 2 / at_once;
+    return trials.size() >= places && fits_side_by_side ? 1 : at_once;
 }
 
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
@@ -178,7 +188,7 @@ int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>&
     if (request.is_queued || request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
     if (request.node_cores.empty()) return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
     return default_threads(trials, std::ranges::min(request.node_cores), usable_memory(), request.ranks,
-                           request.node_cores.size());
+                           request.node_cores.size(), request.nodes_of_trial());
 }
 
 experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, results_db::Work work) {
@@ -221,7 +231,11 @@ void require_fit(const Trial& trial, const std::vector<Slot>& slots, results_db:
 std::string describe_slots(const std::vector<Slot>& slots, int threads) {
     const std::string count = counted(slots.size(), "worker");
     const int ranks = slots.front().ranks;
-    const std::string of_ranks = ranks == 1 ? "" : fmt::format(" of {}", counted(ranks, "rank"));
+    const int nodes = slots.front().nodes;
+    const std::string of_ranks =
+        ranks == 1 ? ""
+                   : fmt::format(" of {}{}", counted(ranks, "rank"),
+                                 nodes == 1 ? "" : fmt::format(" ({} on each of {} nodes)", ranks / nodes, nodes));
     if (slots.front().device == engine::Device::cpu)
         return fmt::format("{}{} of {}", count, of_ranks, counted(threads, "thread"));
     const std::string share = slots.front().per_gpu == 1 ? "" : fmt::format(", {} a card", slots.front().per_gpu);

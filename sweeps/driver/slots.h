@@ -21,11 +21,13 @@ struct Slot {
     std::int64_t memory_bytes = 0;            // of that GPU, what a rank here may plan; 0 on the CPU: not limited
     int per_gpu = 1;
     int ranks = 1;  // processes of a trial here, each with all its threads
+    int nodes = 1;  // that these ranks span, as many on each
 };
 
 // On the nodes of the request, each with these GPUs, or on this machine where it names none. "auto": a slot for as many
 // GPUs as a trial has ranks, without one as many as the cores allow at `threads` each of every rank, at least one.
-// Errors: missing, where fewer GPUs are visible than asked for, or than one trial needs.
+// Errors: missing, where fewer GPUs are visible than asked for, or than one trial needs, or where the nodes cannot hold
+// the ranks of one.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem);
 // On the GPUs of this machine. Errors: missing, where several ranks cannot be started here.
@@ -46,9 +48,9 @@ std::filesystem::path multi_process_pipes();
 inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or more of the largest "
     "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
-// `nodes`: machines of that many cores and that memory.
+// `nodes`: machines of that many cores and that memory, of which a trial takes nodes_a_trial.
 int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks = 1,
-                    std::size_t nodes = 1);
+                    std::size_t nodes = 1, int nodes_a_trial = 1);
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials);

@@ -60,7 +60,8 @@ double projected_seconds(std::span<const LaunchRequest> job) {
 
 bool has_shape_of(const LaunchRequest& one, const LaunchRequest& other) {
     return one.argv.front() == other.argv.front() && one.environment == other.environment && one.cores == other.cores &&
-           one.gpus == other.gpus && one.grace_seconds == other.grace_seconds;
+           one.gpus == other.gpus && one.nodes == other.nodes && one.ranks == other.ranks &&
+           one.grace_seconds == other.grace_seconds;
 }
 
 fs::path job_folder_of(const fs::path& first_run) {

@@ -1,5 +1,6 @@
 #include "sweeps/driver/step_launcher.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -9,8 +10,11 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/ended_process.h"
+#include "sweeps/driver/rank_step.h"
+#include "sweeps/driver/slurm_commands.h"
 #include "sweeps/driver/step_log.h"
 #include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
@@ -23,11 +27,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLog = "log.txt";
 constexpr double kCancelSeconds = 15;  // for which srun may outlive the step that scancel ends
+constexpr double kNodesSeconds = 15;   // between two questions after the nodes of the job
+constexpr double kReplySeconds = 2;    // for the answer
 
 struct Step {
     pid_t srun = -1;
     fs::path folder;
-    std::string host;  // empty until the trial has claimed its folder
+    int nodes = 1;                           // that it takes
+    int ranks = 1;                           // that srun starts
+    std::string host;                        // empty until the trial has claimed its folder
+    std::string refusal;                     // why it was withdrawn before it began
+    Clock::time_point asked = Clock::now();  // how many nodes the job has
     std::optional<Clock::time_point> cancelled;
 };
 
@@ -43,8 +53,15 @@ class StepLauncher final : public Launcher {
     }
 
     RunId start(const LaunchRequest& request) override {
-        const pid_t srun = start_process(command(request), request.folder / kLog, request.environment);
-        steps_.push_back({srun, request.folder, "", {}});
+        std::vector<std::string> environment = request.environment;
+        if (request.nodes > 1) environment.emplace_back(kYieldingRanks);
+        const pid_t srun = start_process(command(request), request.folder / kLog, environment);
+        Step step;
+        step.srun = srun;
+        step.folder = request.folder;
+        step.nodes = request.nodes;
+        step.ranks = request.ranks;
+        steps_.push_back(std::move(step));
         return srun;
     }
 
@@ -55,6 +72,7 @@ class StepLauncher final : public Launcher {
             if (step.cancelled && seconds_since(*step.cancelled) > kCancelSeconds) ::kill(-step.srun, SIGKILL);
             if (step.host.empty())
                 if (const std::optional<Claim> claim = read_claim(step.folder)) step.host = claim->host;
+            withdraw_without_nodes(step);
             RunStatus status;
             status.phase = step.host.empty() ? RunPhase::waiting : RunPhase::running;
             status.host = step.host;
@@ -63,9 +81,11 @@ class StepLauncher final : public Launcher {
             if (ended) {
                 status.phase = RunPhase::ended;
                 status.wait_status = step_wait_status(ended->wait_status);
-                const StepWords words = step_words(step.folder / kLog);
+                const StepWords words =
+                    step.refusal.empty() ? step_words(step.folder / kLog) : StepWords{BatchEnd::refusal, step.refusal};
                 status.batch_end = words.end;
                 status.batch_words = words.line;
+                take_end_of_ranks(step, ended->wait_status, status);
             }
             seen.emplace_back(step.srun, status);
             return ended.has_value();
@@ -109,6 +129,28 @@ class StepLauncher final : public Launcher {
         }
     }
 
+    // srun cancels a step in which a rank failed. One that was killed may leave its ranks running.
+    static void take_end_of_ranks(const Step& step, int srun_status, RunStatus& status) {
+        const bool has_reason = status.batch_end != BatchEnd::none && status.batch_end != BatchEnd::cancellation;
+        if (step.ranks == 1 || step.cancelled || has_reason || !WIFEXITED(srun_status)) return;
+        const std::optional<int> wait_status = end_of_rank_step(step.folder, step.ranks);
+        if (!wait_status) return;
+        status.wait_status = *wait_status;
+        status.batch_end = BatchEnd::none;
+        status.batch_words.clear();
+    }
+
+    // srun waits for nodes without an end, and a job that outlived a failed node gets no other in its place.
+    static void withdraw_without_nodes(Step& step) {
+        if (step.nodes == 1 || !step.host.empty() || !step.refusal.empty() || step.cancelled) return;
+        if (seconds_since(step.asked) < kNodesSeconds) return;
+        step.asked = Clock::now();
+        const std::optional<int> nodes = nodes_of_job(call_slurm(job_nodes_argv(), kReplySeconds));
+        if (!nodes || *nodes >= step.nodes) return;
+        step.refusal = fmt::format("this job has {} left, and a trial takes {}", counted(*nodes, "node"), step.nodes);
+        ::kill(-step.srun, SIGKILL);
+    }
+
     void reap_helpers() {
         std::erase_if(helpers_, [](pid_t helper) { return take_ended_process(helper).has_value(); });
     }
@@ -128,17 +170,23 @@ std::string program_on_nodes(const std::string& program) {
 }
 
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation) {
-    const int cores = std::min(request.cores, std::ranges::max(allocation.node_cores));
+    const int cores = std::min(request.cores / request.nodes, std::ranges::max(allocation.node_cores));  // of a node
+    const int tasks_of_node = request.nodes > 1 ? request.ranks / request.nodes : 1;
     // srun ends with this process. Cores are not bound, since oneDNN's and a trial's own threads share them.
-    std::vector<std::string> argv = {"setpriv", "--pdeathsig",     "KILL",
-                                     "srun",    "--nodes=1",       "--ntasks=1",
-                                     "--exact", "--cpu-bind=none", "--cpus-per-task=" + std::to_string(cores)};
+    std::vector<std::string> argv = {"setpriv", "--pdeathsig", "KILL", "srun"};
+    argv.push_back("--nodes=" + std::to_string(request.nodes));
+    argv.push_back("--ntasks=" + std::to_string(request.nodes * tasks_of_node));
+    if (request.nodes > 1)
+        for (const std::string& word : rank_step_options(tasks_of_node)) argv.push_back(word);
+    argv.insert(argv.end(), {"--exact", "--cpu-bind=none", "--cpus-per-task=" + std::to_string(cores / tasks_of_node)});
     if (allocation.node_mib) {
         const std::int64_t smallest = std::ranges::min(allocation.node_cores);
         argv.push_back("--mem=" + std::to_string(std::max<std::int64_t>(
                                       1, *allocation.node_mib * std::min<std::int64_t>(cores, smallest) / smallest)));
     }
     if (request.gpus > 0) argv.push_back("--gpus=" + std::to_string(request.gpus));
+    if (request.gpus > 0 && request.nodes > 1)
+        argv.push_back("--gpus-per-node=" + std::to_string(request.gpus / request.nodes));
     argv.insert(argv.end(), request.argv.begin(), request.argv.end());
     return argv;
 }

@@ -8,8 +8,8 @@ namespace deft::sweeps {
 
 std::unique_ptr<Launcher> make_step_launcher(SlurmAllocation allocation);
 
-// The command of srun for the attempt: one task with its cores, its share of a node's memory and its GPUs. The cores
-// are at most those of the largest node.
+// The command of srun for the attempt: one task with its cores, its share of a node's memory and its GPUs, or a task
+// for each rank on several nodes. The cores of a node are at most those of the largest.
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation);
 
 // A link below /proc is each process's own; its target is the same file on every node. Errors: io, where that file was

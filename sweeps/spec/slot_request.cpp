@@ -52,4 +52,11 @@ SlotRequest parse_slots(const std::string& text, const Place& place) {
                 "write auto, cpu:2 for two trials at once, gpu:2 for one on each of two GPUs, gpu:1/2 for two on one");
 }
 
+void require_ranks_per_node(int ranks, int ranks_per_node, const Place& place) {
+    if (ranks % ranks_per_node == 0) return;
+    throw Error(place.file.empty() ? ErrorKind::usage : ErrorKind::config, place,
+                fmt::format("ranks_per_node = {} does not divide ranks = {}", ranks_per_node, ranks),
+                "each node has the same number of ranks of a trial: choose a divisor of ranks");
+}
+
 }  // namespace deft::sweeps

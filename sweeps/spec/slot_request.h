@@ -16,11 +16,18 @@ struct SlotRequest {
     int count = 0;                     // cpu: trials at once; gpu: cards, 0 for every visible one
     int per_gpu = 1;                   // trials at once on a card
     int ranks = 1;                     // processes of each trial
+    int ranks_per_node = 0;            // of them; 0: all
     bool is_queued = false;            // a batch system finds the machine of each trial
     std::vector<int> node_cores = {};  // of each node that trials run on; empty: on this machine alone
     std::string text = "auto";
+
+    int ranks_of_node() const { return ranks_per_node == 0 ? ranks : ranks_per_node; }
+    int nodes_of_trial() const { return ranks / ranks_of_node(); }
 };
 // Errors: config or usage, with the place where one is given.
 SlotRequest parse_slots(const std::string& text, const Place& place = {});
+
+// Errors: config or usage, with the place where one is given, where ranks_per_node does not divide ranks.
+void require_ranks_per_node(int ranks, int ranks_per_node, const Place& place = {});
 
 }  // namespace deft::sweeps

@@ -88,6 +88,7 @@ struct Spec {
     std::string slots = "auto";
     SlurmSettings slurm = {};                      // of jobs, where a batch system runs the trials
     int ranks = 1;                                 // processes of each trial
+    int ranks_per_node = 0;                        // of them; 0: all
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::string
         fitted_on;  // the recipe on whose published times the device's utilisation is fitted; empty: it is stated

@@ -62,6 +62,8 @@ TEST_CASE("A sweep is planned on ranks: a row a variant, with seconds at the lin
     CHECK(json.at("rows").at(1).at("case") == "experts");
     CHECK(json.at("rows").at(1).at("bytes_sent").at("rows_back") == 2 * 16 / 2 * 16 * 4);
     CHECK(json.at("rows").at(0).at("memory").at("zero_1").at("all") == dense.plan.memory[1].all);
+    CHECK_THAT(planned(kOnV100 + "ranks = 4\nranks_per_node = 2\n", 4, 2).ranks.notes.front(),
+               ContainsSubstring("Nodes: a trial takes 2, with 2 of its ranks on each."));
 }
 
 TEST_CASE("Without a device, or one that states links, a plan of ranks has no seconds and says so") {

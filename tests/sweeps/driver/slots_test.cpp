@@ -201,6 +201,30 @@ TEST_CASE("of several ranks each has to fit its card") {
                       ContainsSubstring("recipe baseline: train.expert_ranks = 2 does not divide 3 ranks"));
 }
 
+TEST_CASE("ranks on nodes take the cores and the cards of their share of each") {
+    SlotRequest request = request_of("auto", 4);
+    request.ranks_per_node = 2;
+    request.node_cores = {8, 8, 8};
+    const auto on_cores = make_slots(request, 2, {}, "none is here");
+    CHECK(on_cores.size() == 3);
+    CHECK(on_cores[0].nodes == 2);
+    CHECK(shape_of(on_cores[0], 2).devices == 8);
+    CHECK(describe_slots(on_cores, 2) == "3 workers of 4 ranks (2 on each of 2 nodes) of 2 threads");
+    const auto on_cards = make_slots(request, 1, equal_gpus(4), "");
+    CHECK(on_cards.size() == 3);
+    CHECK(on_cards[0].ranks == 4);
+    CHECK(on_cards[0].nodes == 2);
+    CHECK(on_cards[0].gpu_uuids.empty());
+    CHECK_THAT(test::refusal(ErrorKind::missing, [&] { make_slots(request, 1, equal_gpus(1), ""); }),
+               ContainsSubstring("2 ranks of a trial need a GPU each, and a node has 1") &&
+                   ContainsSubstring("use ranks_per_node = 1"));
+    CHECK_THAT(
+        test::refusal(ErrorKind::missing, [&] { make_slots(request, 5, {}, ""); }),
+        ContainsSubstring("2 ranks of 5 threads take 10 cores on each of 2 nodes; nodes of this job with as many: 0"));
+    request.is_queued = true;
+    CHECK(make_slots(request, 1, {}, "").front().nodes == 2);
+}
+
 TEST_CASE("ranks share the cores that a trial would have") {
     const std::vector<Trial> trials(4, trial_of(64, 8));
     const std::int64_t bytes = experiments::planned_bytes(trials[0].config, engine::Device::cpu).all;
@@ -210,6 +234,9 @@ TEST_CASE("ranks share the cores that a trial would have") {
     CHECK(default_threads({trials[0]}, 2, 1000 * bytes, 4) == 1);
     CHECK(default_threads(trials, 8, 16 * bytes, 2) == 1);
     CHECK(default_threads(trials, 8, 16 * bytes - 2, 2) == 4);
+    // Two nodes, of which a trial takes both.
+    CHECK(default_threads({trials[0]}, 8, 1000 * bytes, 2, 2, 2) == 8);
+    CHECK(default_threads(trials, 4, 1000 * bytes, 2, 2, 2) == 1);
     // Moments that ranks share leave room for all of them.
     std::vector<Trial> zero = trials;
     for (Trial& trial : zero) trial.config.train.zero = 1;

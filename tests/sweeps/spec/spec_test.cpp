@@ -268,6 +268,11 @@ TEST_CASE("Resources and prices") {
                ContainsSubstring("s.toml:7:23"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[resources]\nthreads = 0\n"), ContainsSubstring("s.toml:6:11"));
     CHECK_THAT(wrong_spec(kSmallSpec + "[resources]\nslots = \"gpu:0\"\n"), ContainsSubstring("s.toml:6:9: 'gpu:0'"));
+    CHECK_THAT(wrong_spec(kSmallSpec + "[resources]\nranks = 8\nranks_per_node = 3\n"),
+               ContainsSubstring("s.toml:7:18: ranks_per_node = 3 does not divide ranks = 8"));
+    const Spec spread = load(kSmallSpec + "[resources]\nranks = 8\nranks_per_node = 4\n");
+    CHECK(spread.ranks_per_node == 4);
+    CHECK(spread.sha256 == load(kSmallSpec).sha256);
     CHECK(make_slots(parse_slots("auto"), 1'000'000, {}, "").size() == 1);
     CHECK(make_slots(parse_slots("auto"), 1, {}, "").size() == static_cast<std::size_t>(usable_cores()));
 }
