@@ -18,6 +18,8 @@
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/foreign_json.h"
 #include "sweeps/driver/local_launcher.h"
+#include "sweeps/driver/slurm_allocation.h"
+#include "sweeps/driver/step_launcher.h"
 #include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -69,7 +71,15 @@ bool has_kill_file(const fs::path& run) {
 RunEnd run_one(Launcher& launcher, const BatchJob& job, const fs::path& run, const SignalWatch& signals) {
     if (signals.terminated() || has_stop_file(run)) return {0, RunEndCause::not_begun};
     const long kills = memory_kills();
-    const RunId id = launcher.start({run, {job.program, "trial", run.string()}, job.environment});
+    const JobShare& share = job.share;
+    const RunId id = launcher.start({run,
+                                     {job.program, "trial", run.string()},
+                                     job.environment,
+                                     share.cores,
+                                     share.gpus,
+                                     job.grace_seconds,
+                                     share.nodes,
+                                     share.ranks});
     RunEnd end;
     std::optional<Clock::time_point> asked;
     while (true) {
@@ -94,6 +104,16 @@ RunEnd run_one(Launcher& launcher, const BatchJob& job, const fs::path& run, con
     }
 }
 
+// On this machine, or with its ranks on all nodes of the job.
+std::unique_ptr<Launcher> launcher_of(const BatchJob& job) {
+    if (job.share.nodes == 1) return make_local_launcher();
+    const std::optional<SlurmAllocation> allocation = slurm_allocation();
+    if (!allocation)
+        throw Error(ErrorKind::config, "Slurm's variables do not state the nodes of this job",
+                    "leave Slurm's variables to the processes of the job");
+    return make_step_launcher(*allocation);
+}
+
 }  // namespace
 
 void write_batch_job(const fs::path& folder, const BatchJob& job) {
@@ -104,6 +124,10 @@ void write_batch_job(const fs::path& folder, const BatchJob& job) {
                        {"runs", runs},
                        {"environment", job.environment},
                        {"grace_seconds", job.grace_seconds},
+                       {"nodes", job.share.nodes},
+                       {"ranks", job.share.ranks},
+                       {"cores", job.share.cores},
+                       {"gpus", job.share.gpus},
                        {"submit", job.submit},
                        {"array", job.array.string()},
                        {"task", job.task}};
@@ -122,6 +146,8 @@ BatchJob read_batch_job(const fs::path& folder) {
         for (const Json& run : json.at("runs")) job.runs.emplace_back(run.get<std::string>());
         job.environment = json.at("environment").get<std::vector<std::string>>();
         job.grace_seconds = json.at("grace_seconds").get<double>();
+        job.share = {json.at("nodes").get<int>(), json.at("ranks").get<int>(), json.at("cores").get<int>(),
+                     json.at("gpus").get<int>()};
         job.submit = json.at("submit").get<std::vector<std::string>>();
         job.array = json.at("array").get<std::string>();
         job.task = json.at("task").get<int>();
@@ -151,7 +177,7 @@ fs::path job_of_task(const fs::path& folder, const slurm::Variables& variables) 
 
 void run_batch_job(const fs::path& folder, const SignalWatch& signals) {
     const BatchJob job = read_batch_job(folder);
-    const std::unique_ptr<Launcher> launcher = make_local_launcher();
+    const std::unique_ptr<Launcher> launcher = launcher_of(job);
     for (const fs::path& run : job.runs)
         if (!read_claim(run))  // by an earlier start of this job
             note_end(folder, run, run_one(*launcher, job, run, signals));

@@ -12,11 +12,17 @@
 
 namespace deft::sweeps {
 
+// The share of its nodes that each attempt takes, as in LaunchRequest.
+struct JobShare {
+    int nodes = 1, ranks = 1, cores = 1, gpus = 0;
+};
+
 struct BatchJob {
     std::string program;                      // absolute
     std::vector<std::filesystem::path> runs;  // absolute run folders, in their order
     std::vector<std::string> environment;     // of each attempt, "NAME=value"
     double grace_seconds = 0;                 // that each may take to save a checkpoint
+    JobShare share = {};
     std::vector<std::string> submit = {};     // the command that submits it
     std::filesystem::path array = {};         // the folder of the job array that it is a task of; empty: of none
     int task = 0;                             // its number there

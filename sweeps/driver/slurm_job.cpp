@@ -34,14 +34,16 @@ std::string without_patterns(const std::string& file) {
     return text;
 }
 
-// Options of the environment would change jobs, and a job inside a job would take the outer one's for its own.
+// Options of the environment would change jobs, and a job inside a job would take the outer one's for its own. Settings
+// of Slurm and of its PMIx plugin stay.
 std::vector<std::string> cleaned_environment() {
     std::vector<std::string> argv = {"env"};
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::string name(text.substr(0, text.find('=')));
         const bool is_of_job = name.starts_with("SLURM_") || name.starts_with("SBATCH_") || name.starts_with("PMIX_");
-        if (is_of_job && name != "SLURM_CONF") argv.insert(argv.end(), {"-u", name});
+        const bool is_setting = name == "SLURM_CONF" || name.starts_with("SLURM_PMIX_");
+        if (is_of_job && !is_setting) argv.insert(argv.end(), {"-u", name});
     }
     return argv;
 }
@@ -81,6 +83,7 @@ std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const
     for (const LaunchRequest& request : requests) job.runs.push_back(request.folder);
     job.environment = first.environment;
     job.grace_seconds = first.grace_seconds;
+    job.share = {first.nodes, first.ranks, first.cores, first.gpus};
     job.submit = submit_argv(folder, first, settings);
     if (task) {
         job.array = task->array;
@@ -105,9 +108,15 @@ std::vector<std::string> sbatch_argv(const fs::path& folder, const LaunchRequest
     argv.insert(argv.end(),
                 {"sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--job-name=" + job_name_of(folder),
                  tasks > 0 ? fmt::format("--array=0-{}", tasks - 1) : "--dependency=singleton",
-                 fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)), "--nodes=1", "--ntasks=1",
-                 fmt::format("--cpus-per-task={}", request.cores), "--output=" + log});
+                 fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)),
+                 fmt::format("--nodes={}", request.nodes), fmt::format("--ntasks={}", request.ranks),
+                 fmt::format("--cpus-per-task={}", request.cores / request.ranks), "--output=" + log});
     if (request.gpus > 0) argv.push_back(fmt::format("--gpus={}", request.gpus));
+    // The job outlives a failed node, to say which one.
+    if (request.nodes > 1)
+        argv.insert(argv.end(), {fmt::format("--ntasks-per-node={}", request.ranks / request.nodes), "--no-kill"});
+    if (request.nodes > 1 && request.gpus > 0)
+        argv.push_back(fmt::format("--gpus-per-node={}", request.gpus / request.nodes));
     for (const auto& [key, value] : sbatch_options(settings)) argv.push_back(fmt::format("--{}={}", key, value));
     argv.insert(argv.end(), settings.extra.begin(), settings.extra.end());
     argv.push_back((folder / "job.sh").string());

@@ -17,6 +17,7 @@
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/slurm_commands.h"
 #include "sweeps/driver/slurm_job.h"
+#include "sweeps/driver/step_log.h"
 #include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -44,6 +45,7 @@ struct Job {
     std::vector<Run> runs;                       // that have not been reported as ended
     std::vector<std::string> submit;             // empty: an earlier driver submitted it
     std::string number;                          // Slurm's; empty: not known yet
+    int nodes = 1;                               // of each attempt
     std::string problem;                         // of its submission; may be empty
     Clock::time_point submitted;                 // last
     std::string end_state;                       // as Slurm names it; empty: it has not ended, or that is not known
@@ -81,6 +83,7 @@ class SlurmLauncher final : public Launcher {
             const BatchJob stored = read_batch_job(adopted.folder);
             adopted.name = job_name_of(stored.array.empty() ? adopted.folder : stored.array);
             if (!stored.array.empty()) adopted.task = stored.task;
+            adopted.nodes = stored.share.nodes;
             adopted.number = read_job_number(adopted.folder);
             adopted.submitted = Clock::now();
             job = jobs_.insert(jobs_.end(), std::move(adopted));
@@ -189,6 +192,7 @@ class SlurmLauncher final : public Launcher {
         job.folder = job_folder_of(requests.front().folder);
         job.name = job_name_of(task ? task->array : job.folder);
         if (task) job.task = task->number;
+        job.nodes = requests.front().nodes;
         for (const LaunchRequest& request : requests) {
             const auto one = std::ranges::find_if(
                 gathered_, [&](const Gathered& gathered) { return gathered.request.folder == request.folder; });
@@ -357,12 +361,16 @@ class SlurmLauncher final : public Launcher {
         const bool stopped =
             !is_signalled && end.cause != RunEndCause::not_begun && WEXITSTATUS(end.wait_status) == kExitWorkLeft;
         run.status.wait_status = end.cause == RunEndCause::not_begun ? W_EXITCODE(0, SIGKILL) : end.wait_status;
-        const auto finish = [&](BatchEnd by, const std::string& words) {
+        const auto finish = [&](BatchEnd by, const std::string& why) {
             run.status.phase = RunPhase::ended;
             run.status.batch_end = by;
-            run.status.batch_words = words;
+            run.status.batch_words = why;
         };
-        if (end.cause == RunEndCause::out_of_memory) {
+        // srun reports the failed node of a job of several.
+        const StepWords words = job.nodes > 1 ? step_words(run.folder / "log.txt") : StepWords{};
+        if (words.end != BatchEnd::none && !run.is_asked) {
+            finish(words.end, words.line);
+        } else if (end.cause == RunEndCause::out_of_memory) {
             finish(BatchEnd::out_of_memory, "the kernel killed it");
         } else if (run.is_asked) {
             finish(end.cause == RunEndCause::not_begun ? BatchEnd::cancellation : BatchEnd::none, "asked to end");

@@ -503,6 +503,14 @@ TEST_CASE("A cancelled job counts as ended also where the controller is down") {
     one.cluster.remove("down");
 }
 
+TEST_CASE("A job of ranks on several nodes asks for as many tasks on each") {
+    const sweeps::LaunchRequest request = {"/root/runs/a.1", {DEFT_PROGRAM, "trial"}, {}, 8, 4, 60, 2, 4};
+    const std::vector<std::string> argv = sweeps::submit_argv("/root/jobs/a.1", request, {});
+    for (const char* word : {"--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--cpus-per-task=2", "--gpus=4",
+                             "--gpus-per-node=2", "--no-kill"})
+        CHECK(std::ranges::find(argv, word) != argv.end());
+}
+
 TEST_CASE("A job begins no attempt that was asked to end, and kills one that is to be killed") {
     const TemporaryFolder folder;
     write_file_atomically(folder / "trial", "#!/bin/bash\ntouch \"$2/begun\"\nwhile :; do sleep 0.1; done\n");
