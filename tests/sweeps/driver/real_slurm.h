@@ -124,6 +124,7 @@ class SweepInJobs {
         const std::vector<std::string> run =
             sweep.command("run", {"--slots", "auto", "--threads", "1", "--progress", "plain"});
         words.insert(words.end(), run.begin(), run.end());
+        words.insert(words.end(), options.begin(), options.end());
         return slurm_.on_login(words);
     }
     Process start() const { return {command(), sweep.out(), sweep.err()}; }
@@ -163,6 +164,7 @@ class SweepInJobs {
     }
 
     TinySweep sweep;
+    std::vector<std::string> options = {};  // more of `deft run`
 
  private:
     const RealSlurm& slurm_;
