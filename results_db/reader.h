@@ -57,7 +57,7 @@ class Reader {
     std::string items(const std::string& config_hash, const std::string& task, std::int64_t shots) const;
     // The evaluation whose row has that key; the newest such.
     std::string items_of_score(const std::string& config_hash, const ScoreRow& row) const;
-    // Those of all sweeps.
+    // In all sweeps.
     std::vector<LiveAttempt> live_attempts() const;
     std::vector<BenchRow> benches() const;               // by case and time
     std::vector<BenchHistoryRow> bench_history() const;  // by series and time

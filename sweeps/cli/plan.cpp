@@ -13,6 +13,7 @@
 #include "experiments/difficulty_column.h"
 #include "experiments/draws.h"
 #include "experiments/model_presets.h"
+#include "reporting/analysis/trace/origins.h"
 #include "reporting/table.h"
 #include "reporting/text.h"
 #include "reporting/views/render/html.h"

@@ -15,6 +15,7 @@
 #include "base/library_error.h"
 #include "base/stopwatch.h"
 #include "engine/comm/launch.h"
+#include "reporting/analysis/trace/origins.h"
 #include "results_db/reader.h"
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/find_table.h"

@@ -23,9 +23,9 @@ struct BatchJob {
     std::vector<std::string> environment;     // of each attempt, "NAME=value"
     double grace_seconds = 0;                 // that each may take to save a checkpoint
     JobShare share = {};
-    std::vector<std::string> submit = {};     // the command that submits it
-    std::filesystem::path array = {};         // the folder of the job array that it is a task of; empty: of none
-    int task = 0;                             // its number there
+    std::vector<std::string> submit = {};  // the command that submits it
+    std::filesystem::path array = {};      // the folder of the job array that it is a task of; empty: of none
+    int task = 0;                          // its number there
 };
 
 void write_batch_job(const std::filesystem::path& folder, const BatchJob& job);
@@ -34,7 +34,7 @@ BatchJob read_batch_job(const std::filesystem::path& folder);
 
 // The folders of the jobs that are the tasks of an array, in their order.
 void write_job_array(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& jobs);
-// The job folder of a task of the array; the folder itself where it is no array. Errors: io, config.
+// The job folder of a task of the array; the folder itself where it has no array. Errors: io, config.
 std::filesystem::path job_of_task(const std::filesystem::path& folder, const slurm::Variables& variables);
 
 // Runs the attempts. At SIGTERM it asks the running one to stop, starts no other, and kills it after the grace.
@@ -43,15 +43,15 @@ void run_batch_job(const std::filesystem::path& folder, const SignalWatch& signa
 // Asks the job of an attempt on another machine to kill that attempt.
 void write_kill_file(const std::filesystem::path& run_folder);
 
-// What ended an attempt of a job. none: the attempt itself. signal: it stopped after the job had SIGTERM. overdue: it
-// was killed, since it did not stop within the grace.
+// The cause that ended an attempt of a job. none: the attempt itself. signal: it stopped after the job had SIGTERM.
+// overdue: it was killed, since it did not stop within the grace.
 enum class RunEndCause { none, not_begun, out_of_memory, signal, overdue, kill_file };
 
 struct RunEnd {
     int wait_status = 0;
     RunEndCause cause = RunEndCause::none;
 };
-// By the name of the run folder. A line that is torn or foreign is passed over.
+// Keys are names of run folders. A line that is torn or foreign is passed over.
 std::map<std::string, RunEnd> read_run_ends(const std::filesystem::path& job_folder);
 
 }  // namespace deft::sweeps

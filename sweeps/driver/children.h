@@ -68,7 +68,7 @@ struct TrialStarter {
     std::int64_t attempts_begun = 0;
     double flops_per_second = 0;  // of a trial, as measured; 0: unknown
 
-    // Of that work at the trial; 0: unknown.
+    // For that work at the trial; 0: unknown.
     double projected_seconds(const Trial& trial, results_db::Work work) const {
         const bool is_known = work == results_db::Work::train && flops_per_second > 0;
         return is_known ? trial.projection.flops / flops_per_second : 0;

@@ -20,7 +20,7 @@ struct ClusterProbe {
     bool sees_files = false;   // the node read what this machine wrote
     bool sees_lock = false;    // the node could not take a lock that this machine has
     bool has_version = false;  // the node's program has this one's version
-    std::string problem;       // why there is no answer
+    std::string problem;       // why no answer came
     std::string fix;           // of the problem
 };
 

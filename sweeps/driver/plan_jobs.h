@@ -43,7 +43,7 @@ JobsPlan plan_jobs(const Plan& plan, const JobsPlanRequest& request);
 // 1.5 times these seconds, and at least what require_time() asks for, in full minutes: "01:30:00", "2-00:00:00".
 std::string projected_limit(double seconds, double grace_seconds);
 
-// What `scontrol show partition` says against jobs of that limit (seconds; 0: the partition's own), a sentence each.
+// Objections of `scontrol show partition` to jobs of that limit (seconds; 0: the partition's own), a sentence each.
 std::vector<std::string> partition_notes(const SlurmReply& reply, const std::string& partitions, std::int64_t limit);
 
 // {"rows": [{"row", "trainings", "jobs", "seconds", "limit"}], "command", "notes"}

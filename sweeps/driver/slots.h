@@ -48,7 +48,7 @@ std::filesystem::path multi_process_pipes();
 inline constexpr const char* kThreadsRule =
     "one thread a trial and as many trials at once as cores, unless a sweep has fewer trials, or more of the largest "
     "plan more than half of the memory; then all cores for one trial. Ranks share what a trial has.";
-// `nodes`: machines of that many cores and that memory, of which a trial takes nodes_a_trial.
+// `nodes`: machines of that many cores and that memory; a trial takes nodes_a_trial.
 int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks = 1,
                     std::size_t nodes = 1, int nodes_a_trial = 1);
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has

@@ -301,7 +301,7 @@ class SlurmLauncher final : public Launcher {
         is_fresh_ = is_answered_;
     }
 
-    // Of several jobs of a name, the one that has not ended, or else the newest.
+    // Among jobs of one name, the one that has not ended, or else the newest.
     const QueuedJob* queued(const Job& job) const {
         const QueuedJob* best = nullptr;
         for (const QueuedJob& one : queue_) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMargin = 60;        // Slurm sends its signal up to a minute early
 constexpr std::int64_t kStartSeconds = 60;  // for a job to begin its first trial
 
-// By these deft finds jobs, logs and ends.
+// With these, deft finds jobs, logs and ends.
 constexpr std::array<std::string_view, 14> kOwnOptions = {
     "parsable", "no-requeue", "requeue", "open-mode",     "job-name", "dependency", "signal",
     "nodes",    "ntasks",     "output",  "cpus-per-task", "gpus",     "array",      "wrap"};

@@ -67,7 +67,7 @@ std::string only_end(const TinySweep& sweep) {
 
 }  // namespace
 
-TEST_CASE("A step of ranks has a task for each, and each node's share of cores, memory and cards") {
+TEST_CASE("A step of ranks has a task for each, and each node's share of cores, memory and cards", "[bare]") {
     const sweeps::LaunchRequest request = {"/runs/a", {"/bin/deft", "trial", "/runs/a"}, {}, 16, 8, 0, 2, 8};
     using Words = std::vector<std::string>;
     const Words argv = sweeps::step_argv(request, {{16, 32}, 1000, 4});
@@ -107,7 +107,7 @@ TEST_CASE("Ranks on nodes save a checkpoint and end where the driver is asked to
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND resume_step > 0") == "1");
 }
 
-TEST_CASE("A rank on a node that ends without a word is named with its node") {
+TEST_CASE("A rank on a node that ends without a word is named with its node", "[bare][mpi]") {
     if (!engine::Communicator::has_mpi()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kPlain);
     const JobOfRanks job(sweep.folder);
@@ -125,7 +125,7 @@ TEST_CASE("A rank on a node that ends without a word is named with its node") {
                ContainsSubstring(end));
 }
 
-TEST_CASE("A failed node of a step of ranks is a preemption that names it") {
+TEST_CASE("A failed node of a step of ranks is a preemption that names it", "[bare][mpi]") {
     if (!engine::Communicator::has_mpi()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kPlain);
     const JobOfRanks job(sweep.folder);
@@ -136,7 +136,7 @@ TEST_CASE("A failed node of a step of ranks is a preemption that names it") {
     CHECK(only_end(sweep) == "preempted node its node failed: srun: error: Node failure on n2");
 }
 
-TEST_CASE("A step of ranks is held where its job has lost a node for good", "[slow]") {
+TEST_CASE("A step of ranks is held where its job has lost a node for good", "[slow][bare][mpi]") {
     if (!engine::Communicator::has_mpi()) DEFT_SKIP(kNoRanks);
     const TinySweep sweep(kPlain);
     const JobOfRanks job(sweep.folder);
@@ -146,7 +146,7 @@ TEST_CASE("A step of ranks is held where its job has lost a node for good", "[sl
           "cancelled config Slurm never starts such a job: this job has 1 node left, and a trial takes 2");
 }
 
-TEST_CASE("The end of a step of ranks is that of rank 0, or of the rank that failed") {
+TEST_CASE("The end of a step of ranks is that of rank 0, or of the rank that failed", "[bare]") {
     const TemporaryFolder folder;
     journal::Ended ended;
     ended.state = "failed";
@@ -166,7 +166,7 @@ TEST_CASE("The end of a step of ranks is that of rank 0, or of the rank that fai
     CHECK(!sweeps::end_of_rank_step(silent.path(), 2));
 }
 
-TEST_CASE("Ranks on nodes that Slurm cannot start are refused with the next step") {
+TEST_CASE("Ranks on nodes that Slurm cannot start are refused with the next step", "[bare]") {
     const TinySweep sweep(kPlain);
     const auto refused = [&](std::vector<std::string> options) {
         const Ran ran = sweep.run(options);
@@ -190,7 +190,7 @@ TEST_CASE("Ranks on nodes that Slurm cannot start are refused with the next step
     CHECK_THAT(refused(kSpread), ContainsSubstring("this process is inside one"));
 }
 
-TEST_CASE("Trials at once on nodes are as many as different nodes have shares for") {
+TEST_CASE("Trials at once on nodes are as many as different nodes have shares for", "[bare]") {
     CHECK(sweeps::trials_on_nodes({4, 4}, 1, 2) == 4);
     CHECK(sweeps::trials_on_nodes({4, 4, 4}, 2, 2) == 3);
     CHECK(sweeps::trials_on_nodes({8, 1}, 1, 2) == 1);
@@ -199,7 +199,7 @@ TEST_CASE("Trials at once on nodes are as many as different nodes have shares fo
     CHECK(sweeps::trials_on_nodes({2, 3}, 2, 1) == 2);
 }
 
-TEST_CASE("The number of a job's nodes is read from a whole answer alone") {
+TEST_CASE("The number of a job's nodes is read from a whole answer alone", "[bare]") {
     const auto nodes = [](bool is_whole, std::vector<std::string> lines) {
         sweeps::SlurmReply reply;
         reply.is_whole = is_whole;

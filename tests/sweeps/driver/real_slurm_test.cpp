@@ -128,7 +128,7 @@ TEST_CASE("A node of a real Slurm whose network is cut for a while fails no tria
 
 namespace {
 
-// Of the environment, for longer searches for faults.
+// From the environment, for longer searches for faults.
 std::size_t number_of(const char* variable, std::size_t usual) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? usual : std::strtoul(text, nullptr, 10);
@@ -147,7 +147,7 @@ class Chaos {
         while (!sweeps::has_ended(driver.pid())) {
             repair();
             std::vector<RunningStep> steps = jobs_.training();
-            // What runs on a broken node meets no other fault than that.
+            // A step on a broken node meets no other fault than that.
             std::erase_if(
                 steps, [&](const RunningStep& step) { return before.contains(job_of(step)) || step.host == broken_; });
             if (left_ > 0 && !steps.empty()) {

@@ -234,7 +234,7 @@ TEST_CASE("ranks share the cores that a trial would have") {
     CHECK(default_threads({trials[0]}, 2, 1000 * bytes, 4) == 1);
     CHECK(default_threads(trials, 8, 16 * bytes, 2) == 1);
     CHECK(default_threads(trials, 8, 16 * bytes - 2, 2) == 4);
-    // Two nodes, of which a trial takes both.
+    // Two nodes; a trial takes both.
     CHECK(default_threads({trials[0]}, 8, 1000 * bytes, 2, 2, 2) == 8);
     CHECK(default_threads(trials, 4, 1000 * bytes, 2, 2, 2) == 1);
     // Moments that ranks share leave room for all of them.
