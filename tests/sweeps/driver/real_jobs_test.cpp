@@ -16,42 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// `deft run --launcher slurm` on the login host.
-class QueuedSweep {
- public:
-    QueuedSweep(const RealSlurm& slurm, const std::string& recipes, const std::string& seeds)
-        : sweep(recipes, seeds), slurm_(slurm) {}
-
-    Process start(const std::string& slots = "cpu:4", const std::string& more = "") const {
-        return {slurm_.on_login(sweep.command("run", {"--launcher", "slurm", "--slurm", "mem=200,time=10" + more,
-                                                      "--slots", slots, "--threads", "1", "--progress", "plain"})),
-                sweep.out(), sweep.err()};
-    }
-    int run(const std::string& slots = "cpu:4", const std::string& more = "") const {
-        Process process = start(slots, more);
-        const int code = process.wait();
-        UNSCOPED_INFO(fmt::format("deft run gave {}\n{}", code, read_file(sweep.err())));
-        return code;
-    }
-
-    // Waits until as many trainings run; false where the run ends before.
-    bool trains(const Process& run, std::size_t count) const {
-        bool has_begun = false;
-        wait_until([&] {
-            has_begun = running_trainings(sweep).size() >= count;
-            return has_begun || sweeps::has_ended(run.pid());
-        });
-        if (!has_begun) UNSCOPED_INFO(read_file(sweep.err()));
-        return has_begun;
-    }
-    pid_t driver() const { return driver_of(sweep); }
-
-    TinySweep sweep;
-
- private:
-    const RealSlurm& slurm_;
-};
-
 std::string recipes_of(std::int64_t tokens) {
     return "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n" + long_budget(tokens);
 }

@@ -128,12 +128,6 @@ TEST_CASE("A node of a real Slurm whose network is cut for a while fails no tria
 
 namespace {
 
-// From the environment, for longer searches for faults.
-std::size_t number_of(const char* variable, std::size_t usual) {
-    const char* const text = std::getenv(variable);
-    return text == nullptr ? usual : std::strtoul(text, nullptr, 10);
-}
-
 // Faults of one cluster, one node at a time.
 class Chaos {
  public:

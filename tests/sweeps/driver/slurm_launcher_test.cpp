@@ -108,8 +108,8 @@ TEST_CASE("Trials as jobs measure the bits of trials on this machine, and each a
 
 TEST_CASE("A driver that is asked to stop leaves its jobs, and the next one adopts them") {
     const int signal = GENERATE(SIGTERM, SIGINT);
-    const TinySweep local("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
-    const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
+    const TinySweep local("[[case]]\nname = \"plain\"\n" + long_budget(200'000) + "[[case]]\nname = \"other\"\n");
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(200'000) + "[[case]]\nname = \"other\"\n");
     const Cluster cluster(sweep.folder);
     // One job waits; the other trains.
     cluster.write("first", "state=PENDING; reason=Priority; begins=false\n");
@@ -142,7 +142,7 @@ TEST_CASE("A driver that is asked to stop leaves its jobs, and the next one adop
 TEST_CASE("deft cancel withdraws jobs that wait and stops those that run; the next run resumes them") {
     const bool has_driver = GENERATE(true, false);
     CAPTURE(has_driver);
-    const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(2'000'000) + "[[case]]\nname = \"other\"\n");
+    const TinySweep sweep("[[case]]\nname = \"plain\"\n" + long_budget(200'000) + "[[case]]\nname = \"other\"\n");
     const Cluster cluster(sweep.folder);
     cluster.write("first", "state=PENDING; reason=Priority; begins=false\n");
     Process driver = sweep.start({"--launcher", "slurm", "--slots", "cpu:2"});

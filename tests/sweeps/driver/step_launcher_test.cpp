@@ -75,7 +75,7 @@ std::filesystem::path run_of(const TinySweep& sweep) {
     return std::filesystem::directory_iterator(sweep.root / "runs")->path();
 }
 
-const std::string kLong = "[[case]]\nname = \"plain\"\n" + long_budget(2'000'000);
+const std::string kLong = "[[case]]\nname = \"plain\"\n" + long_budget(200'000);
 
 }  // namespace
 

@@ -1,0 +1,152 @@
+// Jobs of a real Slurm under random faults: of jobs, drivers, nodes, networks and the controller.
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/stopwatch.h"
+#include "tests/catch.h"
+#include "tests/sweeps/driver/real_slurm.h"
+
+using namespace deft;
+using namespace deft::test;
+
+namespace {
+
+// One node, or the controller, is broken at a time.
+class ChaosOfJobs {
+ public:
+    ChaosOfJobs(const RealSlurm& slurm, const QueuedSweep& jobs, std::size_t seed, std::size_t events)
+        : slurm_(slurm), jobs_(jobs), random_(seed), left_(events) {}
+
+    // Until the run has ended, by itself or by a signal.
+    int run() {
+        Process driver = jobs_.start();
+        while (!sweeps::has_ended(driver.pid())) {
+            repair();
+            pause(20, left_ > 0 ? 1200 : 50);
+            if (left_ > 0 && !sweeps::has_ended(driver.pid())) strike();
+        }
+        return driver.wait();
+    }
+    void finish_repair() {
+        while (is_broken()) {
+            repair();
+            pause(100, 100);
+        }
+    }
+    std::string text() const {
+        std::string all;
+        for (const auto& [kind, count] : counts_) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", count, kind);
+        return all;
+    }
+    std::size_t left() const { return left_; }
+
+ private:
+    bool is_broken() const { return !broken_.empty() || is_headless_; }
+    std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
+    void pause(int least_ms, int most_ms) {
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(std::uniform_int_distribution(least_ms, most_ms)(random_)));
+    }
+
+    void strike() {
+        enum class Fault { cancellation, death, departure, power, network, controller };
+        using enum Fault;
+        static constexpr Fault kWhole[] = {cancellation, death, departure, power, network, controller, controller},
+                               kBroken[] = {cancellation, death, departure};
+        const Fault kind = is_broken() ? kBroken[below(std::size(kBroken))] : kWhole[below(std::size(kWhole))];
+        const std::vector<RunningStep> running = running_trainings(jobs_.sweep);
+        const char* name = nullptr;
+        if (kind == death || kind == departure) {
+            const pid_t driver = jobs_.driver();
+            if (driver < 0) return;
+            ::kill(driver, kind == death ? SIGKILL : SIGINT);
+            name = kind == death ? "killed drivers" : "departed drivers";
+        } else if (kind == controller) {
+            run_process(slurm_.on_login({"pkill", "-KILL", "-x", "slurmctld"}), std::chrono::seconds(60));
+            is_headless_ = true;
+            repair_at_ = Clock::now() + std::chrono::milliseconds(below(5'000));
+            name = "killed controllers";
+        } else if (running.empty()) {
+            return;
+        } else if (kind == cancellation) {
+            if (!slurm_.scancel(running[below(running.size())].job)) return;
+            name = "cancelled jobs";
+        } else {
+            broken_ = running[below(running.size())].host;
+            is_off_ = kind == power;
+            slurm_.host(is_off_ ? "off" : "unplug", broken_);
+            repair_at_ = Clock::now() + std::chrono::milliseconds(500 + below(14'000));
+            name = is_off_ ? "power failures" : "cut networks";
+        }
+        ++counts_[name];
+        --left_;
+    }
+
+    // A node has its power again once Slurm has noticed the failure; the rest comes back after a random time.
+    void repair() {
+        if (is_headless_ && Clock::now() > repair_at_) {
+            run_process(slurm_.on_login({"slurmctld"}), std::chrono::seconds(60));
+            is_headless_ = false;
+        }
+        if (broken_.empty() || (is_off_ ? !slurm_.is_down(broken_) : Clock::now() < repair_at_)) return;
+        slurm_.host(is_off_ ? "boot" : "plug", broken_);
+        broken_.clear();
+    }
+
+    const RealSlurm& slurm_;
+    const QueuedSweep& jobs_;
+    std::mt19937 random_;
+    std::size_t left_;
+    std::map<std::string, int> counts_;
+    std::string broken_;  // the node without power or network
+    bool is_off_ = false, is_headless_ = false;
+    Clock::time_point repair_at_{};
+};
+
+}  // namespace
+
+TEST_CASE("Random faults of a real Slurm lose no job and change no bit", "[slow][bare]") {
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    const std::size_t events = number_of("DEFT_CHAOS_EVENTS", 12), seed = number_of("DEFT_CHAOS_SEED", 1);
+    std::string seeds = "[1";
+    for (std::size_t i = 2; i <= std::max<std::size_t>(8, events * 6 / 10); ++i) seeds += fmt::format(", {}", i);
+    seeds += "]";
+    const std::string recipe =
+        "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n" + long_budget(400'000);
+    const QueuedSweep jobs(slurm, recipe, seeds);
+    ChaosOfJobs chaos(slurm, jobs, seed, events);
+    std::vector<int> codes;
+    do {
+        codes.push_back(chaos.run());
+        UNSCOPED_INFO(fmt::format("run {} gave {}\n{}", codes.size(), codes.back(), read_file(jobs.sweep.err())));
+    } while (codes.back() != 0 && codes.size() < 5 * events);
+    chaos.finish_repair();
+    std::printf("seed %zu: %s; %zu runs\n", seed, chaos.text().c_str(), codes.size());
+    for (const std::string& end :
+         jobs.sweep.query("SELECT kind, state, fail_class, count(*) FROM attempt GROUP BY 1, 2, 3", 4))
+        std::printf("  %s\n", end.c_str());
+
+    CHECK(codes.back() == 0);
+    CHECK(chaos.left() <= events / 2);  // a sweep may end before all have come
+    CHECK(jobs.sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train' AND state = 'ok'") ==
+          jobs.sweep.value("SELECT count(*) FROM experiment"));
+    CHECK(
+        jobs.sweep.value("SELECT count(*) FROM (SELECT experiment_id FROM attempt WHERE kind = 'train' AND state = 'ok'"
+                         " GROUP BY experiment_id HAVING count(*) > 1)") == "0");
+    // A driver that is killed between its record and sbatch leaves a stale attempt.
+    CHECK(jobs.sweep.query("SELECT DISTINCT state, fail_class FROM attempt WHERE state != 'ok' AND fail_class NOT IN"
+                           " ('node', 'user', 'preempt', 'stale')",
+                           2) == std::vector<std::string>{});
+    TinySweep local(recipe, seeds);
+    REQUIRE(local.run({"--launcher", "local", "--slots", "cpu:2", "--threads", "1"}).exit_code == 0);
+    CHECK(jobs.sweep.measured() == local.measured());
+}
