@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
+#include <malloc.h>
 
 #include <filesystem>
 #include <memory>
@@ -37,6 +38,14 @@ int bind_or_explain(httplib::Server& server, int port) {
                 "choose another --port, or leave it out for a free one");
 }
 
+// Gives back what the threads that wrote pages have freed. The library keeps it for each of them otherwise: for a sweep
+// of 10,000 trials, 440 MB each.
+void return_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void serve(const std::string& root, int port) {
     (void)open_results(root).sweep_names();  // refuses what cannot be read, before anything listens
     ServedRoot served{root, results_db::random_uid(), 0};
@@ -50,6 +59,7 @@ void serve(const std::string& root, int port) {
         response.set_header("Referrer-Policy", "no-referrer");
         response.set_header("Cross-Origin-Resource-Policy", "same-origin");
         response.set_content(answered.body, answered.type);
+        return_freed_memory();
     });
     served.port = bind_or_explain(server, port);
     print(fmt::format(
