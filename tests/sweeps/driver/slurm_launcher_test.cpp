@@ -75,6 +75,11 @@ class OneJob {
     std::unique_ptr<sweeps::Launcher> launcher;
 };
 
+// Killed by its job, or together with it.
+bool is_killed(const sweeps::RunStatus& status) {
+    return status.batch_end == sweeps::BatchEnd::cancellation || WTERMSIG(status.wait_status) == SIGKILL;
+}
+
 constexpr const char* kForever = "while :; do sleep 0.1; done\n";
 
 }  // namespace
@@ -208,7 +213,7 @@ TEST_CASE("A queue that does not answer, or not wholly, ends nothing") {
         CHECK(one.phase_after_a_while() == sweeps::RunPhase::waiting);
     }
     one.launcher->end(1);
-    CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
+    CHECK(is_killed(one.look_until_ended()));
 }
 
 TEST_CASE("A job that left the queue without a word ends as accounting says, or once nobody knows it") {
@@ -449,8 +454,7 @@ TEST_CASE("A queue that hangs ends nothing") {
     for (int i = 0; i < 2; ++i) CHECK(one.phase_after_a_while() == sweeps::RunPhase::unknown);
     one.cluster.remove("hang");
     one.launcher->end(id);
-    const sweeps::RunStatus status = one.look_until_ended();
-    CHECK((status.batch_end == sweeps::BatchEnd::cancellation || WTERMSIG(status.wait_status) == SIGKILL));
+    CHECK(is_killed(one.look_until_ended()));
 }
 
 TEST_CASE("A submission that the controller accepted without an answer is not repeated") {
