@@ -134,7 +134,7 @@ TEST_CASE("deft serve refuses a port in use and a root without results") {
     CHECK_THAT(ran.err, Contains(fmt::format("port {} is in use", port)) && Contains("--port"));
 }
 
-TEST_CASE("deft serve gives back the memory of each page that it has sent") {
+TEST_CASE("deft serve compresses no page, and gives back the memory of each that it has sent") {
     const TemporaryFolder folder;
     sweeps::SweepSize size;
     size.points = 2;
@@ -154,9 +154,10 @@ TEST_CASE("deft serve gives back the memory of each page that it has sent") {
     for (int page = 0; page < 6; ++page) {
         httplib::Client client(address.substr(0, path));  // another connection, which another thread answers
         client.set_read_timeout(120);
-        const auto answer = client.Get(address.substr(path).c_str());
+        const auto answer = client.Get(address.substr(path).c_str(), {{"Accept-Encoding", "gzip, br"}});
         REQUIRE(answer);
         CHECK(answer->status == 200);
+        CHECK_FALSE(answer->has_header("Content-Encoding"));
         last = resident_kib(server.pid());
         if (page == 0) first = last;
     }
