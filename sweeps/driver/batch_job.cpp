@@ -129,7 +129,7 @@ void write_batch_job(const fs::path& folder, const BatchJob& job) {
                        {"cores", job.share.cores},
                        {"gpus", job.share.gpus},
                        {"submit", job.submit},
-                       {"array", job.array.string()},
+                       {"name", job.name},
                        {"task", job.task}};
     write_file_atomically(folder / "job.json", json_text(text, 2) + "\n");
 }
@@ -149,7 +149,7 @@ BatchJob read_batch_job(const fs::path& folder) {
         job.share = {json.at("nodes").get<int>(), json.at("ranks").get<int>(), json.at("cores").get<int>(),
                      json.at("gpus").get<int>()};
         job.submit = json.at("submit").get<std::vector<std::string>>();
-        job.array = json.at("array").get<std::string>();
+        job.name = json.at("name").get<std::string>();
         job.task = json.at("task").get<int>();
         return job;
     } catch (const Json::exception& error) {

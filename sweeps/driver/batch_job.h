@@ -24,8 +24,8 @@ struct BatchJob {
     double grace_seconds = 0;                 // that each may take to save a checkpoint
     JobShare share = {};
     std::vector<std::string> submit = {};  // the command that submits it
-    std::filesystem::path array = {};      // the folder of the job array that it is a task of; empty: of none
-    int task = 0;                          // its number there
+    std::string name = {};                 // at the batch system; that of the array, where it is a task of one
+    int task = -1;                         // its number there; -1: a job of its own
 };
 
 void write_batch_job(const std::filesystem::path& folder, const BatchJob& job);

@@ -26,8 +26,7 @@ CancelledJobs cancel_jobs(const std::vector<results_db::LiveAttempt>& live, cons
         ++cancelled.attempts;
         const auto job = jobs.find(folder.filename().string());
         if (job == jobs.end()) continue;
-        const BatchJob stored = read_batch_job(job->second);
-        const std::string name = job_name_of(stored.array.empty() ? job->second : stored.array);
+        const std::string name = read_batch_job(job->second).name;
         if (std::ranges::find(cancelled.names, name) == cancelled.names.end()) cancelled.names.push_back(name);
     }
     for (const std::string& name : cancelled.names) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -85,10 +84,8 @@ std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const
     job.grace_seconds = first.grace_seconds;
     job.share = {first.nodes, first.ranks, first.cores, first.gpus};
     job.submit = submit_argv(folder, first, settings);
-    if (task) {
-        job.array = task->array;
-        job.task = task->number;
-    }
+    job.name = job_name_of(task ? task->array : folder);
+    if (task) job.task = task->number;
     make_folder(folder);
     std::error_code ignored;
     for (const char* left : {"job.jsonl", "number"})  // of a root whose run folders were removed

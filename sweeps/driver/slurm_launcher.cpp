@@ -81,8 +81,8 @@ class SlurmLauncher final : public Launcher {
             Job adopted;
             adopted.folder = found->second;
             const BatchJob stored = read_batch_job(adopted.folder);
-            adopted.name = job_name_of(stored.array.empty() ? adopted.folder : stored.array);
-            if (!stored.array.empty()) adopted.task = stored.task;
+            adopted.name = stored.name;  // the same root may have another path now
+            if (stored.task >= 0) adopted.task = stored.task;
             adopted.nodes = stored.share.nodes;
             adopted.number = read_job_number(adopted.folder);
             adopted.submitted = Clock::now();
@@ -242,7 +242,8 @@ class SlurmLauncher final : public Launcher {
         job.submitted = Clock::now();
         if (job.task.has_value()) {
             BatchJob own = read_batch_job(job.folder);
-            own.array.clear();
+            own.name = job_name_of(job.folder);
+            own.task = -1;
             write_batch_job(job.folder, own);
             job.name = job_name_of(job.folder);
             job.task.reset();

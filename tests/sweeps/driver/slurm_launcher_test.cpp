@@ -304,6 +304,18 @@ TEST_CASE("A launcher adopts the jobs of an earlier one, and nothing that left n
     CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
 }
 
+TEST_CASE("A launcher adopts a job whose root has another path now") {
+    OneJob one(kForever);
+    one.cluster.write("first", "state=PENDING; reason=Priority; begins=false\n");
+    one.start();
+    const auto later = sweeps::make_slurm_launcher({}, one.patience);
+    REQUIRE(later->adopt(one.folder.path / "." / "root" / "runs" / "abc.1"));
+    const auto seen = later->look();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen.front().second.phase == sweeps::RunPhase::waiting);
+    CHECK(seen.front().second.reason == "Priority");
+}
+
 TEST_CASE("An adopted job that nobody knows is lost, and is not submitted again by its old name") {
     OneJob one("exit 0\n");
     one.cluster.write("first",
