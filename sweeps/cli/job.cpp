@@ -6,6 +6,7 @@
 
 #include "sweeps/cli/commands.h"
 #include "sweeps/driver/cluster_probe.h"
+#include "sweeps/driver/job_runner.h"
 
 namespace deft::cli {
 

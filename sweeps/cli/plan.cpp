@@ -121,10 +121,14 @@ sweeps::JobsPlan plan_of_jobs(const PlanArguments& arguments, const sweeps::Spec
                               const std::vector<sweeps::Trial>& trials) {
     sweeps::SlotRequest slots = sweeps::parse_slots(spec.slots);
     slots.ranks = spec.ranks;
+    slots.ranks_per_node = spec.ranks_per_node;
     slots.is_queued = true;
     sweeps::JobsPlanRequest request;
     request.settings = spec.slurm;
     sweeps::apply_slurm_option(arguments.slurm, request.settings);
+    sweeps::require_shape(request.settings, slots);
+    request.nodes = slots.nodes_of_trial();
+    if (request.nodes > 1) request.ranks = spec.ranks;
     request.root = arguments.root;
     request.cores = sweeps::threads_for(spec.threads, slots, trials) * spec.ranks;
     if (slots.where == sweeps::SlotRequest::Where::gpu) request.gpus = spec.ranks;

@@ -138,6 +138,10 @@ int run_recipes(const RunArguments& arguments, bool full) {
     if (!options.launcher.warning.empty()) print_note("warning: " + options.launcher.warning);
     if (options.launcher.steps_of) request.node_cores = options.launcher.steps_of->node_cores;
     request.is_queued = options.launcher.jobs.has_value();
+    if (request.is_queued) {
+        sweeps::require_shape(slurm, request);
+        request.trials_of_job = static_cast<int>(slurm.at_once);
+    }
     if (options.launcher.steps_of || request.is_queued) {
         options.root = std::filesystem::absolute(options.root);  // as another machine finds it
     }

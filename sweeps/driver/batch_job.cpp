@@ -1,9 +1,7 @@
 #include "sweeps/driver/batch_job.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,13 +13,7 @@
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "base/this_machine.h"
-#include "sweeps/driver/claim.h"
 #include "sweeps/driver/foreign_json.h"
-#include "sweeps/driver/local_launcher.h"
-#include "sweeps/driver/slurm_allocation.h"
-#include "sweeps/driver/step_launcher.h"
-#include "sweeps/driver/stop_file.h"
-#include "sweeps/driver/trial_process.h"
 
 namespace deft {
 
@@ -45,76 +37,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "deft-job/1";
+constexpr const char* kSchema = "deft-job/2";
 constexpr const char *kKillFile = "kill", *kArrayFile = "array.json";
-constexpr int kLookMs = 200;
 
-void note_end(const fs::path& folder, const fs::path& run, const RunEnd& end) {
-    const Json line = {{"type", "ended"},
-                       {"run", run.filename().string()},
-                       {"wait_status", end.wait_status},
-                       {"cause", name_of(end.cause)},
-                       {"host", host_name()},
-                       {"time_ms", now_ms()}};
-    std::ofstream out(folder / "job.jsonl", std::ios::app);
+}  // namespace
+
+void append_job_line(const fs::path& folder, const Json& line) {
+    std::ofstream out(folder / kJobLines, std::ios::app);
     out << json_text(line) + "\n" << std::flush;
     if (!out)
         fmt::print(stderr, "cannot write {}: the driver reads the journal in its place\n",
-                   (folder / "job.jsonl").string());
+                   (folder / kJobLines).string());
+}
+
+void note_run_end(const fs::path& folder, const fs::path& run, const RunEnd& end) {
+    append_job_line(folder, {{"type", "ended"},
+                             {"run", run.filename().string()},
+                             {"wait_status", end.wait_status},
+                             {"cause", name_of(end.cause)},
+                             {"held_ms", static_cast<std::int64_t>(end.held_seconds * 1000)},
+                             {"host", host_name()},
+                             {"time_ms", now_ms()}});
 }
 
 bool has_kill_file(const fs::path& run) {
     std::error_code ignored;
     return fs::exists(run / kKillFile, ignored);
 }
-
-RunEnd run_one(Launcher& launcher, const BatchJob& job, const fs::path& run, const SignalWatch& signals) {
-    if (signals.terminated() || has_stop_file(run)) return {0, RunEndCause::not_begun};
-    const long kills = memory_kills();
-    const JobShare& share = job.share;
-    const RunId id = launcher.start({run,
-                                     {job.program, "trial", run.string()},
-                                     job.environment,
-                                     share.cores,
-                                     share.gpus,
-                                     job.grace_seconds,
-                                     share.nodes,
-                                     share.ranks});
-    RunEnd end;
-    std::optional<Clock::time_point> asked;
-    while (true) {
-        for (const auto& [seen, status] : launcher.look()) {
-            if (seen != id || status.phase != RunPhase::ended) continue;
-            end.wait_status = status.wait_status;
-            const bool is_killed = WIFSIGNALED(status.wait_status) && WTERMSIG(status.wait_status) == SIGKILL;
-            if (is_killed && end.cause != RunEndCause::kill_file && memory_kills() > kills)
-                end.cause = RunEndCause::out_of_memory;
-            return end;
-        }
-        if (signals.terminated() && !asked) {
-            launcher.ask_to_end(id);
-            asked = Clock::now();
-            end.cause = RunEndCause::signal;
-        }
-        const bool is_overdue = asked && seconds_since(*asked) > job.grace_seconds;
-        if (is_overdue) end.cause = RunEndCause::overdue;
-        if (has_kill_file(run)) end.cause = RunEndCause::kill_file;
-        if (is_overdue || end.cause == RunEndCause::kill_file) launcher.end(id);
-        signals.sleep_ms(kLookMs);
-    }
-}
-
-// On this machine, or with its ranks on all nodes of the job.
-std::unique_ptr<Launcher> launcher_of(const BatchJob& job) {
-    if (job.share.nodes == 1) return make_local_launcher();
-    const std::optional<SlurmAllocation> allocation = slurm_allocation();
-    if (!allocation)
-        throw Error(ErrorKind::config, "Slurm's variables do not state the nodes of this job",
-                    "leave Slurm's variables to the processes of the job");
-    return make_step_launcher(*allocation);
-}
-
-}  // namespace
 
 void write_batch_job(const fs::path& folder, const BatchJob& job) {
     Json runs = Json::array();
@@ -124,7 +73,9 @@ void write_batch_job(const fs::path& folder, const BatchJob& job) {
                        {"runs", runs},
                        {"environment", job.environment},
                        {"grace_seconds", job.grace_seconds},
-                       {"nodes", job.share.nodes},
+                       {"nodes", job.nodes},
+                       {"at_once", job.at_once},
+                       {"nodes_of_run", job.share.nodes},
                        {"ranks", job.share.ranks},
                        {"cores", job.share.cores},
                        {"gpus", job.share.gpus},
@@ -146,7 +97,9 @@ BatchJob read_batch_job(const fs::path& folder) {
         for (const Json& run : json.at("runs")) job.runs.emplace_back(run.get<std::string>());
         job.environment = json.at("environment").get<std::vector<std::string>>();
         job.grace_seconds = json.at("grace_seconds").get<double>();
-        job.share = {json.at("nodes").get<int>(), json.at("ranks").get<int>(), json.at("cores").get<int>(),
+        job.nodes = json.at("nodes").get<int>();
+        job.at_once = json.at("at_once").get<int>();
+        job.share = {json.at("nodes_of_run").get<int>(), json.at("ranks").get<int>(), json.at("cores").get<int>(),
                      json.at("gpus").get<int>()};
         job.submit = json.at("submit").get<std::vector<std::string>>();
         job.name = json.at("name").get<std::string>();
@@ -175,28 +128,21 @@ fs::path job_of_task(const fs::path& folder, const slurm::Variables& variables) 
     return jobs[number].get<std::string>();
 }
 
-void run_batch_job(const fs::path& folder, const SignalWatch& signals) {
-    const BatchJob job = read_batch_job(folder);
-    const std::unique_ptr<Launcher> launcher = launcher_of(job);
-    for (const fs::path& run : job.runs)
-        if (!read_claim(run))  // by an earlier start of this job
-            note_end(folder, run, run_one(*launcher, job, run, signals));
-}
-
 void write_kill_file(const fs::path& run_folder) {
     const std::ofstream file(run_folder / kKillFile);
 }
 
 std::map<std::string, RunEnd> read_run_ends(const fs::path& job_folder) {
     std::map<std::string, RunEnd> ends;
-    std::ifstream in(job_folder / "job.jsonl");
+    std::ifstream in(job_folder / kJobLines);
     for (std::string line; std::getline(in, line);) {
         const Json json = try_parse_json(line);
         if (!json.is_object() || text_of(json, "type") != "ended" || in.eof()) continue;
         const std::optional<RunEndCause> cause = value_named<RunEndCause>(text_of(json, "cause"));
         if (!cause) continue;
         // A job that Slurm starts twice finds its attempt claimed: the first end counts.
-        ends.emplace(text_of(json, "run"), RunEnd{static_cast<int>(count_of(json, "wait_status", 0)), *cause});
+        ends.emplace(text_of(json, "run"), RunEnd{static_cast<int>(count_of(json, "wait_status")), *cause,
+                                                  static_cast<double>(count_of(json, "held_ms")) / 1000});
     }
     return ends;
 }

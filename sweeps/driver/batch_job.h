@@ -1,16 +1,18 @@
 #pragma once
-// A job of a batch system: attempts that `deft job JOB_FOLDER` runs one after the other on the job's machine. The
-// folder has job.json, which asks for them, job.jsonl, which says how each ended, and the job's own log.
+// A job of a batch system: attempts that `deft job JOB_FOLDER` runs one after the other, or some side by side. The
+// folder has job.json, which asks for them, job.jsonl, which says what the job had and how each ended, and its own log.
 
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "base/slurm.h"
-#include "sweeps/driver/signals.h"
 
 namespace deft::sweeps {
+
+inline constexpr const char* kJobLines = "job.jsonl";
 
 // The share of its nodes that each attempt takes, as in LaunchRequest.
 struct JobShare {
@@ -23,6 +25,8 @@ struct BatchJob {
     std::vector<std::string> environment;     // of each attempt, "NAME=value"
     double grace_seconds = 0;                 // that each may take to save a checkpoint
     JobShare share = {};
+    int at_once = 1;                       // attempts that run side by side
+    int nodes = 1;                         // of the job
     std::vector<std::string> submit = {};  // the command that submits it
     std::string name = {};                 // at the batch system; that of the array, where it is a task of one
     int task = -1;                         // its number there; -1: a job of its own
@@ -37,11 +41,9 @@ void write_job_array(const std::filesystem::path& folder, const std::vector<std:
 // The job folder of a task of the array; the folder itself where it has no array. Errors: io, config.
 std::filesystem::path job_of_task(const std::filesystem::path& folder, const slurm::Variables& variables);
 
-// Runs the attempts. At SIGTERM it asks the running one to stop, starts no other, and kills it after the grace.
-void run_batch_job(const std::filesystem::path& folder, const SignalWatch& signals);
-
 // Asks the job of an attempt on another machine to kill that attempt.
 void write_kill_file(const std::filesystem::path& run_folder);
+bool has_kill_file(const std::filesystem::path& run_folder);
 
 // The cause that ended an attempt of a job. none: the attempt itself. signal: it stopped after the job had SIGTERM.
 // overdue: it was killed, since it did not stop within the grace.
@@ -50,7 +52,11 @@ enum class RunEndCause { none, not_begun, out_of_memory, signal, overdue, kill_f
 struct RunEnd {
     int wait_status = 0;
     RunEndCause cause = RunEndCause::none;
+    double held_seconds = 0;  // for which it had its share
 };
+// A file that cannot be written is a warning: the driver reads the journal in its place.
+void append_job_line(const std::filesystem::path& job_folder, const Json& line);
+void note_run_end(const std::filesystem::path& job_folder, const std::filesystem::path& run_folder, const RunEnd& end);
 // Keys are names of run folders. A line that is torn or foreign is passed over.
 std::map<std::string, RunEnd> read_run_ends(const std::filesystem::path& job_folder);
 

@@ -67,7 +67,8 @@ ClusterProbe probe_cluster(const fs::path& root, const SlurmSettings& settings, 
         write_file_atomically(folder / "job.sh", "#!/bin/sh\nexec \"$@\"\n");
         LaunchRequest request;
         request.argv = {options.program.string()};
-        const SlurmReply reply = call_slurm(submit_argv(folder, request, settings), options.answer);
+        const SlurmReply reply =
+            call_slurm(submit_argv(folder, request, shape_of_job(request, settings, 1), settings), options.answer);
         if (!submitted_job(reply)) {
             probe.problem = fmt::format("sbatch refused the job: {}",
                                         reply.complaint.empty() ? "it gave no number" : reply.complaint);

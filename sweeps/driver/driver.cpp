@@ -23,6 +23,7 @@
 #include "sweeps/driver/announced_lock.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/children.h"
+#include "sweeps/driver/job_account.h"
 #include "sweeps/driver/late_journals.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/narration.h"
@@ -373,6 +374,7 @@ class Driver {
         }
         if (journal.started && !child.reported_start) report_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
+        ended_runs_.insert(child.folder.filename().string());
         if (child.work == results_db::Work::train)  // scoring is in no trial's cost
             state_.device_seconds += end.held_seconds * devices_a_trial(options_.slots.front(), options_.threads);
         if (journal.last_point) state_.flops_done += journal.last_point->flops;
@@ -447,6 +449,10 @@ class Driver {
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
         if (signal_exit_code_) summary.exit_code = *signal_exit_code_;
         progress_.event(conclusion(state_, options_));
+        if (launcher_->outlives_driver())
+            if (const std::string held = describe(account_of_jobs(absolute(options_.root), ended_runs_), spec_.price);
+                !held.empty())
+                progress_.event(held);
         return summary;
     }
 
@@ -466,6 +472,7 @@ class Driver {
     Prerequisites prerequisites_;
     Clock::time_point ingested_{};  // when the journals were last taken in
     long memory_kills_ = memory_kills();
+    std::set<std::string> ended_runs_;       // run folders, by name
     std::set<std::size_t> to_score_;         // trained in this run
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;

@@ -31,6 +31,8 @@ LaunchRequest request_of(const Trial& trial, const JobsPlanRequest& request, dou
     made.argv = {"/proc/self/exe", "trial", run.string()};
     made.cores = request.cores;
     made.gpus = request.gpus;
+    made.nodes = request.nodes;
+    made.ranks = request.ranks;
     made.grace_seconds = trial.config.checkpoint.grace_seconds;
     made.projected_seconds = seconds;
     return made;
@@ -118,16 +120,19 @@ JobsPlan plan_jobs(const Plan& plan, const JobsPlanRequest& request) {
         row.seconds = seconds_of(planned, request.flops_per_second);
         is_unknown |= !row.seconds;
         const LaunchRequest one = request_of(planned.trial, request, row.seconds.value_or(0));
-        const auto packs = packed(std::vector<LaunchRequest>(row.trainings, one), request.settings.pack);
+        const auto packs = packed(std::vector<LaunchRequest>(row.trainings, one), request.settings);
         row.jobs = packs.size();
         row.limit = request.settings.time;
-        if (row.limit.empty() && row.seconds)
-            row.limit = projected_limit(*row.seconds * static_cast<double>(packs.front().size()), one.grace_seconds);
+        const JobShape shape = shape_of_job(one, request.settings, packs.front().size());
+        if (row.limit.empty() && row.seconds) {
+            const std::size_t in_turn = (packs.front().size() - 1) / static_cast<std::size_t>(shape.at_once) + 1;
+            row.limit = projected_limit(*row.seconds * static_cast<double>(in_turn), one.grace_seconds);
+        }
         longest = std::max(longest, slurm_seconds(row.limit).value_or(0));
         if (jobs.command.empty()) {
             SlurmSettings settings = request.settings;
             settings.time = row.limit;
-            jobs.command = submit_argv(job_folder_of(one.folder), one, settings);
+            jobs.command = submit_argv(job_folder_of(one.folder), one, shape, settings);
         }
         jobs.rows.push_back(std::move(row));
     }

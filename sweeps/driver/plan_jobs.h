@@ -33,6 +33,7 @@ struct JobsPlanRequest {
     SlurmSettings settings;
     std::filesystem::path root;
     int cores = 1, gpus = 0;      // of a trial
+    int nodes = 1, ranks = 1;     // of a trial; one rank where it has one node
     double flops_per_second = 0;  // of a trial, as measured; 0: unknown
 };
 

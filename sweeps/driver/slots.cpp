@@ -69,7 +69,8 @@ std::vector<Slot> queued_slots(const SlotRequest& request) {
     slot.ranks = request.ranks;
     slot.nodes = request.nodes_of_trial();
     if (request.where == SlotRequest::Where::gpu) slot.device = engine::Device::cuda;
-    return std::vector<Slot>(static_cast<std::size_t>(request.count > 0 ? request.count : kJobsAtOnce), slot);
+    const int count = request.count > 0 ? request.count : kJobsAtOnce * request.trials_of_job;
+    return std::vector<Slot>(static_cast<std::size_t>(count), slot);
 }
 
 // On nodes that each have such cards; Slurm gives each trial its own. Errors: usage, for cards that trials share;

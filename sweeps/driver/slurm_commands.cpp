@@ -68,6 +68,11 @@ bool may_answer_later(const SlurmReply& reply) {
            });
 }
 
+bool lacks_nodes(const SlurmReply& reply) {
+    return reply.complaint.find("node configuration is not available") != std::string::npos ||
+           reply.complaint.find("nodes are busy") != std::string::npos;
+}
+
 std::optional<std::string> submitted_job(const SlurmReply& reply) {
     if (reply.lines.size() != 1) return std::nullopt;
     const std::string id = reply.lines.front().substr(0, reply.lines.front().find(';'));

@@ -22,6 +22,10 @@ SlurmReply call_slurm(const std::vector<std::string>& argv, double seconds);
 // Whether the command may do better later: the controller is down, or does not answer.
 bool may_answer_later(const SlurmReply& reply);
 
+// Whether `sbatch --test-only` found no nodes for the job. Nodes that are down or drained may come back, so only the
+// queue shows whether the job can ever start.
+bool lacks_nodes(const SlurmReply& reply);
+
 // The job's number in the answer of `sbatch --parsable`: "12", "12;cluster". Nothing where the answer is torn.
 std::optional<std::string> submitted_job(const SlurmReply& reply);
 

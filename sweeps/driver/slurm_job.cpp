@@ -82,40 +82,68 @@ std::vector<std::string> write_slurm_job(const fs::path& folder, std::span<const
     for (const LaunchRequest& request : requests) job.runs.push_back(request.folder);
     job.environment = first.environment;
     job.grace_seconds = first.grace_seconds;
+    const JobShape shape = shape_of_job(first, settings, requests.size());
     job.share = {first.nodes, first.ranks, first.cores, first.gpus};
-    job.submit = submit_argv(folder, first, settings);
+    job.nodes = shape.nodes;
+    job.at_once = shape.at_once;
+    job.submit = submit_argv(folder, first, shape, settings);
     job.name = job_name_of(task ? task->array : folder);
     if (task) job.task = task->number;
     make_folder(folder);
     std::error_code ignored;
-    for (const char* left : {"job.jsonl", "number"})  // of a root whose run folders were removed
+    for (const char* left : {kJobLines, "number"})  // of a root whose run folders were removed
         fs::remove(folder / left, ignored);
     write_batch_job(folder, job);
     write_file_atomically(folder / "job.sh", settings.setup.empty() ? kScript : kScriptWithSetup);
     return job.submit;
 }
 
+JobShape shape_of_job(const LaunchRequest& request, const SlurmSettings& settings, std::size_t attempts) {
+    JobShape shape;
+    shape.gpus = request.gpus;
+    shape.nodes = request.nodes;
+    shape.tasks = request.ranks;
+    shape.tasks_of_node = request.ranks / request.nodes;
+    shape.cores_of_task = request.cores / request.ranks;
+    shape.gpus_of_node = request.gpus / request.nodes;
+    if (request.nodes > 1) return shape;
+    shape.at_once = static_cast<int>(std::min<std::size_t>(attempts, static_cast<std::size_t>(settings.at_once)));
+    shape.tasks_of_node = std::min(shape.at_once, static_cast<int>(settings.at_once / settings.nodes));
+    shape.nodes = (shape.at_once + shape.tasks_of_node - 1) / shape.tasks_of_node;
+    shape.tasks = shape.at_once;
+    shape.gpus = request.gpus * shape.at_once;
+    shape.gpus_of_node = request.gpus * shape.tasks_of_node;
+    return shape;
+}
+
 namespace {
 
+void add_shape(const JobShape& shape, const SlurmSettings& settings, std::vector<std::string>& argv) {
+    argv.insert(argv.end(), {fmt::format("--nodes={}", shape.nodes), fmt::format("--ntasks={}", shape.tasks),
+                             fmt::format("--cpus-per-task={}", shape.cores_of_task)});
+    const std::string type = settings.gpus.empty() ? "" : settings.gpus + ":";
+    if (shape.nodes == 1) {
+        if (shape.gpus > 0) argv.push_back(fmt::format("--gpus={}{}", type, shape.gpus));
+    } else {
+        argv.push_back(fmt::format("--ntasks-per-node={}", shape.tasks_of_node));
+        argv.emplace_back("--no-kill");  // the job outlives a failed node, to say which one
+        if (shape.gpus > 0) argv.push_back(fmt::format("--gpus-per-node={}{}", type, shape.gpus_of_node));
+    }
+    for (const auto& [key, value] : sbatch_options(settings)) argv.push_back(fmt::format("--{}={}", key, value));
+    argv.insert(argv.end(), settings.extra.begin(), settings.extra.end());
+}
+
 // `tasks`: of an array; 0: a job of its own.
-std::vector<std::string> sbatch_argv(const fs::path& folder, const LaunchRequest& request,
+std::vector<std::string> sbatch_argv(const fs::path& folder, const LaunchRequest& request, const JobShape& shape,
                                      const SlurmSettings& settings, std::size_t tasks) {
     std::vector<std::string> argv = cleaned_environment();
     const std::string log = without_patterns((folder / "log").string()) + (tasks > 0 ? "-%a.txt" : ".txt");
     argv.insert(argv.end(),
                 {"sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--job-name=" + job_name_of(folder),
                  tasks > 0 ? fmt::format("--array=0-{}", tasks - 1) : "--dependency=singleton",
-                 fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds)),
-                 fmt::format("--nodes={}", request.nodes), fmt::format("--ntasks={}", request.ranks),
-                 fmt::format("--cpus-per-task={}", request.cores / request.ranks), "--output=" + log});
-    if (request.gpus > 0) argv.push_back(fmt::format("--gpus={}", request.gpus));
-    // The job outlives a failed node, to say which one.
-    if (request.nodes > 1)
-        argv.insert(argv.end(), {fmt::format("--ntasks-per-node={}", request.ranks / request.nodes), "--no-kill"});
-    if (request.nodes > 1 && request.gpus > 0)
-        argv.push_back(fmt::format("--gpus-per-node={}", request.gpus / request.nodes));
-    for (const auto& [key, value] : sbatch_options(settings)) argv.push_back(fmt::format("--{}={}", key, value));
-    argv.insert(argv.end(), settings.extra.begin(), settings.extra.end());
+                 fmt::format("--signal=B:TERM@{}", signal_seconds(request.grace_seconds))});
+    add_shape(shape, settings, argv);
+    argv.push_back("--output=" + log);
     argv.push_back((folder / "job.sh").string());
     if (!settings.setup.empty()) argv.push_back(fs::absolute(settings.setup).string());
     argv.insert(argv.end(), {program_on_nodes(request.argv.front()), "job", folder.string()});
@@ -124,17 +152,27 @@ std::vector<std::string> sbatch_argv(const fs::path& folder, const LaunchRequest
 
 }  // namespace
 
-std::vector<std::string> submit_argv(const fs::path& folder, const LaunchRequest& request,
+std::vector<std::string> submit_argv(const fs::path& folder, const LaunchRequest& request, const JobShape& shape,
                                      const SlurmSettings& settings) {
-    return sbatch_argv(folder, request, settings, 0);
+    return sbatch_argv(folder, request, shape, settings, 0);
+}
+
+// A job that depends on another, as by singleton, is accepted whatever its shape.
+std::vector<std::string> test_argv(const LaunchRequest& request, const SlurmSettings& settings) {
+    std::vector<std::string> argv = cleaned_environment();
+    argv.insert(argv.end(), {"sbatch", "--test-only"});
+    add_shape(shape_of_job(request, settings, static_cast<std::size_t>(settings.at_once)), settings, argv);
+    argv.emplace_back("--wrap=true");
+    return argv;
 }
 
 std::vector<std::string> write_slurm_array(const fs::path& folder, const std::vector<fs::path>& jobs,
-                                           const LaunchRequest& request, const SlurmSettings& settings) {
+                                           const LaunchRequest& request, const JobShape& shape,
+                                           const SlurmSettings& settings) {
     make_folder(folder);
     write_job_array(folder, jobs);
     write_file_atomically(folder / "job.sh", settings.setup.empty() ? kScript : kScriptWithSetup);
-    return sbatch_argv(folder, request, settings, jobs.size());
+    return sbatch_argv(folder, request, shape, settings, jobs.size());
 }
 
 void write_job_number(const fs::path& folder, const std::string& number) {
@@ -162,16 +200,20 @@ std::map<std::string, fs::path> jobs_by_run(const fs::path& root) {
     return jobs;
 }
 
-bool has_room(std::span<const LaunchRequest> job, std::int64_t most) {
-    if (most > 0) return job.size() < static_cast<std::size_t>(most);
-    return is_short(job.back()) && projected_seconds(job) < kJobSeconds;
+bool has_room(std::span<const LaunchRequest> job, const SlurmSettings& settings) {
+    if (settings.pack > 0) return job.size() < static_cast<std::size_t>(settings.pack);
+    if (job.front().nodes > 1) return is_short(job.back()) && projected_seconds(job) < kJobSeconds;
+    const auto at_once = static_cast<double>(settings.at_once);
+    return static_cast<double>(job.size()) < at_once ||
+           (is_short(job.back()) && projected_seconds(job) / at_once < kJobSeconds);
 }
 
-std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, std::int64_t most) {
+std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, const SlurmSettings& settings) {
     std::vector<std::vector<LaunchRequest>> jobs;
     for (const LaunchRequest& request : requests) {
+        const bool shares = settings.pack > 0 || settings.at_once > 1 || is_short(request);
         const auto open = std::ranges::find_if(jobs, [&](const std::vector<LaunchRequest>& job) {
-            return (most > 0 || is_short(request)) && has_shape_of(job.front(), request) && has_room(job, most);
+            return shares && has_shape_of(job.front(), request) && has_room(job, settings);
         });
         if (open == jobs.end())
             jobs.push_back({request});

@@ -22,6 +22,19 @@ std::string job_name_of(const std::filesystem::path& job_folder);
 // The least number of equal jobs that are submitted at once, as an array.
 inline constexpr std::size_t kLeastArray = 20;
 
+// The part of the cluster that a job asks for. Attempts on nodes of their own share a job with others; ranks on several
+// nodes have one to themselves.
+struct JobShape {
+    int at_once = 1;  // attempts that run side by side
+    int nodes = 1;
+    int tasks = 1, tasks_of_node = 1;  // a task is such an attempt, or a rank
+    int cores_of_task = 1;
+    int gpus = 0, gpus_of_node = 0;  // 0: none
+    bool operator==(const JobShape&) const = default;
+};
+// Of a job of that many attempts of one shape.
+JobShape shape_of_job(const LaunchRequest& request, const SlurmSettings& settings, std::size_t attempts);
+
 // A task of a job array.
 struct ArrayTask {
     std::filesystem::path array;  // its folder
@@ -33,18 +46,20 @@ struct ArrayTask {
 std::vector<std::string> write_slurm_job(const std::filesystem::path& folder, std::span<const LaunchRequest> requests,
                                          const SlurmSettings& settings, const std::optional<ArrayTask>& task = {});
 
-// Whether two jobs are equal to Slurm: they may be tasks of one array.
+// Whether two attempts differ in their folders alone, so that they may share a job.
 bool has_shape_of(const LaunchRequest& one, const LaunchRequest& other);
 
 // Writes the array of these job folders, and returns the command that submits it. Slurm starts its tasks side by side,
 // so singleton does not keep a task from a second start; the claims of its attempts do.
 std::vector<std::string> write_slurm_array(const std::filesystem::path& folder,
                                            const std::vector<std::filesystem::path>& jobs, const LaunchRequest& request,
-                                           const SlurmSettings& settings);
+                                           const JobShape& shape, const SlurmSettings& settings);
 
 // The command that submits such a job: its name, its cores and cards, the signal before its end, and the settings.
 std::vector<std::string> submit_argv(const std::filesystem::path& folder, const LaunchRequest& request,
-                                     const SlurmSettings& settings);
+                                     const JobShape& shape, const SlurmSettings& settings);
+// The command that asks Slurm whether it would take a full job of such attempts, and submits none.
+std::vector<std::string> test_argv(const LaunchRequest& request, const SlurmSettings& settings);
 
 // Keeps the number that Slurm gave the job, for a later driver; empty: not known.
 void write_job_number(const std::filesystem::path& folder, const std::string& number);
@@ -54,9 +69,10 @@ std::string read_job_number(const std::filesystem::path& folder);
 std::map<std::string, std::filesystem::path> jobs_by_run(const std::filesystem::path& root);
 
 // The parts of a list of attempts, in their order, that are a job each. Attempts of one job have one shape, at most
-// `most` a job where that is positive; otherwise those projected below ten minutes fill a job of half an hour.
-std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, std::int64_t most);
+// settings.pack a job where that is positive; otherwise settings.at_once, or as many as fill half an hour of it where
+// each is projected below ten minutes.
+std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, const SlurmSettings& settings);
 // Whether a job may take further attempts of its shape.
-bool has_room(std::span<const LaunchRequest> job, std::int64_t most);
+bool has_room(std::span<const LaunchRequest> job, const SlurmSettings& settings);
 
 }  // namespace deft::sweeps

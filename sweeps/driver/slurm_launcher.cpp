@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/stopwatch.h"
@@ -40,12 +41,12 @@ struct Run {
 
 struct Job {
     fs::path folder;
-    std::string name;                            // of the array, where it is a task of one
-    std::optional<int> task;                     // its number there
-    std::vector<Run> runs;                       // that have not been reported as ended
-    std::vector<std::string> submit;             // empty: an earlier driver submitted it
-    std::string number;                          // Slurm's; empty: not known yet
-    int nodes = 1;                               // of each attempt
+    std::string name;                 // of the array, where it is a task of one
+    std::optional<int> task;          // its number there
+    std::vector<Run> runs;            // that have not been reported as ended
+    std::vector<std::string> submit;  // empty: an earlier driver submitted it
+    std::string number;               // Slurm's; empty: not known yet
+    int nodes = 1;
     std::string problem;                         // of its submission; may be empty
     Clock::time_point submitted;                 // last
     std::string end_state;                       // as Slurm names it; empty: it has not ended, or that is not known
@@ -65,8 +66,8 @@ class SlurmLauncher final : public Launcher {
         : settings_(std::move(settings)), patience_(patience) {}
 
     RunId start(const LaunchRequest& request) override {
+        if (!std::exchange(is_tested_, true)) test_shape(request);
         gathered_.push_back({++started_, request});
-        if (jobs_.empty() && !has_submitted_) submit();  // shows at once whether the settings fit
         return started_;
     }
 
@@ -83,7 +84,7 @@ class SlurmLauncher final : public Launcher {
             const BatchJob stored = read_batch_job(adopted.folder);
             adopted.name = stored.name;  // the same root may have another path now
             if (stored.task >= 0) adopted.task = stored.task;
-            adopted.nodes = stored.share.nodes;
+            adopted.nodes = stored.nodes;
             adopted.number = read_job_number(adopted.folder);
             adopted.submitted = Clock::now();
             job = jobs_.insert(jobs_.end(), std::move(adopted));
@@ -91,7 +92,6 @@ class SlurmLauncher final : public Launcher {
         Run& run = job->runs.emplace_back();
         run.id = ++started_;
         run.folder = run_folder;
-        has_submitted_ = true;
         return run.id;
     }
 
@@ -122,7 +122,7 @@ class SlurmLauncher final : public Launcher {
 
     const char* name() const override { return "slurm"; }
     std::vector<std::string> command(const LaunchRequest& request) const override {
-        return submit_argv(job_folder_of(request.folder), request, settings_);
+        return submit_argv(job_folder_of(request.folder), request, shape_of_job(request, settings_, 1), settings_);
     }
     bool starts_children() const override { return false; }
     bool outlives_driver() const override { return true; }
@@ -155,12 +155,14 @@ class SlurmLauncher final : public Launcher {
         std::vector<LaunchRequest> requests;
         for (const Gathered& one : gathered_)
             if (!has_stop_file(one.request.folder)) requests.push_back(one.request);
-        std::vector<std::vector<LaunchRequest>> ready = packed(requests, settings_.pack);
-        std::erase_if(ready, [&](const auto& job) { return !all && has_room(job, settings_.pack); });
+        std::vector<std::vector<LaunchRequest>> ready = packed(requests, settings_);
+        std::erase_if(ready, [&](const auto& job) { return !all && has_room(job, settings_); });
         while (!ready.empty()) {
             const LaunchRequest first = ready.front().front();
-            const auto rest = std::stable_partition(ready.begin(), ready.end(),
-                                                    [&](const auto& job) { return has_shape_of(job.front(), first); });
+            const JobShape shape = shape_of_job(first, settings_, ready.front().size());
+            const auto rest = std::stable_partition(ready.begin(), ready.end(), [&](const auto& job) {
+                return has_shape_of(job.front(), first) && shape_of_job(job.front(), settings_, job.size()) == shape;
+            });
             submit_equal({ready.begin(), rest});
             ready.erase(ready.begin(), rest);
         }
@@ -180,9 +182,11 @@ class SlurmLauncher final : public Launcher {
             folders.push_back(jobs.back().folder);
         }
         if (is_array) {
-            submit_array(write_slurm_array(array, folders, equal.front().front(), settings_), jobs);
+            const LaunchRequest& request = equal.front().front();
+            const JobShape shape = shape_of_job(request, settings_, equal.front().size());
+            submit_array(write_slurm_array(array, folders, request, shape, settings_), jobs);
         } else {
-            for (Job& job : jobs) submit_first(job);
+            for (Job& job : jobs) submit_or_end(job);
         }
         std::ranges::move(jobs, std::back_inserter(jobs_));
     }
@@ -192,7 +196,7 @@ class SlurmLauncher final : public Launcher {
         job.folder = job_folder_of(requests.front().folder);
         job.name = job_name_of(task ? task->array : job.folder);
         if (task) job.task = task->number;
-        job.nodes = requests.front().nodes;
+        job.nodes = shape_of_job(requests.front(), settings_, requests.size()).nodes;
         for (const LaunchRequest& request : requests) {
             const auto one = std::ranges::find_if(
                 gathered_, [&](const Gathered& gathered) { return gathered.request.folder == request.folder; });
@@ -206,15 +210,19 @@ class SlurmLauncher final : public Launcher {
         return job;
     }
 
-    // The first job shows whether the settings fit. A later refusal, as by a limit of jobs, is that job's alone.
-    void submit_first(Job& job) {
-        const std::optional<std::string> refusal = submit(job);
-        if (refusal && !has_submitted_)
-            throw Error(
-                ErrorKind::config, fmt::format("sbatch refused the job: {}", *refusal),
-                "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
-                "the job was not submitted");
-        if (refusal) end_all(job, BatchEnd::refusal, *refusal);
+    // Before the first submission, the settings can still be corrected. A controller that does not answer has not
+    // refused them.
+    void test_shape(const LaunchRequest& request) {
+        const SlurmReply reply = ask(test_argv(request, settings_), patience_.submit);
+        if (reply.is_whole || may_answer_later(reply) || lacks_nodes(reply)) return;
+        throw Error(ErrorKind::config, fmt::format("sbatch refused the job: {}", reply.complaint),
+                    "correct --slurm or [resources.slurm]; `sinfo` lists partitions, `sacctmgr show assoc` accounts",
+                    "the job was not submitted");
+    }
+
+    // A refusal, as by a limit of jobs, is that job's alone.
+    void submit_or_end(Job& job) {
+        if (const std::optional<std::string> refusal = submit(job)) end_all(job, BatchEnd::refusal, *refusal);
     }
 
     // A refused array, as by a limit of its size, is submitted as jobs of their own. So are the tasks of one that the
@@ -229,7 +237,7 @@ class SlurmLauncher final : public Launcher {
                 job.number = fmt::format("{}_{}", *number, *job.task);
                 write_job_number(job.folder, job.number);
             } else if (is_refused) {
-                submit_first(job);
+                submit_or_end(job);
             } else {
                 job.problem = fmt::format("sbatch: {}", reply.complaint);
             }
@@ -250,7 +258,6 @@ class SlurmLauncher final : public Launcher {
         }
         const SlurmReply reply = ask(job.submit, patience_.submit);
         if (const std::optional<std::string> number = submitted_job(reply)) {
-            has_submitted_ = true;
             job.number = *number;
             job.problem.clear();
             write_job_number(job.folder, job.number);
@@ -443,11 +450,11 @@ class SlurmLauncher final : public Launcher {
     std::vector<Gathered> gathered_;
     std::vector<Job> jobs_;
     std::optional<std::map<std::string, fs::path>> known_jobs_;  // of earlier drivers, by run
-    bool has_submitted_ = false;
-    std::optional<Clock::time_point> late_;              // a command, when it had not answered
-    std::optional<Clock::time_point> asked_, answered_;  // the queue
-    bool is_answered_ = false;                           // then
-    bool is_fresh_ = false;                              // it answered in this look
+    bool is_tested_ = false;                                     // whether Slurm takes the shape of the jobs
+    std::optional<Clock::time_point> late_;                      // a command, when it had not answered
+    std::optional<Clock::time_point> asked_, answered_;          // the queue
+    bool is_answered_ = false;                                   // then
+    bool is_fresh_ = false;                                      // it answered in this look
     std::string problem_ = "squeue was not asked yet";
     std::vector<QueuedJob> queue_;
 };

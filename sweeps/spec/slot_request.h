@@ -18,6 +18,7 @@ struct SlotRequest {
     int ranks = 1;                     // processes of each trial
     int ranks_per_node = 0;            // of them; 0: all
     bool is_queued = false;            // a batch system finds the machine of each trial
+    int trials_of_job = 1;             // at once, in a job of that batch system
     std::vector<int> node_cores = {};  // of each node that trials run on; empty: on this machine alone
     std::string text = "auto";
 

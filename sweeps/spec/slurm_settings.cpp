@@ -18,12 +18,18 @@ constexpr std::int64_t kMargin = 60;        // Slurm sends its signal up to a mi
 constexpr std::int64_t kStartSeconds = 60;  // for a job to begin its first trial
 
 // With these, deft finds jobs, logs and ends.
-constexpr std::array<std::string_view, 14> kOwnOptions = {
-    "parsable", "no-requeue", "requeue", "open-mode",     "job-name", "dependency", "signal",
-    "nodes",    "ntasks",     "output",  "cpus-per-task", "gpus",     "array",      "wrap"};
+constexpr std::array<std::string_view, 18> kOwnOptions = {
+    "parsable", "no-requeue",      "requeue",       "open-mode", "job-name",      "dependency",
+    "signal",   "nodes",           "ntasks",        "output",    "cpus-per-task", "gpus",
+    "array",    "ntasks-per-node", "gpus-per-node", "no-kill",   "test-only",     "wrap"};
 
 bool is_word(std::string_view text) {
     return text.size() <= 200 && std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+bool is_sign_of_type(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+           c == '.';
 }
 
 std::optional<std::vector<std::int64_t>> numbers_of(std::string_view text) {
@@ -62,9 +68,20 @@ const Fields& fields_of(const SlurmSettings&) {
          {.by_default = "the partition's", .takes = "an amount as sbatch takes it: 4000, 16G"}},
         {"pack",
          at<&SlurmSettings::pack>,
-         "Attempts of a job, which run one after the other. 0: one, or as many as fill half an hour where each is "
-         "projected below ten minutes.",
+         "Attempts of a job. 0: at_once, or as many as fill half an hour where each is projected below ten minutes.",
          {.at_least = 0, .at_most = 10'000}},
+        {"gpus",
+         at<&SlurmSettings::gpus>,
+         "Type of the cards, as `sinfo -o %G` lists it. Their number follows from the slots, ranks and at_once.",
+         {.by_default = "any"}},
+        {"at_once",
+         at<&SlurmSettings::at_once>,
+         "Attempts of a job that run side by side, each with cores and cards of its own.",
+         {.at_least = 1, .at_most = 10'000}},
+        {"nodes",
+         at<&SlurmSettings::nodes>,
+         "Nodes of a job, which run the same number of attempts each. ranks_per_node sets those of a trial.",
+         {.at_least = 1, .at_most = 10'000}},
         {"setup",
          at<&SlurmSettings::setup>,
          "A file that the job's shell reads before its attempts, as for environment modules.",
@@ -97,6 +114,20 @@ void require_valid(const SlurmSettings& settings, const Place& place) {
     if (!settings.time.empty() && !slurm_seconds(settings.time))
         refuse_setting(place, fmt::format("slurm.time = '{}' is not a time limit", settings.time),
                        "write minutes, as in 90, or hours:minutes:seconds, as in 04:00:00");
+    if (!settings.gpus.empty() && !std::ranges::all_of(settings.gpus, is_sign_of_type))
+        refuse_setting(place, fmt::format("slurm.gpus = '{}' is not a type of cards", settings.gpus),
+                       "name one that `sinfo -o %G` lists, as in a100; slots state the number of cards");
+    if (settings.at_once % settings.nodes != 0)
+        refuse_setting(
+            place,
+            fmt::format("slurm.at_once = {} does not divide over slurm.nodes = {}", settings.at_once, settings.nodes),
+            fmt::format("use a multiple of the nodes, as in at_once={}",
+                        (settings.at_once / settings.nodes + 1) * settings.nodes));
+    if (settings.pack > 0 && settings.pack < settings.at_once)
+        refuse_setting(
+            place,
+            fmt::format("slurm.pack = {} leaves a part of slurm.at_once = {} idle", settings.pack, settings.at_once),
+            "use a pack of at least at_once, or leave it out");
     for (const std::string& option : settings.extra) {
         if (!option.starts_with("--") || option.size() < 3 || !is_word(option))
             refuse_setting(place, fmt::format("slurm.extra has '{}', which is not an option of sbatch", option),
@@ -108,6 +139,18 @@ void require_valid(const SlurmSettings& settings, const Place& place) {
     }
 }
 
+void require_shape(const SlurmSettings& settings, const SlotRequest& request) {
+    if (request.nodes_of_trial() > 1 && (settings.at_once > 1 || settings.nodes > 1))
+        throw Error(ErrorKind::usage,
+                    fmt::format("ranks_per_node spreads a trial over {} nodes, and slurm.{} spreads several",
+                                request.nodes_of_trial(), settings.at_once > 1 ? "at_once" : "nodes"),
+                    "leave slurm.at_once and slurm.nodes out: such a trial is a job of its own",
+                    "nothing was submitted");
+    if (!settings.gpus.empty() && request.where != SlotRequest::Where::gpu)
+        throw Error(ErrorKind::usage, "slurm.gpus names a type of cards, and trials run on the CPU",
+                    "add --slots gpu, or leave slurm.gpus out", "nothing was submitted");
+}
+
 namespace {
 
 void set_from_text(const Field& field, SlurmSettings& settings, const std::string& value) {
@@ -116,7 +159,8 @@ void set_from_text(const Field& field, SlurmSettings& settings, const std::strin
         **text = value;
     } else if (std::int64_t* const* const number = std::get_if<std::int64_t*>(&slot)) {
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), **number);
-        if (error != std::errc() || end != value.data() + value.size() || **number < 0 || **number > 10'000)
+        const std::int64_t least = field.key == std::string_view("pack") ? 0 : 1;
+        if (error != std::errc() || end != value.data() + value.size() || **number < least || **number > 10'000)
             throw Error(ErrorKind::usage, fmt::format("--slurm {} takes a count, not '{}'", field.key, value),
                         fmt::format("write {}=4", field.key));
     } else {

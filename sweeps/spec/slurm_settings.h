@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "sweeps/spec/slot_request.h"
 
 namespace deft::sweeps {
 
@@ -18,7 +19,10 @@ struct SlurmSettings {
     std::string partition = {}, account = {}, qos = {}, constraint = {};
     std::string time = {};                // limit of a job, as sbatch takes it; empty: the partition's
     std::string mem = {};                 // of a job's node, as sbatch takes it; empty: the partition's
+    std::string gpus = {};                // type of a job's cards; empty: any
     std::int64_t pack = 0;                // most attempts of a job; 0: as their projected times say
+    std::int64_t at_once = 1;             // attempts of a job that run side by side
+    std::int64_t nodes = 1;               // of a job, with as many of them on each
     std::string setup = {};               // a file that the job's shell reads first; may be empty
     std::vector<std::string> extra = {};  // further options of sbatch
 };
@@ -29,6 +33,10 @@ std::vector<std::pair<std::string, std::string>> sbatch_options(const SlurmSetti
 
 // Errors: config, or usage without a place, for a value that sbatch would not take.
 void require_valid(const SlurmSettings& settings, const Place& place = {});
+
+// Errors: usage, where the trials do not fit the shape that the settings give a job: ranks on several nodes beside
+// others, or a type of cards on the CPU.
+void require_shape(const SlurmSettings& settings, const SlotRequest& request);
 
 // Lays "partition=gpu,time=04:00:00" over the settings. Errors: usage.
 void apply_slurm_option(const std::string& text, SlurmSettings& settings);

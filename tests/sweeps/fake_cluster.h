@@ -15,10 +15,15 @@
 namespace deft::test {
 
 // A job is a session of its own. The queue has a file for each, named by its number. The first submission meets what
-// the file `first` says.
+// the file `first` says, and a question whether Slurm would take a job the complaint in `refuses`.
 inline constexpr const char* kFakeSbatch = R"sh(#!/bin/bash
 here=$(dirname "$0")
 [ "$1" = --version ] && { echo "slurm 24.05.1"; exit 0; }
+if [[ " $* " == *" --test-only "* ]]; then
+    echo "$*" >> "$here/test.log"
+    [ -e "$here/refuses" ] && { cat "$here/refuses" >&2; exit 1; }
+    exit 0
+fi
 echo "$*" >> "$here/sbatch.log"
 env | grep -c '^SLURM_\|^SBATCH_' >> "$here/variables.log"
 tasks=

@@ -129,7 +129,7 @@ class ChaosOfJobs {
 
 }  // namespace
 
-TEST_CASE("Random faults of a real Slurm lose no job and change no bit", "[slow][bare]") {
+TEST_CASE("Random faults of a real Slurm lose no job and change no bit", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const std::size_t events = number_of("DEFT_CHAOS_EVENTS", 12), seed = number_of("DEFT_CHAOS_SEED", 1);

@@ -28,22 +28,26 @@ std::vector<std::string> bits_here(const std::string& recipes, const std::string
 
 }  // namespace
 
-TEST_CASE("Jobs of a real Slurm measure the bits of trials on this machine, one or several trials a job",
-          "[slow][bare]") {
+TEST_CASE("Jobs of a real Slurm measure the bits of trials on this machine, one or several a job",
+          "[slow][cluster][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const std::string seeds = "[1, 2, 3, 4, 5, 6, 7, 8]";
     const std::vector<std::string> local = bits_here(recipes_of(100'000), seeds);
-    for (const char* pack : {",pack=1", ",pack=4"}) {
+    for (const char* pack : {",pack=1", ",pack=4", ",at_once=3", ",at_once=4,nodes=2"}) {
         CAPTURE(pack);
         const QueuedSweep jobs(slurm, recipes_of(100'000), seeds);
         REQUIRE(jobs.run("cpu:8", pack) == 0);
         CHECK(jobs.sweep.count("ok") == "8");
         CHECK(jobs.sweep.measured() == local);
+        if (std::string(pack).find("nodes=2") != std::string::npos)
+            CHECK(jobs.sweep.value("SELECT max(n) FROM (SELECT count(DISTINCT nodes) AS n FROM attempt"
+                                   " GROUP BY substr(job, 1, instr(job, '.')))") == "2");
+        CHECK(jobs.sweep.says("core-hours"));
     }
 }
 
-TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts them", "[slow][bare]") {
+TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts them", "[slow][cluster][bare]") {
     const int signal = GENERATE(SIGINT, SIGKILL);
     CAPTURE(signal);
     const RealSlurm slurm;
@@ -62,7 +66,8 @@ TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts th
     CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
 }
 
-TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft cancel ends all", "[slow][bare]") {
+TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft cancel ends all",
+          "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
@@ -84,7 +89,7 @@ TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft can
     CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
 }
 
-TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no try", "[slow][bare]") {
+TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no try", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const QueuedSweep jobs(slurm, recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]");

@@ -44,7 +44,8 @@ struct RanksOnNodes {
 
 }  // namespace
 
-TEST_CASE("Two ranks on two nodes of a real Slurm measure the bits of two ranks on this machine", "[slow][bare][mpi]") {
+TEST_CASE("Two ranks on two nodes of a real Slurm measure the bits of two ranks on this machine",
+          "[slow][cluster][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
     SweepInJobs jobs(nodes.slurm, rank_recipes(100'000), "[1, 2]", 2);
@@ -54,7 +55,8 @@ TEST_CASE("Two ranks on two nodes of a real Slurm measure the bits of two ranks 
     CHECK(jobs.sweep.measured() == bits_of_local_ranks(rank_recipes(100'000), "[1, 2]"));
 }
 
-TEST_CASE("Ranks on the nodes of a job for each trial measure the bits of ranks on this machine", "[slow][bare][mpi]") {
+TEST_CASE("Ranks on the nodes of a job for each trial measure the bits of ranks on this machine",
+          "[slow][cluster][faults][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
     const TinySweep sweep(rank_recipes(100'000));
@@ -68,7 +70,7 @@ TEST_CASE("Ranks on the nodes of a job for each trial measure the bits of ranks 
 }
 
 TEST_CASE("The node of a rank that loses its power is named within a minute, and the ranks go on later",
-          "[slow][bare][mpi]") {
+          "[slow][cluster][faults][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
     SweepInJobs jobs(nodes.slurm, rank_recipes(1'000'000), "[1]", 1);

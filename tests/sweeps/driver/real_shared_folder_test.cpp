@@ -43,7 +43,8 @@ class SharedFolder {
 
 }  // namespace
 
-TEST_CASE("A root on sshfs has no false crash, and a driver on another host is refused", "[slow][bare]") {
+TEST_CASE("A root on sshfs has no false crash, and a driver on another host is refused",
+          "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SharedFolder shared(slurm);

@@ -49,7 +49,7 @@ void check_bits(const SweepInJobs& jobs, const std::string& recipes, const std::
 
 }  // namespace
 
-TEST_CASE("Trials on two nodes of a real Slurm measure the bits of trials on this machine", "[slow][bare]") {
+TEST_CASE("Trials on two nodes of a real Slurm measure the bits of trials on this machine", "[slow][cluster][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kShort, "[1, 2, 3, 4]", 4);
@@ -59,7 +59,7 @@ TEST_CASE("Trials on two nodes of a real Slurm measure the bits of trials on thi
     check_bits(jobs, kShort, "[1, 2, 3, 4]");
 }
 
-TEST_CASE("A step of a real Slurm that somebody cancels is held until the next run", "[slow][bare]") {
+TEST_CASE("A step of a real Slurm that somebody cancels is held until the next run", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
@@ -74,7 +74,7 @@ TEST_CASE("A step of a real Slurm that somebody cancels is held until the next r
 }
 
 TEST_CASE("A node of a real Slurm that loses its power costs no try, and its trial goes on on the other",
-          "[slow][bare]") {
+          "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
@@ -89,7 +89,7 @@ TEST_CASE("A node of a real Slurm that loses its power costs no try, and its tri
     check_bits(jobs, kLong, "[1, 2]");
 }
 
-TEST_CASE("A driver in a job of a real Slurm that is killed loses nothing", "[slow][bare]") {
+TEST_CASE("A driver in a job of a real Slurm that is killed loses nothing", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
@@ -108,7 +108,7 @@ TEST_CASE("A driver in a job of a real Slurm that is killed loses nothing", "[sl
     check_bits(jobs, kLong, "[1, 2]");
 }
 
-TEST_CASE("A node of a real Slurm whose network is cut for a while fails no trial", "[slow][bare]") {
+TEST_CASE("A node of a real Slurm whose network is cut for a while fails no trial", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     // Shorter and longer than Slurm waits for a node.
@@ -231,7 +231,7 @@ class Chaos {
 
 }  // namespace
 
-TEST_CASE("Random faults of a real Slurm lose nothing and change no bit", "[slow][bare]") {
+TEST_CASE("Random faults of a real Slurm lose nothing and change no bit", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const std::size_t events = number_of("DEFT_CHAOS_EVENTS", 20), seed = number_of("DEFT_CHAOS_SEED", 1);

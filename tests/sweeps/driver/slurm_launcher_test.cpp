@@ -40,10 +40,14 @@ class OneJob {
         launcher = sweeps::make_slurm_launcher(settings, patience);
     }
 
+    // The first is submitted at once; others share jobs.
     sweeps::RunId start(const std::string& name = "abc.1") {
         const std::filesystem::path attempt = run.parent_path() / name;
         std::filesystem::create_directories(attempt);
-        return launcher->start({attempt, {(folder.path / "trial").string(), "trial", attempt.string()}, {}, 1, 0, 60});
+        const sweeps::RunId id =
+            launcher->start({attempt, {(folder.path / "trial").string(), "trial", attempt.string()}, {}, 1, 0, 60});
+        if (id == 1) launcher->submit();
+        return id;
     }
     std::filesystem::path job_folder() const { return folder.path / "root" / "jobs" / "abc.1"; }
 
@@ -178,15 +182,23 @@ TEST_CASE("deft cancel withdraws jobs that wait and stops those that run; the ne
 TEST_CASE("A job that Slurm refuses ends the run with Slurm's words, and one that it never starts is held") {
     const TinySweep sweep(kTwoRecipes);
     const Cluster cluster(sweep.folder);
-    cluster.write("first", "echo 'sbatch: error: invalid partition specified: gup' >&2; exit 1\n");
+    cluster.write("refuses", "sbatch: error: invalid partition specified: gup\n");
     const Ran refused = sweep.run(kJobs);
     CHECK(refused.exit_code == kExitUsage);
     CHECK_THAT(refused.err, ContainsSubstring("invalid partition specified: gup") && ContainsSubstring("sinfo"));
+    CHECK(cluster.log("sbatch.log").empty());
+    // Nodes may be down for now.
+    cluster.write("refuses", "allocation failure: Requested node configuration is not available\n");
     cluster.write("first", "state=PENDING; reason=PartitionTimeLimit; begins=false\n");
     const Ran held = sweep.run(kJobs);
     CHECK(held.exit_code == kExitWorkLeft);
     CHECK_THAT(held.err, ContainsSubstring("Slurm never starts such a job: PartitionTimeLimit") &&
                              ContainsSubstring("1 ok, 1 left"));
+    cluster.remove("refuses");
+    cluster.write("first", "echo 'sbatch: error: QOSMaxSubmitJobPerUserLimit' >&2; exit 1\n");
+    const Ran limited = sweep.run(kJobs);
+    CHECK(limited.exit_code == kExitWorkLeft);
+    CHECK_THAT(limited.err, ContainsSubstring("QOSMaxSubmitJobPerUserLimit"));
     CHECK(sweep.run(kJobs).exit_code == 0);
 }
 
@@ -343,6 +355,38 @@ TEST_CASE("A job of several attempts runs them one after the other") {
     CHECK(queued.value("SELECT max(n) FROM (SELECT count(*) AS n FROM attempt GROUP BY job)") == "3");
 }
 
+TEST_CASE("Attempts side by side in a job measure the bits of trials on this machine") {
+    const TinySweep local(kTwoRecipes, "[1, 2, 3]"), queued(kTwoRecipes, "[1, 2, 3]");
+    REQUIRE(local.run({"--launcher", "local"}).exit_code == 0);
+    const Cluster cluster(queued.folder);
+    const Ran ran = queued.run({"--launcher", "slurm", "--slurm", "at_once=3", "--slots", "cpu:6"});
+    REQUIRE(ran.exit_code == 0);
+    CHECK(queued.measured() == local.measured());
+    CHECK(queued.count("ok") == "6");
+    CHECK(queued.value("SELECT max(n) FROM (SELECT count(*) AS n FROM attempt GROUP BY job)") == "3");
+    CHECK_THAT(cluster.log("sbatch.log"), ContainsSubstring(" --nodes=1 --ntasks=3 --cpus-per-task=1 "));
+    CHECK(lines_of(cluster.log("test.log")) == 1);
+    CHECK_THAT(cluster.log("test.log"), ContainsSubstring("--test-only --nodes=1 --ntasks=3 --cpus-per-task=1 "));
+    CHECK_THAT(ran.err, ContainsSubstring("held 0.") && ContainsSubstring(" core-hours"));
+}
+
+TEST_CASE("Settings that give trials no place of their own are refused before anything starts") {
+    const TinySweep sweep(kTwoRecipes);
+    const Cluster cluster(sweep.folder);
+    const auto refused = [&](const std::string& settings, const std::vector<std::string>& more = {}) {
+        std::vector<std::string> words = {"--launcher", "slurm", "--slurm", settings};
+        words.insert(words.end(), more.begin(), more.end());
+        const Ran ran = sweep.run(words);
+        CHECK(ran.exit_code == kExitUsage);
+        return ran.err;
+    };
+    CHECK_THAT(refused("gpus=a100"), ContainsSubstring("trials run on the CPU") && ContainsSubstring("--slots gpu"));
+    CHECK_THAT(refused("at_once=2", {"--ranks", "2", "--ranks-per-node", "1"}),
+               ContainsSubstring("ranks_per_node spreads a trial over 2 nodes, and slurm.at_once"));
+    CHECK(cluster.log("sbatch.log").empty());
+    CHECK_FALSE(std::filesystem::exists(sweep.root / "jobs"));
+}
+
 TEST_CASE("A job's shell reads the setup file, and sbatch has the further options") {
     const std::filesystem::path setup = std::filesystem::temp_directory_path() / fmt::format("setup-{}.sh", ::getpid());
     write_file_atomically(setup, "export FROM_SETUP='a b'\n");
@@ -436,29 +480,6 @@ TEST_CASE("An end of one attempt leaves the others of its job") {
     CHECK_FALSE(std::filesystem::exists(one.run.parent_path() / "c.1" / "begun"));
 }
 
-TEST_CASE("Attempts share a job where they are short, or where the sweep says how many") {
-    const auto request = [](double seconds, int cores = 1) {
-        sweeps::LaunchRequest made;
-        made.argv = {"deft"};
-        made.cores = cores;
-        made.projected_seconds = seconds;
-        return made;
-    };
-    const auto sizes = [](const std::vector<sweeps::LaunchRequest>& requests, std::int64_t most) {
-        std::string text;
-        for (const auto& job : sweeps::packed(requests, most)) text += fmt::format("{} ", job.size());
-        return text;
-    };
-    // Unknown and long ones have a job each; the others fill half an hour.
-    CHECK(sizes({request(0), request(0)}, 0) == "1 1 ");
-    CHECK(sizes({request(600), request(600)}, 0) == "1 1 ");
-    CHECK(sizes({request(500), request(500), request(500), request(500), request(500)}, 0) == "4 1 ");
-    CHECK(sizes({request(500), request(0), request(500)}, 0) == "2 1 ");
-    CHECK(sizes({request(500), request(500, 2), request(500)}, 0) == "2 1 ");
-    CHECK(sizes({request(0), request(5000), request(0)}, 2) == "2 1 ");
-    CHECK(sizes({request(0), request(0, 2), request(0)}, 2) == "2 1 ");
-}
-
 TEST_CASE("A queue that hangs ends nothing") {
     OneJob one(kForever, 3);
     const sweeps::RunId id = one.start();
@@ -517,64 +538,4 @@ TEST_CASE("A cancelled job counts as ended also where the controller is down") {
     one.launcher->end(id);
     CHECK(one.look_until_ended().batch_end == sweeps::BatchEnd::cancellation);
     one.cluster.remove("down");
-}
-
-TEST_CASE("A job of ranks on several nodes asks for as many tasks on each") {
-    const sweeps::LaunchRequest request = {"/root/runs/a.1", {DEFT_PROGRAM, "trial"}, {}, 8, 4, 60, 2, 4};
-    const std::vector<std::string> argv = sweeps::submit_argv("/root/jobs/a.1", request, {});
-    for (const char* word : {"--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--cpus-per-task=2", "--gpus=4",
-                             "--gpus-per-node=2", "--no-kill"})
-        CHECK(std::ranges::find(argv, word) != argv.end());
-}
-
-TEST_CASE("A job begins no attempt that was asked to end, and kills one that is to be killed") {
-    const TemporaryFolder folder;
-    write_file_atomically(folder / "trial", "#!/bin/bash\ntouch \"$2/begun\"\nwhile :; do sleep 0.1; done\n");
-    std::filesystem::permissions(folder / "trial", std::filesystem::perms::owner_all);
-    for (const char* run : {"a.1", "b.1"}) std::filesystem::create_directory(folder / run);
-    sweeps::write_stop_file(folder / "a.1");
-    sweeps::write_batch_job(folder.path(), {(folder / "trial").string(), {folder / "a.1", folder / "b.1"}, {}, 60});
-    Process job({DEFT_PROGRAM, "job", folder.path().string()}, folder / "out", folder / "err");
-    REQUIRE(wait_until([&] { return std::filesystem::exists(folder / "b.1" / "begun"); }));
-    sweeps::write_kill_file(folder / "b.1");
-    CHECK(job.wait() == 0);
-    const auto ends = sweeps::read_run_ends(folder.path());
-    REQUIRE(ends.size() == 2);
-    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::not_begun);
-    CHECK(ends.at("b.1").cause == sweeps::RunEndCause::kill_file);
-    CHECK(WTERMSIG(ends.at("b.1").wait_status) == SIGKILL);
-    CHECK_FALSE(std::filesystem::exists(folder / "a.1" / "begun"));
-}
-
-TEST_CASE("A job asks its attempt to stop at SIGTERM, begins no other, and kills what exceeds the grace") {
-    const TemporaryFolder folder;
-    write_file_atomically(folder / "trial", "#!/bin/bash\ntouch \"$2/begun\"\nwhile :; do sleep 0.1; done\n");
-    std::filesystem::permissions(folder / "trial", std::filesystem::perms::owner_all);
-    for (const char* run : {"a.1", "b.1"}) std::filesystem::create_directory(folder / run);
-    sweeps::write_batch_job(folder.path(), {(folder / "trial").string(), {folder / "a.1", folder / "b.1"}, {}, 0.3});
-    Process job({DEFT_PROGRAM, "job", folder.path().string()}, folder / "out", folder / "err");
-    REQUIRE(wait_until([&] { return std::filesystem::exists(folder / "a.1" / "begun"); }));
-    job.signal(SIGTERM);
-    CHECK(job.wait() == 0);
-    const auto ends = sweeps::read_run_ends(folder.path());
-    REQUIRE(ends.size() == 2);
-    CHECK(WTERMSIG(ends.at("a.1").wait_status) == SIGKILL);
-    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::overdue);
-    CHECK(ends.at("b.1").cause == sweeps::RunEndCause::not_begun);
-    CHECK_FALSE(std::filesystem::exists(folder / "b.1" / "begun"));
-}
-
-TEST_CASE("Ends in a job's file that are torn or foreign are passed over") {
-    const TemporaryFolder folder;
-    CHECK(sweeps::read_run_ends(folder.path()).empty());
-    const auto line = [](const std::string& run, const std::string& cause) {
-        return fmt::format(R"({{"type":"ended","run":"{}","wait_status":256,"cause":"{}"}})", run, cause);
-    };
-    write_file_atomically(folder / "job.jsonl", "[1]\n" + line("a.1", "none") + "\n{\"type\":\"x\"}\nnone\n" +
-                                                    line("c.1", "a later one") + "\n" + line("a.1", "signal") + "\n" +
-                                                    line("b.1", "none"));
-    const auto ends = sweeps::read_run_ends(folder.path());
-    REQUIRE(ends.size() == 1);
-    CHECK(ends.at("a.1").wait_status == 256);
-    CHECK(ends.at("a.1").cause == sweeps::RunEndCause::none);
 }

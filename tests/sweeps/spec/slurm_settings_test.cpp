@@ -69,6 +69,27 @@ TEST_CASE("The option --slurm takes lists and counts") {
                ContainsSubstring("[resources.slurm]"));
 }
 
+TEST_CASE("Attempts side by side divide over the nodes of a job, and fill it") {
+    const SlurmSettings settings = option_of("gpus=a100,at_once=4,nodes=2");
+    CHECK(settings.gpus == "a100");
+    CHECK(settings.at_once == 4);
+    CHECK(settings.nodes == 2);
+    CHECK_THAT(
+        refusal(ErrorKind::usage, [] { option_of("at_once=3,nodes=2"); }),
+        ContainsSubstring("slurm.at_once = 3 does not divide over slurm.nodes = 2") && ContainsSubstring("at_once=4"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("nodes=2"); }), ContainsSubstring("at_once=2"));
+    CHECK_THAT(refusal(ErrorKind::usage, [] { option_of("at_once=4,pack=3"); }),
+               ContainsSubstring("slurm.pack = 3 leaves a part of slurm.at_once = 4 idle"));
+    for (const char* wrong : {"at_once=0", "nodes=0", "at_once=-1"}) {
+        CAPTURE(wrong);
+        CHECK_THAT(refusal(ErrorKind::usage, [&] { option_of(wrong); }), ContainsSubstring("takes a count"));
+    }
+    for (const char* wrong : {"gpus=a100:2", "gpus=a b", "gpus=4;5"}) {
+        CAPTURE(wrong);
+        CHECK_THAT(refusal(ErrorKind::usage, [&] { option_of(wrong); }), ContainsSubstring("is not a type of cards"));
+    }
+}
+
 TEST_CASE("A limit that holds no start, signal and grace is refused before anything is submitted") {
     CHECK_NOTHROW(require_time(option_of(""), 120));
     CHECK(signal_seconds(120) == 180);
