@@ -37,7 +37,7 @@ constexpr std::array<Words, 16> kWords = {
      {"Unable to create step", BatchEnd::closed, "Job is pending execution"},
      {"Unable to confirm allocation", BatchEnd::closed, "Invalid job id specified"},
      {"Unable to confirm allocation", BatchEnd::closed, "Job is pending execution"},
-     {"lurm job ", BatchEnd::closed, " has expired"},
+     {" job ", BatchEnd::closed, " has expired"},
      {" CANCELLED AT ", BatchEnd::cancellation}}};
 constexpr std::string_view kAborted = "srun: Job step aborted: Waiting up to ";
 
