@@ -33,6 +33,7 @@
 #include "sweeps/driver/record_sweep.h"
 #include "sweeps/driver/recovery.h"
 #include "sweeps/driver/signals.h"
+#include "sweeps/driver/stop_cause.h"
 #include "sweeps/driver/stored_results.h"
 #include "sweeps/driver/work_left.h"
 #include "sweeps/spec/select.h"
@@ -293,7 +294,7 @@ class Driver {
     // While it drains, a run scores what it has trained, and starts nothing else. Two places of a sweep may share a
     // training.
     bool may_start(std::size_t trial) const {
-        if (interrupts_at_stop_ || (state_.draining && !to_score_.contains(trial))) return false;
+        if (interrupts_at_stop_ || is_job_ending_ || (state_.draining && !to_score_.contains(trial))) return false;
         if (work_.work_of(trial) == results_db::Work::train && !work_.has_start(trial)) return false;
         const auto is_same = [&](const Child& child) { return work_.is_same_training(child.trial, trial); };
         return std::none_of(state_.running.begin(), state_.running.end(), is_same) && !late_.any_of(is_same);
@@ -372,6 +373,8 @@ class Driver {
             outcome.state = "timeout";  // it would meet the same limit again
             outcome.error += "; it left no newer checkpoint";
         }
+        judge_forgotten_end(child, end, outcome);
+        if (end.batch_end == BatchEnd::closed) heed_closed_job(outcome);
         if (journal.started && !child.reported_start) report_resume(child, *journal.started, progress_);
         record_end(writer_, child.attempt, child.folder, outcome, journal);
         ended_runs_.insert(child.folder.filename().string());
@@ -401,6 +404,25 @@ class Driver {
             count_failure();
             if (child.work == results_db::Work::train) prerequisites_.block_behind(child.trial);
         }
+    }
+
+    // A trial whose attempts end so again and again, and get no further, may be the cause itself.
+    void judge_forgotten_end(const Child& child, const ChildEnd& end, results_db::Outcome& outcome) {
+        const bool is_forgotten = end.batch_end == BatchEnd::forgotten && outcome.state == "preempted";
+        if (!is_forgotten || has_newer_checkpoint(child)) {
+            forgotten_.erase(child.trial);
+        } else if (!forgotten_.insert(child.trial).second) {
+            outcome.state = "failed";
+            outcome.fail_class = "crash";
+            outcome.error += "; its last attempt ended so, too, and neither left a newer checkpoint";
+        }
+    }
+
+    // srun starts no other step of this job.
+    void heed_closed_job(results_db::Outcome& outcome) {
+        if (outcome.state == "preempted") outcome.fail_class = record_of(cause_of_stop(true, now_ms())).fail_class;
+        if (!std::exchange(is_job_ending_, true))
+            progress_.warning("the Slurm job of this run is ending, and no trial starts any more");
     }
 
     bool has_newer_checkpoint(const Child& child) const {
@@ -444,7 +466,7 @@ class Driver {
     RunSummary conclude() {
         RunSummary& summary = state_.summary;
         summary.left = static_cast<int>(state_.queue.waiting.size() + state_.queue.held.size() + state_.running.size());
-        summary.is_stopped = state_.draining;
+        summary.is_stopped = state_.draining || is_job_ending_;
         if (summary.left > 0) summary.exit_code = kExitWorkLeft;
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
         if (signal_exit_code_) summary.exit_code = *signal_exit_code_;
@@ -477,6 +499,8 @@ class Driver {
     std::optional<int> interrupts_at_stop_;  // Ctrl-C so far when the trials were asked to stop; nothing: they were not
     std::optional<int> signal_exit_code_;
     bool is_leaving_ = false;
+    bool is_job_ending_ = false;       // the Slurm job whose steps the attempts are
+    std::set<std::size_t> forgotten_;  // trials whose last attempt ended so, without a newer checkpoint
 };
 
 }  // namespace

@@ -34,8 +34,23 @@ struct LaunchRequest {
 
 using RunId = std::int64_t;  // of a started attempt, while its launcher lives
 
-// The reason that a batch system gives for an attempt's end; none: it gives none.
-enum class BatchEnd { none, node_failure, out_of_memory, time_limit, preemption, cancellation, refusal, loss };
+// The reason that a batch system gives for an attempt's end; none: the attempt ended by itself. unbegun: the job ended
+// before this one of its attempts began. closed: the job that this process is in is ending, and takes no other attempt.
+// forgotten: the attempt had begun, and the batch system does not say why it ended. loss: it never began, or nothing
+// but the end of its job is known.
+enum class BatchEnd {
+    none,
+    node_failure,
+    out_of_memory,
+    time_limit,
+    preemption,
+    cancellation,
+    refusal,
+    loss,
+    unbegun,
+    closed,
+    forgotten
+};
 
 struct RunStatus {
     RunPhase phase = RunPhase::unknown;

@@ -363,37 +363,66 @@ class SlurmLauncher final : public Launcher {
             job.end_state = *state;
     }
 
+    // Whether an attempt ran before this one in its job, which so could begin one.
+    static bool follows_another(const Job& job, const Run& run) {
+        return run.folder.filename() != job.folder.filename();
+    }
+
+    // Slurm's reason for the end of a job is none for an attempt that never began after another one, unless it is a
+    // reason for the whole job.
+    static BatchEnd end_without_begin(const Job& job, const Run& run, BatchEnd by) {
+        const bool is_of_another = by == BatchEnd::none || by == BatchEnd::time_limit || by == BatchEnd::out_of_memory;
+        return is_of_another && follows_another(job, run) ? BatchEnd::unbegun : by;
+    }
+
+    // Nobody says how the job ended, or Slurm says no more than that it did.
+    static BatchEnd unknown_end(const Job& job, const Run& run) {
+        if (!run.is_running()) return follows_another(job, run) ? BatchEnd::unbegun : BatchEnd::loss;
+        return job.end_state.empty() ? BatchEnd::forgotten : BatchEnd::loss;
+    }
+
+    // Slurm ends the processes of a job by these signals, and a job that is not in the queue may have ended so.
+    bool may_be_forgotten(const Job& job, const RunEnd& end) const {
+        const int signal = WIFSIGNALED(end.wait_status) ? WTERMSIG(end.wait_status) : 0;
+        const bool is_live = knows_queue(job) && !job.absent;
+        return job.end_state.empty() && !is_live && (signal == SIGKILL || signal == SIGTERM);
+    }
+
     // An end that the job wrote. Where the attempt did not choose it, Slurm says why, or time passes.
     void settle(const Job& job, Run& run, const RunEnd& end) {
+        // srun says why a step on several nodes ended, and whether it began.
+        const StepWords words = job.nodes > 1 ? step_words(run.folder / "log.txt") : StepWords{};
+        const bool is_unexplained = words.end == BatchEnd::closed || words.end == BatchEnd::forgotten;
+        const bool has_not_begun = end.cause == RunEndCause::not_begun || words.end == BatchEnd::closed;
         const bool is_signalled = WIFSIGNALED(end.wait_status);
-        const bool stopped =
-            !is_signalled && end.cause != RunEndCause::not_begun && WEXITSTATUS(end.wait_status) == kExitWorkLeft;
-        run.status.wait_status = end.cause == RunEndCause::not_begun ? W_EXITCODE(0, SIGKILL) : end.wait_status;
+        const bool stopped = !is_signalled && !has_not_begun && WEXITSTATUS(end.wait_status) == kExitWorkLeft;
+        run.status.wait_status = has_not_begun ? W_EXITCODE(0, SIGKILL) : end.wait_status;
         const auto finish = [&](BatchEnd by, const std::string& why) {
             run.status.phase = RunPhase::ended;
             run.status.batch_end = by;
             run.status.batch_words = why;
         };
-        // srun reports the failed node of a job of several.
-        const StepWords words = job.nodes > 1 ? step_words(run.folder / "log.txt") : StepWords{};
-        if (words.end != BatchEnd::none && !run.is_asked) {
+        if (words.end != BatchEnd::none && !is_unexplained && !run.is_asked) {
             finish(words.end, words.line);
         } else if (end.cause == RunEndCause::out_of_memory) {
             finish(BatchEnd::out_of_memory, "the kernel killed it");
         } else if (run.is_asked) {
-            finish(end.cause == RunEndCause::not_begun ? BatchEnd::cancellation : BatchEnd::none, "asked to end");
-        } else if ((stopped || end.cause == RunEndCause::not_begun) && has_stop_file(run.folder)) {
+            finish(has_not_begun ? BatchEnd::cancellation : BatchEnd::none, "asked to end");
+        } else if ((stopped || has_not_begun) && has_stop_file(run.folder)) {
             finish(BatchEnd::cancellation, "its stop file asked it to end");
-        } else if (end.cause != RunEndCause::none || is_signalled) {
+        } else if (end.cause != RunEndCause::none || is_signalled || is_unexplained) {
             if (!run.ended) run.ended = Clock::now();
-            const BatchEnd by = batch_end_of(job.end_state);
             if (job.end_state.empty() && seconds_since(*run.ended) < patience_.agreement) return;
-            if (by != BatchEnd::none)
-                finish(by, job.end_state);
-            else if (end.cause != RunEndCause::none)
-                finish(BatchEnd::time_limit, "Slurm asked its job to end");
-            else
-                finish(BatchEnd::none, "");
+            const bool is_asked_by_slurm = end.cause != RunEndCause::none || has_not_begun;
+            BatchEnd by = batch_end_of(job.end_state);
+            std::string why = by == BatchEnd::none ? "Slurm asked its job to end" : job.end_state;
+            if (by == BatchEnd::none && is_asked_by_slurm) by = BatchEnd::time_limit;
+            if (has_not_begun) by = end_without_begin(job, run, by);
+            if (by == BatchEnd::none && (words.end == BatchEnd::forgotten || may_be_forgotten(job, end))) {
+                by = BatchEnd::forgotten;
+                why = words.line.empty() ? job.problem : words.line;
+            }
+            finish(by, by == BatchEnd::none ? "" : why);
         } else {
             finish(BatchEnd::none, "");
         }
@@ -419,7 +448,8 @@ class SlurmLauncher final : public Launcher {
 
     void settle_absent(Job& job, Run& run) {
         if (!run.is_running()) run.status.phase = RunPhase::unknown;
-        if (const BatchEnd end = batch_end_of(job.end_state); end != BatchEnd::none) {
+        if (const BatchEnd of_job = batch_end_of(job.end_state); of_job != BatchEnd::none) {
+            const BatchEnd end = run.is_running() ? of_job : end_without_begin(job, run, of_job);
             const bool is_ours = job.cancelled && end == BatchEnd::cancellation;
             set_end(run.status, end, is_ours ? "cancelled" : job.end_state);
         } else if (job.cancelled) {
@@ -430,7 +460,7 @@ class SlurmLauncher final : public Launcher {
             if (const std::optional<std::string> refusal = submit(job)) end_all(job, BatchEnd::refusal, *refusal);
         } else if (seconds_since(*job.absent) >
                    (run.is_running() || !job.end_state.empty() ? patience_.agreement : patience_.lost)) {
-            set_end(run.status, BatchEnd::loss, job.problem);
+            set_end(run.status, unknown_end(job, run), job.problem);
         }
     }
 

@@ -16,6 +16,7 @@
 #include "sweeps/driver/rank_step.h"
 #include "sweeps/driver/slurm_commands.h"
 #include "sweeps/driver/step_log.h"
+#include "sweeps/driver/step_variables.h"
 #include "sweeps/driver/stop_file.h"
 #include "sweeps/driver/trial_process.h"
 
@@ -131,7 +132,8 @@ class StepLauncher final : public Launcher {
 
     // srun cancels a step in which a rank failed. One that was killed may leave its ranks running.
     static void take_end_of_ranks(const Step& step, int srun_status, RunStatus& status) {
-        const bool has_reason = status.batch_end != BatchEnd::none && status.batch_end != BatchEnd::cancellation;
+        const bool has_reason = status.batch_end != BatchEnd::none && status.batch_end != BatchEnd::cancellation &&
+                                status.batch_end != BatchEnd::forgotten;
         if (step.ranks == 1 || step.cancelled || has_reason || !WIFEXITED(srun_status)) return;
         const std::optional<int> wait_status = end_of_rank_step(step.folder, step.ranks);
         if (!wait_status) return;
@@ -173,7 +175,12 @@ std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllo
     const int cores = std::min(request.cores / request.nodes, std::ranges::max(allocation.node_cores));  // of a node
     const int tasks_of_node = request.nodes > 1 ? request.ranks / request.nodes : 1;
     // srun ends with this process. Cores are not bound, since oneDNN's and a trial's own threads share them.
-    std::vector<std::string> argv = {"setpriv", "--pdeathsig", "KILL", "srun"};
+    std::vector<std::string> argv = {"setpriv", "--pdeathsig", "KILL"};
+    if (const std::vector<std::string> names = layout_variables(); !names.empty()) {
+        argv.emplace_back("env");
+        for (const std::string& name : names) argv.insert(argv.end(), {"-u", name});
+    }
+    argv.emplace_back("srun");
     argv.push_back("--nodes=" + std::to_string(request.nodes));
     argv.push_back("--ntasks=" + std::to_string(request.nodes * tasks_of_node));
     if (request.nodes > 1)
@@ -184,7 +191,8 @@ std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllo
         argv.push_back("--mem=" + std::to_string(std::max<std::int64_t>(
                                       1, *allocation.node_mib * std::min<std::int64_t>(cores, smallest) / smallest)));
     }
-    if (request.gpus > 0) argv.push_back("--gpus=" + std::to_string(request.gpus));
+    // A step that asks for no card would hold all of the job's.
+    argv.push_back(request.gpus > 0 ? "--gpus=" + std::to_string(request.gpus) : "--gres=none");
     if (request.gpus > 0 && request.nodes > 1)
         argv.push_back("--gpus-per-node=" + std::to_string(request.gpus / request.nodes));
     argv.insert(argv.end(), request.argv.begin(), request.argv.end());

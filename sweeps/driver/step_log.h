@@ -14,7 +14,7 @@ struct StepWords {
     std::string line;  // that says so
 };
 
-// A reason comes before the cancellation that it led to.
+// A reason comes before the cancellation that it led to. A step that srun ended without a reason is forgotten.
 StepWords step_words(const std::filesystem::path& log);
 
 }  // namespace deft::sweeps

@@ -115,9 +115,10 @@ struct BatchRecord {
     const char* why;
 };
 
-// An attempt that its node, the time limit or a preemption ended has not failed: it goes on elsewhere or later.
+// In the order of BatchEnd. An attempt that its node, the time limit or a preemption ended has not failed: it goes on
+// elsewhere or later.
 const BatchRecord& record_of(BatchEnd end) {
-    static constexpr std::array<BatchRecord, 8> kBatchRecords = {{
+    static constexpr std::array<BatchRecord, 11> kBatchRecords = {{
         {"failed", "other", "it ended"},
         {"preempted", "node", "its node failed"},
         {"failed", "oom_host", "it needed more memory than its job has"},
@@ -126,12 +127,16 @@ const BatchRecord& record_of(BatchEnd end) {
         {"cancelled", "user", "somebody cancelled it"},
         {"cancelled", "config", "Slurm never starts such a job"},
         {"failed", "crash", "its job left the queue, and nothing says why"},
+        {"preempted", "preempt", "its job ended before it began"},
+        {"preempted", "preempt", "the Slurm job of this run is ending"},
+        {"preempted", "other", "it ended, and Slurm does not say why"},
     }};
     return kBatchRecords[static_cast<std::size_t>(end)];
 }
 
 bool is_own_cancellation(const ChildEnd& end) {
-    return end.batch_end == BatchEnd::cancellation && (end.asked_by != StopCause::none || !end.killed_because.empty());
+    const bool may_be_own = end.batch_end == BatchEnd::cancellation || end.batch_end == BatchEnd::forgotten;
+    return may_be_own && (end.asked_by != StopCause::none || !end.killed_because.empty());
 }
 
 }  // namespace

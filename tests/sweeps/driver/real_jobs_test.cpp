@@ -1,10 +1,8 @@
 // Trials as jobs of a real Slurm that are cancelled, adopted, lost with their node, and whose drivers are killed.
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/catch.h"
@@ -12,7 +10,6 @@
 
 using namespace deft;
 using namespace deft::test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -54,11 +51,14 @@ TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts th
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
     Process driver = jobs.start();
-    REQUIRE(jobs.trains(driver, 2));
-    const pid_t pid = jobs.driver();
-    REQUIRE(pid > 0);
-    ::kill(pid, signal);
-    driver.wait();
+    {
+        const FrozenTrainings frozen = jobs.frozen(driver, 2);
+        REQUIRE(frozen.is_complete);
+        const pid_t pid = jobs.driver();
+        REQUIRE(pid > 0);
+        ::kill(pid, signal);
+        driver.wait();
+    }
     CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE state IN ('leased', 'running')") == "2");
     CHECK(jobs.run() == 0);
     CHECK(jobs.sweep.says("adopted 2 attempts"));
@@ -72,17 +72,24 @@ TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft can
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
     Process driver = jobs.start();
-    REQUIRE(jobs.trains(driver, 2));
-    CHECK(slurm.scancel(running_trainings(jobs.sweep).front().job));
+    {
+        const FrozenTrainings frozen = jobs.frozen(driver, 2);
+        REQUIRE(frozen.is_complete);
+        CHECK(slurm.scancel(frozen.steps.front().job));
+    }
     CHECK(driver.wait() == kExitWorkLeft);
     CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = 'cancelled' AND fail_class ="
                            " 'user'") == "1");
     CHECK(jobs.sweep.count("ok") == "1");
 
     Process again = jobs.start();
-    REQUIRE(jobs.trains(again, 1));
-    const Ran cancelled = jobs.sweep.deft("cancel", {"tiny", "--root", jobs.sweep.root.string()});
-    CHECK(cancelled.exit_code == 0);
+    {
+        const FrozenTrainings frozen = jobs.frozen(again, 1);
+        REQUIRE(frozen.is_complete);
+        Process cancel(jobs.sweep.command("cancel", {"tiny", "--root", jobs.sweep.root.string()}),
+                       jobs.sweep.folder.path / "cancel.out", jobs.sweep.folder.path / "cancel.err");
+        CHECK(cancel.wait() == 0);
+    }
     CHECK(again.wait() == kExitWorkLeft);
     CHECK(jobs.run() == 0);
     CHECK(jobs.sweep.count("ok") == "2");
@@ -94,9 +101,12 @@ TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no 
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const QueuedSweep jobs(slurm, recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]");
     Process driver = jobs.start("cpu:6");
-    REQUIRE(jobs.trains(driver, 6));
-    slurm.host("off", "n2");
-    std::this_thread::sleep_for(15s);  // until Slurm notices
+    {
+        const FrozenTrainings frozen = jobs.frozen(driver, 6);
+        REQUIRE(frozen.is_complete);
+        slurm.host("off", "n2");
+    }
+    REQUIRE(wait_until([&] { return slurm.is_down("n2"); }));
     slurm.host("boot", "n2");
     CHECK(driver.wait() == 0);
     CHECK(jobs.sweep.count("ok") == "6");

@@ -1,6 +1,5 @@
 // Trials whose ranks span the nodes of a real Slurm, and one of these nodes that fails.
 
-#include "base/stopwatch.h"
 #include "tests/catch.h"
 #include "tests/sweeps/driver/real_slurm.h"
 #include "tests/with_variable.h"
@@ -69,7 +68,7 @@ TEST_CASE("Ranks on the nodes of a job for each trial measure the bits of ranks 
     CHECK(sweep.measured() == bits_of_local_ranks(rank_recipes(100'000), "[1]"));
 }
 
-TEST_CASE("The node of a rank that loses its power is named within a minute, and the ranks go on later",
+TEST_CASE("The node of a rank that loses its power is named, and the ranks go on later",
           "[slow][cluster][faults][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
@@ -78,9 +77,7 @@ TEST_CASE("The node of a rank that loses its power is named within a minute, and
     Process driver = jobs.start();
     REQUIRE(wait_until([&] { return has_checkpoint(jobs.sweep) || sweeps::has_ended(driver.pid()); }));
     nodes.slurm.host("off", "n2");
-    const Clock::time_point off = Clock::now();
     REQUIRE(wait_until([&] { return jobs.sweep.says("stopped plain/1") || sweeps::has_ended(driver.pid()); }));
-    CHECK(seconds_since(off) < 60);
     // The job goes on without that node, where no trial of two nodes can start.
     CHECK(driver.wait() == kExitWorkLeft);
     CHECK(jobs.ends() == std::vector<std::string>{"cancelled config 1", "preempted node 1"});

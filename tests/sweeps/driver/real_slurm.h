@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,6 +102,15 @@ inline std::vector<RunningStep> running_trainings(const TinySweep& sweep) {
     return found;
 }
 
+// Every attempt and its end, a line each.
+inline std::string all_ends(const TinySweep& sweep) {
+    std::string text;
+    for (const std::string& line : sweep.query(
+             "SELECT id, experiment_id, number, kind, state, fail_class, nodes, error FROM attempt ORDER BY id", 8))
+        text += line + "\n";
+    return text;
+}
+
 // The process of `deft run`, by its number outside the hosts; -1 where there is none.
 inline pid_t driver_of(const TinySweep& sweep) {
     for (const pid_t pid : sweep.processes()) {
@@ -109,6 +121,48 @@ inline pid_t driver_of(const TinySweep& sweep) {
     return -1;
 }
 
+// Trainings that are stopped where they are until this goes out of scope, by their processes' numbers outside the
+// hosts. A busy machine may be slow to strike them, and a training that ended meanwhile would be no target.
+class FrozenTrainings {
+ public:
+    // Waits until the trainings that run are as wanted. `wanted` sees them stopped.
+    FrozenTrainings(const TinySweep& sweep, const Process& run,
+                    const std::function<bool(const std::vector<RunningStep>&)>& wanted) {
+        wait_until([&] {
+            if (!wanted(running_trainings(sweep))) return sweeps::has_ended(run.pid());
+            freeze(sweep);
+            steps = running_trainings(sweep);
+            is_complete = wanted(steps);
+            if (!is_complete) thaw();
+            return is_complete || sweeps::has_ended(run.pid());
+        });
+        if (!is_complete) UNSCOPED_INFO(read_file(sweep.err()));
+    }
+    ~FrozenTrainings() { thaw(); }
+    FrozenTrainings(const FrozenTrainings&) = delete;
+    FrozenTrainings& operator=(const FrozenTrainings&) = delete;
+
+    void thaw() {
+        for (const pid_t pid : pids_) ::kill(pid, SIGCONT);
+        pids_.clear();
+    }
+
+    bool is_complete = false;  // false: the run ended before
+    std::vector<RunningStep> steps;
+
+ private:
+    void freeze(const TinySweep& sweep) {
+        for (const pid_t pid : sweep.processes()) {
+            std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+            const std::string line{std::istreambuf_iterator<char>(in), {}};
+            if (line.starts_with(std::string(DEFT_PROGRAM) + '\0' + "trial" + '\0') && ::kill(pid, SIGSTOP) == 0)
+                pids_.push_back(pid);
+        }
+    }
+
+    std::vector<pid_t> pids_;
+};
+
 // Runs of a sweep in jobs of both nodes.
 class SweepInJobs {
  public:
@@ -118,9 +172,10 @@ class SweepInJobs {
     // The job outlives a node that fails. salloc gives 0 where a signal ends its command, and what the shell gives
     // else.
     std::vector<std::string> command() const {
-        std::vector<std::string> words = {
-            "salloc", "--quiet", "--no-kill",       "-N2", "-n2", "--mem=2000", fmt::format("-c{}", cores_),
-            "bash",   "-c",      "\"$@\"; exit $?", "bash"};
+        std::vector<std::string> words = {"salloc", "--quiet", "--no-kill", "--mem=2000", fmt::format("-c{}", cores_)};
+        words.insert(words.end(), allocation.begin(), allocation.end());
+        words.insert(words.end(), {"bash", "-c", "\"$@\"; exit $?", "bash", "env"});
+        words.insert(words.end(), variables.begin(), variables.end());
         const std::vector<std::string> run =
             sweep.command("run", {"--slots", "auto", "--threads", "1", "--progress", "plain"});
         words.insert(words.end(), run.begin(), run.end());
@@ -136,25 +191,21 @@ class SweepInJobs {
     }
 
     std::vector<RunningStep> training() const { return running_trainings(sweep); }
-    // Waits for trainings on both nodes. False where the run ends before.
-    bool trains_on_both(const Process& run) const {
-        bool has_both = false;
-        const bool came = wait_until([&] {
-            const std::vector<RunningStep> steps = training();
-            const auto is_on = [&](const char* node) {
-                return std::ranges::find(steps, node, &RunningStep::host) != steps.end();
-            };
-            has_both = is_on("n1") && is_on("n2");
-            return has_both || sweeps::has_ended(run.pid());
-        });
-        if (!has_both) UNSCOPED_INFO(read_file(sweep.err()));
-        return came && has_both;
+    // Waits for trainings on both nodes, and stops them there.
+    FrozenTrainings frozen_on_both(const Process& run) const {
+        return {sweep, run, [](const std::vector<RunningStep>& steps) {
+                    const auto is_on = [&](const char* node) {
+                        return std::ranges::find(steps, node, &RunningStep::host) != steps.end();
+                    };
+                    return is_on("n1") && is_on("n2");
+                }};
     }
 
     pid_t driver() const { return driver_of(sweep); }
 
     // Every end of training attempts as "state class count".
     std::vector<std::string> ends() const {
+        UNSCOPED_INFO(all_ends(sweep));
         return sweep.query("SELECT state, fail_class, count(*) FROM attempt WHERE kind = 'train' GROUP BY 1, 2", 3);
     }
     std::string trained_twice() const {
@@ -164,7 +215,9 @@ class SweepInJobs {
     }
 
     TinySweep sweep;
-    std::vector<std::string> options = {};  // more of `deft run`
+    std::vector<std::string> options = {};                 // more of `deft run`
+    std::vector<std::string> allocation = {"-N2", "-n2"};  // of salloc
+    std::vector<std::string> variables = {};               // "NAME=value" within the job
 
  private:
     const RealSlurm& slurm_;
@@ -189,15 +242,9 @@ class QueuedSweep {
         return code;
     }
 
-    // Waits until as many trainings run; false where the run ends before.
-    bool trains(const Process& run, std::size_t count) const {
-        bool has_begun = false;
-        wait_until([&] {
-            has_begun = running_trainings(sweep).size() >= count;
-            return has_begun || sweeps::has_ended(run.pid());
-        });
-        if (!has_begun) UNSCOPED_INFO(read_file(sweep.err()));
-        return has_begun;
+    // Waits until as many trainings run, and stops them there.
+    FrozenTrainings frozen(const Process& run, std::size_t count) const {
+        return {sweep, run, [count](const std::vector<RunningStep>& steps) { return steps.size() >= count; }};
     }
     pid_t driver() const { return driver_of(sweep); }
 

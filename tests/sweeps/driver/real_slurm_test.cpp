@@ -49,6 +49,18 @@ void check_bits(const SweepInJobs& jobs, const std::string& recipes, const std::
 
 }  // namespace
 
+TEST_CASE("The layout of a job of a real Slurm does not reach its steps", "[slow][cluster][faults][bare]") {
+    const RealSlurm slurm;
+    if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
+    SweepInJobs jobs(slurm, kShort, "[1, 2]", 1);
+    // Slurm's own variables, and some that srun would refuse a step of one task for.
+    jobs.allocation = {"-N2", "--ntasks-per-node=2", "--gres=gpu:2", "--distribution=cyclic", "--hint=nomultithread"};
+    jobs.variables = {"SLURM_GPUS_PER_TASK=1", "SLURM_NTASKS_PER_GPU=2", "SLURM_MEM_PER_CPU=1", "SLURM_GRES=gpu:9"};
+    REQUIRE(jobs.run() == 0);
+    CHECK(jobs.ends() == Rows{"ok  4"});
+    check_bits(jobs, kShort, "[1, 2]");
+}
+
 TEST_CASE("Trials on two nodes of a real Slurm measure the bits of trials on this machine", "[slow][cluster][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
@@ -64,8 +76,11 @@ TEST_CASE("A step of a real Slurm that somebody cancels is held until the next r
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
     Process driver = jobs.start();
-    REQUIRE(jobs.trains_on_both(driver));
-    CHECK(slurm.scancel(jobs.training().front().job));
+    {
+        const FrozenTrainings frozen = jobs.frozen_on_both(driver);
+        REQUIRE(frozen.is_complete);
+        CHECK(slurm.scancel(frozen.steps.front().job));
+    }
     CHECK(driver.wait() == kExitWorkLeft);
     CHECK(jobs.ends() == Rows{"cancelled user 1", "ok  3"});
     CHECK(jobs.run() == 0);
@@ -79,8 +94,11 @@ TEST_CASE("A node of a real Slurm that loses its power costs no try, and its tri
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
     Process driver = jobs.start();
-    REQUIRE(jobs.trains_on_both(driver));
-    slurm.host("off", "n2");
+    {
+        const FrozenTrainings frozen = jobs.frozen_on_both(driver);
+        REQUIRE(frozen.is_complete);
+        slurm.host("off", "n2");
+    }
     CHECK(driver.wait() == 0);
     CHECK(jobs.ends() == Rows{"ok  4", "preempted node 1"});
     CHECK(jobs.sweep.value("SELECT nodes FROM attempt WHERE state = 'preempted'") == "n2");
@@ -94,16 +112,29 @@ TEST_CASE("A driver in a job of a real Slurm that is killed loses nothing", "[sl
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
     Process driver = jobs.start();
-    REQUIRE(jobs.trains_on_both(driver));
-    const pid_t pid = jobs.driver();
-    REQUIRE(pid > 0);
-    ::kill(pid, SIGKILL);
-    CHECK(driver.wait() == 128 + SIGKILL);
+    {
+        const FrozenTrainings frozen = jobs.frozen_on_both(driver);
+        REQUIRE(frozen.is_complete);
+        const pid_t pid = jobs.driver();
+        REQUIRE(pid > 0);
+        ::kill(pid, SIGKILL);
+        CHECK(driver.wait() == 128 + SIGKILL);
+    }
+    const std::string live = "SELECT id FROM attempt WHERE kind = 'train' AND state IN ('leased', 'running')";
+    const Rows killed = jobs.sweep.query(live, 1);
+    REQUIRE(killed.size() == 2);
     CHECK(jobs.run() == 0);
+    UNSCOPED_INFO(all_ends(jobs.sweep));
     // A step may hear of the job's end before it ends.
-    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state IN ('stale', 'preempted')") ==
+    const std::string ids = fmt::format("({}, {})", killed[0], killed[1]);
+    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE state IN ('stale', 'preempted') AND id IN " + ids) ==
           "2");
-    CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train'") == "6");
+    // The second run does the rest without a failure; Slurm may lose a node of a busy machine for a while.
+    CHECK(jobs.sweep.query("SELECT state, fail_class FROM attempt WHERE state != 'ok' AND NOT (state = 'preempted' AND"
+                           " fail_class IN ('node', 'other')) AND id NOT IN " +
+                               ids,
+                           2) == Rows{});
+    CHECK(jobs.sweep.count("ok") == "4");
     CHECK(jobs.trained_twice() == "0");
     check_bits(jobs, kLong, "[1, 2]");
 }
@@ -116,8 +147,11 @@ TEST_CASE("A node of a real Slurm whose network is cut for a while fails no tria
     CAPTURE(cut.count());
     const SweepInJobs jobs(slurm, kLong, "[1, 2]", 1);
     Process driver = jobs.start();
-    REQUIRE(jobs.trains_on_both(driver));
-    slurm.host("unplug", "n2");
+    {
+        const FrozenTrainings frozen = jobs.frozen_on_both(driver);
+        REQUIRE(frozen.is_complete);
+        slurm.host("unplug", "n2");
+    }
     std::this_thread::sleep_for(cut);
     slurm.host("plug", "n2");
     CHECK(driver.wait() == 0);
@@ -254,9 +288,10 @@ TEST_CASE("Random faults of a real Slurm lose nothing and change no bit", "[slow
     CHECK(jobs.sweep.value("SELECT count(DISTINCT experiment_id) FROM attempt WHERE kind = 'train' AND state = 'ok'") ==
           jobs.sweep.value("SELECT count(*) FROM experiment"));
     CHECK(jobs.trained_twice() == "0");
-    // A step whose job is revoked may save a checkpoint and end, which is a preemption.
+    UNSCOPED_INFO(all_ends(jobs.sweep));
+    // A step whose job is revoked may save a checkpoint and end, which is a preemption, or end without a reason.
     CHECK(jobs.sweep.query("SELECT DISTINCT state, fail_class FROM attempt WHERE state != 'ok' AND fail_class NOT IN"
-                           " ('node', 'user', 'stale', 'preempt')",
+                           " ('node', 'user', 'stale', 'preempt', 'other')",
                            2) == Rows{});
     check_bits(jobs, kMedium, seeds);
 }

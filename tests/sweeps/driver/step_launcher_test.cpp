@@ -4,6 +4,10 @@
 
 #include <sys/wait.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/run_folder.h"
 #include "tests/sweeps/fake_trial.h"
@@ -23,6 +27,7 @@ constexpr const char* kSrun = R"sh(#!/bin/bash
 here=$(dirname "$0")
 [ "$1" = --version ] && { echo "slurm-wlm 22.05.8"; exit 0; }
 echo "$*" >> "$here/srun.log"
+env >> "$here/variables.log"
 while [[ "$1" == -* ]]; do shift; done
 # The first step meets what this file says.
 if mv "$here/first" "$here/met" 2> /dev/null; then
@@ -91,9 +96,9 @@ TEST_CASE("A step asks for its trial's cores, its share of a node's memory, and 
         CHECK(Words(argv.end() - 3, argv.end()) == launch.argv);
         return Words(argv.begin() + static_cast<std::ptrdiff_t>(start.size()), argv.end() - 3);
     };
-    CHECK(words(launch, {{4, 4}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=500"});
-    CHECK(words(launch, {{4, 4}, {}, 0}) == Words{"--cpus-per-task=2"});
-    CHECK(words(launch, {{8, 2}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=1000"});
+    CHECK(words(launch, {{4, 4}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=500", "--gres=none"});
+    CHECK(words(launch, {{4, 4}, {}, 0}) == Words{"--cpus-per-task=2", "--gres=none"});
+    CHECK(words(launch, {{8, 2}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=1000", "--gres=none"});
     LaunchRequest wide = launch;
     wide.cores = 16;
     wide.gpus = 2;
@@ -257,6 +262,124 @@ TEST_CASE("A node that fails, a preemption and a time limit cost no try, and ano
           (costs_a_try ? "timeout " : "preempted ") + fail_class);
     CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE number = 1"), ContainsSubstring(words.substr(6, 20)));
     CHECK(sweep.count("ok") == "1");
+}
+
+namespace {
+
+constexpr const char* kAborted =
+    "echo 'srun: Job step aborted: Waiting up to 32 seconds for job step to finish.' >&2\n";
+
+}  // namespace
+
+TEST_CASE("A step that ends without a reason costs no try, and the second of a row does") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    const std::string abort = std::string(kAborted) + "exit 143";
+    job.first_step("mv \"$here/next\" \"$here/first\"\n" + abort);
+    write_file_atomically(job.bin / "next", abort + "\n");
+    CHECK(sweep.run().exit_code == 0);
+    CHECK(sweep.says("stopped plain/1  (it will go on)"));
+    CHECK(sweep.says("retry   plain/1"));
+    CHECK(sweep.query("SELECT state, fail_class FROM attempt WHERE kind = 'train' ORDER BY number", 2) ==
+          std::vector<std::string>{"preempted other", "failed crash", "ok "});
+    CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE number = 1"),
+               ContainsSubstring("Slurm does not say why: srun: Job step aborted"));
+    CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE number = 2"),
+               ContainsSubstring("its last attempt ended so, too"));
+}
+
+TEST_CASE("A trial whose steps end without a reason again and again has failed") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    job.first_step("cp \"$here/met\" \"$here/first\"\n" + std::string(kAborted) + "exit 143");
+    CHECK(sweep.run().exit_code == kExitFailed);
+    CHECK(sweep.query("SELECT state, fail_class FROM attempt ORDER BY number", 2) ==
+          std::vector<std::string>{"preempted other", "failed crash", "failed crash"});
+}
+
+TEST_CASE("Steps that end without a reason after newer checkpoints cost no try") {
+    const TinySweep local(kLong + "[case.checkpoint]\nevery_seconds = 0.1\n");
+    const TinySweep sweep(kLong + "[case.checkpoint]\nevery_seconds = 0.1\n");
+    const InJob job(sweep.folder);
+    // Three steps end so, each once its trial has saved another checkpoint.
+    job.first_step(
+        "echo >> \"$here/ended\"; [ $(wc -l < \"$here/ended\") = 3 ] || cp \"$here/met\" \"$here/first\"\n"
+        "saved() { find \"$here/../root/checkpoints\" -name checkpoint.json 2> /dev/null | sort | tail -n 1; }\n"
+        "before=$(saved)\n"
+        "(export SLURM_STEP_ID=$BASHPID SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1; exec setsid \"$@\") & step=$!\n"
+        "while [ \"$(saved)\" = \"$before\" ] && kill -0 $step; do sleep 0.05; done; kill -KILL $step\n" +
+        std::string(kAborted) + "exit 143");
+    CHECK(sweep.run().exit_code == 0);
+    CHECK_FALSE(sweep.says("retry "));
+    CHECK(sweep.query("SELECT state, fail_class FROM attempt WHERE kind = 'train' ORDER BY number", 2) ==
+          std::vector<std::string>{"preempted other", "preempted other", "preempted other", "ok "});
+    REQUIRE(local.run({"--launcher", "local"}).exit_code == 0);
+    CHECK(sweep.measured() == local.measured());
+}
+
+TEST_CASE("A sweep whose Slurm job is ending starts nothing more, and says so once") {
+    const auto [end_time, fail_class] =
+        GENERATE(table<std::string, std::string>({{"4000000000", "preempt"}, {"1000000000", "timeout"}}));
+    const bool is_scored = GENERATE(false, true);
+    CAPTURE(fail_class, is_scored);
+    const TinySweep sweep(kTwoRecipes, "[1, 2, 3]");
+    const InJob job(sweep.folder);
+    const WithVariable end("SLURM_JOB_END_TIME", end_time.c_str());
+    const std::string refused =
+        "echo 'srun: error: Unable to create step for job 7: Job/step already completing or completed' >&2; exit 1";
+    // The refused step is a training, or an evaluation of what was trained.
+    if (is_scored)
+        write_file_atomically(job.bin / "next", refused + "\n");
+    else
+        job.first_step(refused);
+    if (is_scored) job.first_step("mv \"$here/next\" \"$here/first\"");
+    const Ran ran = sweep.run();
+    CHECK(ran.exit_code == kExitWorkLeft);
+    const std::string said = "the Slurm job of this run is ending, and no trial starts any more";
+    CHECK_THAT(ran.err, ContainsSubstring(said) && ContainsSubstring("6 left") && !ContainsSubstring("retry "));
+    CHECK(ran.err.find(said) == ran.err.rfind(said));
+    CHECK(lines_of(job.log("srun.log")) == (is_scored ? 2 : 1));
+    CHECK(sweep.query("SELECT kind, state, fail_class FROM attempt WHERE state <> 'ok'", 3) ==
+          std::vector<std::string>{(is_scored ? "score" : "train") + std::string(" preempted ") + fail_class});
+    CHECK_THAT(sweep.value("SELECT error FROM attempt WHERE state <> 'ok'"),
+               ContainsSubstring("Unable to create step for job 7"));
+    CHECK(sweep.run().exit_code == 0);
+    CHECK(sweep.count("ok") == "6");
+}
+
+TEST_CASE("Variables that state the layout of the job do not reach srun") {
+    const TinySweep sweep(kPlain);
+    const InJob job(sweep.folder);
+    const std::vector<const char*> layout = {"SLURM_NTASKS_PER_NODE",
+                                             "SLURM_NTASKS_PER_CORE",
+                                             "SLURM_NTASKS_PER_SOCKET",
+                                             "SLURM_NTASKS_PER_GPU",
+                                             "SLURM_GPUS",
+                                             "SLURM_GPUS_PER_NODE",
+                                             "SLURM_GPUS_PER_TASK",
+                                             "SLURM_GPUS_PER_SOCKET",
+                                             "SLURM_CPUS_PER_TASK",
+                                             "SLURM_CPUS_PER_GPU",
+                                             "SLURM_MEM_PER_CPU",
+                                             "SLURM_MEM_PER_GPU",
+                                             "SLURM_DISTRIBUTION",
+                                             "SLURM_EXCLUSIVE",
+                                             "SLURM_THREAD_SPEC",
+                                             "SLURM_GRES",
+                                             "SLURM_NTASKS",
+                                             "SLURM_OVERCOMMIT",
+                                             "SLURM_HINT"};
+    std::vector<std::unique_ptr<WithVariable>> set;
+    for (const char* name : layout) set.push_back(std::make_unique<WithVariable>(name, "1"));
+    set.push_back(std::make_unique<WithVariable>("SLURM_MPI_TYPE", "pmix"));
+    REQUIRE(sweep.run().exit_code == 0);
+    const std::string reached = "\n" + job.log("variables.log");
+    for (const char* name : layout) CHECK_THAT(reached, !ContainsSubstring(fmt::format("\n{}=", name)));
+    // The node's memory is a word of the command, and the job's number and the user's own options stay.
+    CHECK_THAT(reached, !ContainsSubstring("\nSLURM_MEM_PER_NODE=") && ContainsSubstring("\nSLURM_JOB_ID=7\n") &&
+                            ContainsSubstring("\nSLURM_JOB_NODELIST=n[1-2]\n") &&
+                            ContainsSubstring("\nSLURM_MPI_TYPE=pmix\n"));
+    CHECK_THAT(job.log("srun.log"), ContainsSubstring("--mem=1000 --gres=none "));
 }
 
 TEST_CASE("A step that lacks memory fails for that") {
