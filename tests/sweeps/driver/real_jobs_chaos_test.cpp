@@ -1,4 +1,4 @@
-// Jobs of a real Slurm under random faults: of jobs, drivers, nodes, networks and the controller.
+// Jobs of a real Slurm under random faults: of jobs, drivers, nodes, networks, the controller, accounting, and sbatch.
 
 #include <algorithm>
 #include <chrono>
@@ -19,18 +19,45 @@ using namespace deft::test;
 
 namespace {
 
-// One node, or the controller, is broken at a time.
+// An sbatch that submits, and does not answer where its folder has the file `late`.
+class LateSbatch {
+ public:
+    LateSbatch() {
+        write_file_atomically(folder_ / "sbatch",
+                              "#!/bin/bash\n"
+                              "case \" $* \" in *\" --parsable \"*) ;; *) exec /usr/bin/sbatch \"$@\" ;; esac\n"
+                              "if mv \"${0%/*}/late\" \"${0%/*}/met.$$\" 2> /dev/null; then\n"
+                              "    /usr/bin/sbatch \"$@\" > /dev/null\n    exec sleep 60\nfi\n"
+                              "exec /usr/bin/sbatch \"$@\"\n");
+        std::filesystem::permissions(folder_ / "sbatch", std::filesystem::perms::owner_all);
+    }
+    std::string path() const { return "PATH=" + folder_.path().string() + ":/usr/bin:/bin:/usr/sbin:/sbin"; }
+    void be_late() const { write_file_atomically(folder_ / "late", ""); }
+    // Submissions that got no answer.
+    std::size_t met() const {
+        std::size_t count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+            count += entry.path().filename().string().starts_with("met.") ? 1 : 0;
+        return count;
+    }
+
+ private:
+    TemporaryFolder folder_;
+};
+
+// One node or daemon is broken at a time.
 class ChaosOfJobs {
  public:
-    ChaosOfJobs(const RealSlurm& slurm, const QueuedSweep& jobs, std::size_t seed, std::size_t events)
-        : slurm_(slurm), jobs_(jobs), random_(seed), left_(events) {}
+    ChaosOfJobs(const RealSlurm& slurm, const QueuedSweep& jobs, const LateSbatch& sbatch, bool has_accounting,
+                std::size_t seed, std::size_t events)
+        : slurm_(slurm), jobs_(jobs), sbatch_(sbatch), has_accounting_(has_accounting), random_(seed), left_(events) {}
 
     // Until the run has ended, by itself or by a signal.
     int run() {
         Process driver = jobs_.start();
         while (!sweeps::has_ended(driver.pid())) {
             repair();
-            pause(20, left_ > 0 ? 1200 : 50);
+            pause(20, left_ == 0 ? 50 : is_broken() ? 4000 : 1200);
             if (left_ > 0 && !sweeps::has_ended(driver.pid())) strike();
         }
         return driver.wait();
@@ -53,7 +80,7 @@ class ChaosOfJobs {
     }
 
  private:
-    bool is_broken() const { return !broken_.empty() || is_headless_; }
+    bool is_broken() const { return !broken_.empty() || !daemon_.empty(); }
     std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
     void pause(int least_ms, int most_ms) {
         std::this_thread::sleep_for(
@@ -72,11 +99,14 @@ class ChaosOfJobs {
     }
 
     void strike() {
-        enum class Fault { cancellation, death, departure, power, network, controller };
+        enum class Fault { cancellation, death, departure, power, network, controller, accounting, submission };
         using enum Fault;
-        static constexpr Fault kWhole[] = {cancellation, death, departure, power, network, controller, controller},
-                               kBroken[] = {cancellation, death, departure};
-        const Fault kind = is_broken() ? kBroken[below(std::size(kBroken))] : kWhole[below(std::size(kWhole))];
+        static constexpr Fault kWhole[] = {cancellation, cancellation, death,     departure,  power,
+                                           power,        network,      network,   controller, controller,
+                                           submission,   accounting,   accounting},
+                               kBroken[] = {cancellation, cancellation, death, departure};
+        const std::size_t whole = std::size(kWhole) - (has_accounting_ ? 0 : 2);
+        const Fault kind = is_broken() ? kBroken[below(std::size(kBroken))] : kWhole[below(whole)];
         const std::vector<RunningStep> running = running_trainings(jobs_.sweep);
         const char* name = nullptr;
         if (kind == death || kind == departure) {
@@ -84,12 +114,17 @@ class ChaosOfJobs {
             if (driver < 0) return;
             ::kill(driver, kind == death ? SIGKILL : SIGINT);
             name = kind == death ? "killed drivers" : "departed drivers";
-        } else if (kind == controller) {
-            if (has_fresh_submission()) return;
-            run_process(slurm_.on_login({"pkill", "-KILL", "-x", "slurmctld"}), std::chrono::seconds(60));
-            is_headless_ = true;
+        } else if (kind == controller || kind == accounting) {
+            if (kind == controller && has_fresh_submission()) return;
+            daemon_ = kind == controller ? "slurmctld" : "slurmdbd";
+            run_process(slurm_.on_login({"pkill", "-KILL", "-x", daemon_}), std::chrono::seconds(60));
             repair_at_ = Clock::now() + std::chrono::milliseconds(below(5'000));
-            name = "killed controllers";
+            name = kind == controller ? "killed controllers" : "killed slurmdbds";
+        } else if (kind == submission) {
+            if (sbatch_.met() < late_) return;  // the last one is still to come
+            sbatch_.be_late();
+            ++late_;
+            name = "submissions without an answer";
         } else if (running.empty()) {
             return;
         } else if (kind == cancellation) {
@@ -108,9 +143,9 @@ class ChaosOfJobs {
 
     // A node has its power again once Slurm has noticed the failure; the rest comes back after a random time.
     void repair() {
-        if (is_headless_ && Clock::now() > repair_at_) {
-            run_process(slurm_.on_login({"slurmctld"}), std::chrono::seconds(60));
-            is_headless_ = false;
+        if (!daemon_.empty() && Clock::now() > repair_at_) {
+            run_process(slurm_.on_login({daemon_}), std::chrono::seconds(60));
+            daemon_.clear();
         }
         if (broken_.empty() || (is_off_ ? !slurm_.is_down(broken_) : Clock::now() < repair_at_)) return;
         slurm_.host(is_off_ ? "boot" : "plug", broken_);
@@ -119,18 +154,24 @@ class ChaosOfJobs {
 
     const RealSlurm& slurm_;
     const QueuedSweep& jobs_;
+    const LateSbatch& sbatch_;
+    bool has_accounting_;
     std::mt19937 random_;
     std::size_t left_;
     std::map<std::string, int> counts_;
     std::string broken_;  // the node without power or network
-    bool is_off_ = false, is_headless_ = false;
+    std::string daemon_;  // that was killed
+    bool is_off_ = false;
+    std::size_t late_ = 0;
     Clock::time_point repair_at_{};
 };
 
 }  // namespace
 
 TEST_CASE("Random faults of a real Slurm lose no job and change no bit", "[slow][cluster][faults][bare]") {
-    const RealSlurm slurm;
+    const bool has_accounting = GENERATE(false, true);
+    CAPTURE(has_accounting);
+    const RealSlurm slurm(has_accounting);
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const std::size_t events = number_of("DEFT_CHAOS_EVENTS", 12), seed = number_of("DEFT_CHAOS_SEED", 1);
     std::string seeds = "[1";
@@ -138,15 +179,18 @@ TEST_CASE("Random faults of a real Slurm lose no job and change no bit", "[slow]
     seeds += "]";
     const std::string recipe =
         "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n" + long_budget(400'000);
-    const QueuedSweep jobs(slurm, recipe, seeds);
-    ChaosOfJobs chaos(slurm, jobs, seed, events);
+    const LateSbatch sbatch;
+    QueuedSweep jobs(slurm, recipe, seeds);
+    jobs.variables = {sbatch.path()};
+    ChaosOfJobs chaos(slurm, jobs, sbatch, has_accounting, seed, events);
     std::vector<int> codes;
     do {
         codes.push_back(chaos.run());
         UNSCOPED_INFO(fmt::format("run {} gave {}\n{}", codes.size(), codes.back(), read_file(jobs.sweep.err())));
     } while (codes.back() != 0 && codes.size() < 5 * events);
     chaos.finish_repair();
-    std::printf("seed %zu: %s; %zu runs\n", seed, chaos.text().c_str(), codes.size());
+    std::printf("seed %zu, accounting %s: %s; %zu runs\n", seed, has_accounting ? "on" : "off", chaos.text().c_str(),
+                codes.size());
     for (const std::string& end :
          jobs.sweep.query("SELECT kind, state, fail_class, count(*) FROM attempt GROUP BY 1, 2, 3", 4))
         std::printf("  %s\n", end.c_str());

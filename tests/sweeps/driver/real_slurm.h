@@ -24,7 +24,7 @@ namespace deft::test {
 // NODE and stop.sh HOME --clean. All hosts see the folders of this machine.
 class RealSlurm {
  public:
-    RealSlurm() {
+    explicit RealSlurm(bool has_accounting = false) {
         const char* const given = std::getenv("DEFT_SLURM_SCRIPTS");
         scripts_ = given != nullptr ? std::filesystem::path(given)
                                     : std::filesystem::path(DEFT_SOURCE_DIR).parent_path() / "shared" / "slurm";
@@ -32,7 +32,9 @@ class RealSlurm {
             problem = "no scripts that start a Slurm (set DEFT_SLURM_SCRIPTS to their folder)";
             return;
         }
-        const Ran started = ran({"start.sh", home().string(), "--no-accounting"});
+        std::vector<std::string> start = {"start.sh", home().string()};
+        if (!has_accounting) start.emplace_back("--no-accounting");
+        const Ran started = ran(start);
         is_started_ = started.exit_code == 0;
         if (started.exit_code == 77) problem = "Slurm cannot start here: " + first_line(started.err);
         UNSCOPED_INFO(fmt::format("start.sh gave {}: {}", started.exit_code, started.err));
@@ -231,9 +233,13 @@ class QueuedSweep {
         : sweep(recipes, seeds), slurm_(slurm) {}
 
     Process start(const std::string& slots = "cpu:4", const std::string& more = "") const {
-        return {slurm_.on_login(sweep.command("run", {"--launcher", "slurm", "--slurm", "mem=200,time=10" + more,
-                                                      "--slots", slots, "--threads", "1", "--progress", "plain"})),
-                sweep.out(), sweep.err()};
+        std::vector<std::string> words = {"env"};
+        words.insert(words.end(), variables.begin(), variables.end());
+        const std::vector<std::string> run =
+            sweep.command("run", {"--launcher", "slurm", "--slurm", "mem=200,time=10" + more, "--slots", slots,
+                                  "--threads", "1", "--progress", "plain"});
+        words.insert(words.end(), run.begin(), run.end());
+        return {slurm_.on_login(words), sweep.out(), sweep.err()};
     }
     int run(const std::string& slots = "cpu:4", const std::string& more = "") const {
         Process process = start(slots, more);
@@ -249,6 +255,7 @@ class QueuedSweep {
     pid_t driver() const { return driver_of(sweep); }
 
     TinySweep sweep;
+    std::vector<std::string> variables = {};  // "NAME=value" of `deft run`
 
  private:
     const RealSlurm& slurm_;
