@@ -364,20 +364,19 @@ class SlurmLauncher final : public Launcher {
     }
 
     // Whether an attempt ran before this one in its job, which so could begin one.
-    static bool follows_another(const Job& job, const Run& run) {
+    static bool is_after_another(const Job& job, const Run& run) {
         return run.folder.filename() != job.folder.filename();
     }
 
-    // Slurm's reason for the end of a job is none for an attempt that never began after another one, unless it is a
-    // reason for the whole job.
+    // An earlier attempt of the job used up its time or memory. Other reasons hold for all attempts that it has left.
     static BatchEnd end_without_begin(const Job& job, const Run& run, BatchEnd by) {
         const bool is_of_another = by == BatchEnd::none || by == BatchEnd::time_limit || by == BatchEnd::out_of_memory;
-        return is_of_another && follows_another(job, run) ? BatchEnd::unbegun : by;
+        return is_of_another && is_after_another(job, run) ? BatchEnd::unbegun : by;
     }
 
     // Nobody says how the job ended, or Slurm says no more than that it did.
     static BatchEnd unknown_end(const Job& job, const Run& run) {
-        if (!run.is_running()) return follows_another(job, run) ? BatchEnd::unbegun : BatchEnd::loss;
+        if (!run.is_running()) return is_after_another(job, run) ? BatchEnd::unbegun : BatchEnd::loss;
         return job.end_state.empty() ? BatchEnd::forgotten : BatchEnd::loss;
     }
 

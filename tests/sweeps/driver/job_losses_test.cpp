@@ -158,7 +158,7 @@ TEST_CASE("The first attempt of a job that had not begun when the job's time end
     CHECK(one.look_until_ended().batch_end == BatchEnd::time_limit);
 }
 
-TEST_CASE("A packed trial that never began before the job of another ended costs no try") {
+TEST_CASE("A packed trial whose job's time ended before it began costs no try") {
     const std::string recipes = kPlain + long_budget(200'000), seeds = "[1, 2]";
     const TinySweep local(recipes, seeds), sweep(recipes, seeds);
     const Cluster cluster(sweep.folder);

@@ -91,6 +91,24 @@ TEST_CASE("an attempt of a batch system that was ended after its last line keeps
     CHECK(state("ok") == "preempted");
 }
 
+TEST_CASE("an end that Slurm forgets is that of who asked for it, of the journal, or nobody's fault") {
+    ChildEnd end;
+    end.wait_status = SIGTERM;
+    end.batch_end = BatchEnd::forgotten;
+    end.batch_words = "it is not in the queue";
+    check(classify(end, {}), "preempted", "other", "Slurm does not say why: it is not in the queue");
+    JournalSummary journal;
+    journal.ended.emplace().state = "ok";
+    check(classify(end, journal), "ok", "", "");
+    journal.ended->state = "failed";
+    journal.ended->fail_class = "nan";
+    check(classify(end, journal), "failed", "nan", "");
+    end.asked_by = StopCause::user;
+    check(classify(end, {}), "cancelled", "user", "stopped by the user");
+    end.asked_by = StopCause::time_limit;
+    check(classify(end, {}), "preempted", "timeout", "the end of the job's time");
+}
+
 TEST_CASE("a sweep that Slurm ends goes on in the next job, without a failure", "[bare]") {
     FakeSweep sweep({"slow"});
     {
