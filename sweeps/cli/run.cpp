@@ -24,9 +24,11 @@
 #include "sweeps/cli/results.h"
 #include "sweeps/cli/run_arguments.h"
 #include "sweeps/driver/driver.h"
+#include "sweeps/driver/rank_hosts.h"
 #include "sweeps/driver/search_rates.h"
 #include "sweeps/driver/shared_locks.h"
 #include "sweeps/driver/slots.h"
+#include "sweeps/driver/step_launcher.h"
 
 namespace deft::cli {
 
@@ -38,6 +40,8 @@ std::string fill_with(RunArguments arguments) {
     arguments.launcher = "auto";     // where it is repeated is for its reader to say
     arguments.slurm.clear();
     arguments.ranks_per_node = 0;
+    arguments.hostfile.clear();
+    arguments.agent.clear();
     return arguments.continue_with();
 }
 
@@ -114,6 +118,31 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     return run;
 }
 
+// Where the arguments or the file name a hostfile: the hosts of each trial's ranks.
+void use_hosts(const RunArguments& arguments, const sweeps::Spec& spec, sweeps::SlotRequest& request,
+               sweeps::DriverOptions& options) {
+    const std::string hostfile = arguments.hostfile.empty() ? spec.hostfile : arguments.hostfile;
+    if (hostfile.empty() && !arguments.agent.empty())
+        throw Error(ErrorKind::usage, "--agent reaches the hosts of a hostfile, and none is given",
+                    "add --hostfile, or leave it out", "nothing was started");
+    if (hostfile.empty()) return;
+    if (arguments.launcher != "auto" && arguments.launcher != "local")
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("a hostfile is for ranks without Slurm, and --launcher {} asks for Slurm", arguments.launcher),
+            "leave --launcher or the hostfile out", "nothing was started");
+    sweeps::require_request_of_hosts(request);
+    request.host_slots = 0;
+    for (const sweeps::HostLine& host : sweeps::hosts_for_ranks(hostfile, request)) {
+        options.hosts.names.push_back(host.name);
+        if (host.slots == 0) continue;
+        request.host_slots = *request.host_slots == 0 ? host.slots : std::min(*request.host_slots, host.slots);
+    }
+    options.hosts.ranks_on_each = request.ranks_of_node();
+    options.hosts.agent = sweeps::agent_command(arguments.agent.empty() ? spec.agent : arguments.agent);
+    options.trial_program = sweeps::program_on_nodes(options.trial_program.string());
+}
+
 int run_recipes(const RunArguments& arguments, bool full) {
     engine::require_alone(engine::launch_of_this_process(), "driver of the sweep");
     // Results are stored whether or not somebody still reads along.
@@ -134,7 +163,8 @@ int run_recipes(const RunArguments& arguments, bool full) {
         throw Error(ErrorKind::usage,
                     fmt::format("--slurm is for jobs, and --launcher {} makes none", arguments.launcher),
                     "add --launcher slurm, or leave it out", "nothing was started");
-    options.launcher = sweeps::choose_launcher(arguments.launcher, slurm);
+    use_hosts(arguments, file_spec, request, options);
+    options.launcher = sweeps::choose_launcher(request.host_slots ? "local" : arguments.launcher, slurm);
     if (!options.launcher.warning.empty()) print_note("warning: " + options.launcher.warning);
     if (options.launcher.steps_of) request.node_cores = options.launcher.steps_of->node_cores;
     request.is_queued = options.launcher.jobs.has_value();
@@ -142,7 +172,7 @@ int run_recipes(const RunArguments& arguments, bool full) {
         sweeps::require_shape(slurm, request);
         request.trials_of_job = static_cast<int>(slurm.at_once);
     }
-    if (options.launcher.steps_of || request.is_queued) {
+    if (options.launcher.steps_of || request.is_queued || request.host_slots) {
         options.root = std::filesystem::absolute(options.root);  // as another machine finds it
     }
     options.only = arguments.spec.only;
@@ -163,7 +193,7 @@ int run_recipes(const RunArguments& arguments, bool full) {
     const std::vector<sweeps::Trial> trials = sweeps::with_search(spec, sweeps::expand(spec));
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
     options.slots = sweeps::make_slots(request, options.threads);
-    options.slots_note = sweeps::unused_gpus(request);
+    if (!request.host_slots) options.slots_note = sweeps::unused_gpus(request);
     RunningPage page(spec.name, options.root);
     options.while_running = [&] { page.write(); };
     const sweeps::RunSummary summary = sweeps::run_sweep(spec, trials, options);

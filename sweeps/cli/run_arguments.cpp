@@ -51,8 +51,14 @@ void RunArguments::add_to(CLI::App& command, bool file_is_required) {
         ->check(CLI::Range(1, sweeps::kMostRanks));
     command
         .add_option("--ranks-per-node", ranks_per_node,
-                    "Ranks of a trial on each node of Slurm, in place of the sweep's ranks_per_node")
+                    "Ranks of a trial on each node of Slurm, or each host of --hostfile, in place of the sweep's "
+                    "ranks_per_node")
         ->check(CLI::Range(1, sweeps::kMostRanks));
+    command.add_option("--hostfile", hostfile,
+                       "Hosts that the ranks of a trial span without Slurm: a hostfile of Open MPI, in place of the "
+                       "sweep's hostfile");
+    command.add_option("--agent", agent,
+                       "Command that reaches these hosts, as in \"ssh -p 22\", in place of the sweep's agent or ssh");
     command.add_option("--launcher", launcher, sweeps::kLauncherHelp)->capture_default_str();
     command.add_option("--slurm", slurm, sweeps::kSlurmHelp);
     command.add_option("--progress", progress, "How to show progress: auto, live, plain or none")
@@ -74,6 +80,8 @@ std::string RunArguments::continue_with() const {
     const std::string shape = shape_options();
     if (!shape.empty()) line += " " + shape;
     if (ranks_per_node > 0) line += " --ranks-per-node " + std::to_string(ranks_per_node);
+    if (!hostfile.empty()) line += " --hostfile " + reporting::shell_word(hostfile);
+    if (!agent.empty()) line += " --agent " + reporting::shell_word(agent);
     if (launcher != "auto") line += " --launcher " + reporting::shell_word(launcher);
     if (!slurm.empty()) line += " --slurm " + reporting::shell_word(slurm);
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);

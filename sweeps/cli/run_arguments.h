@@ -16,6 +16,7 @@ struct RunArguments {
     std::string root = sweeps::kDefaultRoot;
     std::string slots;
     std::string launcher = "auto", slurm;
+    std::string hostfile, agent;
     int threads = 0, ranks = 0, ranks_per_node = 0;
     std::string progress = "auto";
     bool dry_run = false;

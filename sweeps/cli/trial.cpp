@@ -59,7 +59,8 @@ void add_trial(CLI::App& app, Context& context) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         sweeps::TrialFile trial = sweeps::read_trial_file(*folder);
         const sweeps::SignalWatch signals;
-        if (sweeps::is_rank_of(trial)) {
+        if (sweeps::is_rank_of(*folder, trial)) {
+            sweeps::claim_as_rank_of_hosts(*folder, trial);
             context.exit_code = run_rank(trial, [] { return false; });  // the process that started mpirun hears it
             return;
         }
@@ -75,7 +76,8 @@ void add_trial(CLI::App& app, Context& context) {
                 ErrorKind::usage,
                 fmt::format("process {}, which this trial was started for, is not its parent", trial.driver_pid),
                 "start the sweep, and leave its trials to it: deft run SWEEP", *folder);
-        sweeps::claim_run_folder(*folder, trial.driver_pid == 0);
+        // Rank 0 claims it on its host.
+        if (trial.hosts.empty()) sweeps::claim_run_folder(*folder, trial.driver_pid == 0);
         const bool is_import =
             trial.assignment.work == results_db::Work::train && experiments::is_imported(trial.config);
         sweeps::StopFile stop(*folder);

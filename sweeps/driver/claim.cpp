@@ -49,7 +49,7 @@ std::string slurm_nodes() {
 
 }  // namespace
 
-void claim_run_folder(const fs::path& run_folder, bool is_placed) {
+void claim_run_folder(const fs::path& run_folder, bool is_placed, const std::string& nodes) {
     const fs::path folder = claim_folder(run_folder);
     if (::mkdir(folder.c_str(), 0777) != 0) {
         if (errno != EEXIST)
@@ -62,8 +62,12 @@ void claim_run_folder(const fs::path& run_folder, bool is_placed) {
                                                      reporting::visible(claim.host)),
                     "start the sweep again, which begins attempts in folders of their own", run_folder.string());
     }
-    Json text = {{"schema", "deft-claim/1"}, {"host", host_name()},    {"pid", ::getpid()},
-                 {"job", slurm_job()},       {"nodes", slurm_nodes()}, {"nonce", results_db::random_uid()},
+    Json text = {{"schema", "deft-claim/1"},
+                 {"host", host_name()},
+                 {"pid", ::getpid()},
+                 {"job", slurm_job()},
+                 {"nodes", nodes.empty() ? slurm_nodes() : nodes},
+                 {"nonce", results_db::random_uid()},
                  {"time_ms", now_ms()}};
     if (is_placed) text["machine"] = host_json(describe_host());
     write_file_atomically(folder / "holder.json", json_text(text));

@@ -172,7 +172,8 @@ class Driver {
         if (left.empty() && state_.running.empty() && failures() == 0)
             progress_.event("everything was finished already");
         Machine machine = this_machine(options_.root);
-        if (!launcher_->starts_children()) machine.memory_bytes = std::numeric_limits<std::int64_t>::max();
+        const bool is_elsewhere = !launcher_->starts_children() || !options_.hosts.empty();
+        if (is_elsewhere) machine.memory_bytes = std::numeric_limits<std::int64_t>::max();
         for (const std::string& line :
              exceeded_limits(left, options_.slots.front(), options_.slots.size(), machine, options_.root))
             progress_.warning(line);

@@ -10,6 +10,7 @@
 #include "sweeps/driver/keep_stale.h"
 #include "sweeps/driver/launchers.h"
 #include "sweeps/driver/progress.h"
+#include "sweeps/driver/rank_hosts.h"
 #include "sweeps/driver/root.h"
 #include "sweeps/driver/slots.h"
 #include "sweeps/driver/trial_pulse.h"
@@ -22,6 +23,7 @@ struct DriverOptions {
     std::filesystem::path root = kDefaultRoot;
     std::filesystem::path trial_program = "/proc/self/exe";  // started as: program trial RUN_FOLDER
     LauncherChoice launcher = {};
+    RankHosts hosts = {};  // that the ranks of each trial span; the local launcher starts them
     std::vector<Slot> slots = {{}};
     std::string slots_note;         // on GPUs that they leave unused; empty: on none
     int threads = 1;                // of each trial

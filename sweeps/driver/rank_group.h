@@ -1,6 +1,6 @@
 #pragma once
-// A trial on several ranks of this machine: mpirun and its ranks, started, watched and ended by the process that the
-// driver knows as the trial.
+// A trial on several ranks of this machine, or of the hosts of a hostfile: mpirun and its ranks, started, watched and
+// ended by the process that the driver knows as the trial.
 
 #include <filesystem>
 
@@ -14,7 +14,9 @@ namespace deft::sweeps {
 
 // Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended,
 // also where rank 0 could not: that of the rank which failed. Ends them all as timed out where a signal has stopped one
-// while others wait for it, or where rank 0 breaks a promise of its journal. Returns an exit code, as run_attempt().
+// while others wait for it, or where rank 0 breaks a promise of its journal. On several hosts, it sees the
+// ranks of this one alone, names a host that mpirun lost, and waits for words that a network file system shows late.
+// Returns an exit code, as run_attempt().
 int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
 
 // The end that the journal of a rank above 0 records, with that rank's number; ranks write one only where they failed.
@@ -23,7 +25,10 @@ int exit_code_of(const journal::Ended& ended);
 
 // Whether this process is one of the ranks that run_ranks() started for the trial. Errors: usage, where it was started
 // as one and they are not its parents any more.
-bool is_rank_of(const TrialFile& trial);
+bool is_rank_of(const std::filesystem::path& run_folder, const TrialFile& trial);
+
+// In one of those on the hosts of a hostfile, before the ranks meet: rank 0 claims the run folder.
+void claim_as_rank_of_hosts(const std::filesystem::path& run_folder, const TrialFile& trial);
 
 // In one of those, or in a task of a step of ranks (rank_step.h): joins the others, in a log of its own where it is not
 // rank 0. Errors: config, where they are not as many as the trial has.

@@ -56,7 +56,7 @@ bool agree(const results_db::Outcome& seen, const results_db::Outcome& journal_s
     return (seen.state == "ok") == (journal_says.state == "ok") || (!journal.ended && !journal.damage);
 }
 
-// An attempt that a batch system placed says in its claim where it is.
+// An attempt that a batch system or a hostfile placed says in its claim where it is.
 void record_place(results_db::Writer& writer, std::int64_t attempt, const fs::path& run_folder) {
     const std::optional<Claim> claim = read_claim(run_folder);
     if (claim && claim->machine) writer.set_place(attempt, {*claim->machine, claim->job, claim->nodes});

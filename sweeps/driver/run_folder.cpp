@@ -79,6 +79,16 @@ Json shape_json(const results_db::Shape& shape) {
             {"ranks", shape.ranks}};
 }
 
+Json hosts_json(const RankHosts& hosts) {
+    if (hosts.empty()) return nullptr;
+    return {{"names", hosts.names}, {"ranks_on_each", hosts.ranks_on_each}, {"agent", hosts.agent}};
+}
+
+RankHosts hosts_of(const Json& json) {
+    return {json.at("names").get<std::vector<std::string>>(), json.at("ranks_on_each").get<int>(),
+            json.at("agent").get<std::string>()};
+}
+
 Json price_json(const std::optional<results_db::Price>& price) {
     if (!price) return nullptr;
     return {{"sku", price->sku},
@@ -119,7 +129,7 @@ std::filesystem::path free_run_folder(const std::filesystem::path& root, const s
 
 void write_trial_file(const Trial& trial, const std::string& sweep, const results_db::NewAttempt& attempt,
                       const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
-                      const experiments::TrialSlot& slot, bool is_child) {
+                      const experiments::TrialSlot& slot, bool is_child, const RankHosts& hosts) {
     const Json file = {{"schema", kTrialSchema},
                        {"config", experiments::to_json(trial.config)},
                        {"seed", trial.seed},
@@ -150,7 +160,8 @@ void write_trial_file(const Trial& trial, const std::string& sweep, const result
                        {"start", places.start.string()},
                        {"work", assignment.work == results_db::Work::score ? "score" : "train"},
                        {"checkpoint", assignment.checkpoint.string()},
-                       {"scores", assignment.keys}};
+                       {"scores", assignment.keys},
+                       {"hosts", hosts_json(hosts)}};
     write_file_atomically(places.run_folder / "trial.json", json_text(file, 2) + "\n");
 }
 
@@ -181,6 +192,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
         result.ranks = static_cast<int>(origin_shape(trial).ranks);
+        if (trial.contains("hosts") && !trial.at("hosts").is_null()) result.hosts = hosts_of(trial.at("hosts"));
         result.driver_pid = trial.at("driver_pid").get<pid_t>();
         return result;
     } catch (const Json::exception& error) {

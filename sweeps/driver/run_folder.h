@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "experiments/trial.h"
 #include "results_db/writer.h"
+#include "sweeps/driver/rank_hosts.h"
 #include "sweeps/spec/expand.h"
 
 namespace deft::sweeps {
@@ -36,13 +37,14 @@ struct TrialFile {
     Assignment assignment;
     experiments::TrialSlot slot;
     int ranks = 1;         // processes that do it together
+    RankHosts hosts = {};  // of these processes
     pid_t driver_pid = 0;  // of the process that wrote it and starts it; 0: a batch system starts it
 };
 
 // provenance: the code and the host, as in RecordedSweep. is_child: this process starts the trial itself.
 void write_trial_file(const Trial& trial, const std::string& sweep, const results_db::NewAttempt& attempt,
                       const Json& provenance, const experiments::TrialPlaces& places, const Assignment& assignment,
-                      const experiments::TrialSlot& slot, bool is_child = true);
+                      const experiments::TrialSlot& slot, bool is_child = true, const RankHosts& hosts = {});
 // Errors: io, config.
 TrialFile read_trial_file(const std::filesystem::path& run_folder);
 

@@ -96,6 +96,26 @@ std::vector<Slot> node_gpu_slots(const SlotRequest& request, std::span<const eng
     return std::vector<Slot>(std::max<std::size_t>(1, count), slot);
 }
 
+// One trial at a time, on hosts that each have such cards as this machine, or cards that nobody here has seen. Errors:
+// missing, for more ranks of a trial on a host than cards here.
+Slot slot_of_hosts(const SlotRequest& request, std::span<const engine::Gpu> cards) {
+    Slot slot;
+    const auto of_host = static_cast<std::size_t>(request.ranks_of_node());
+    if (is_on_gpus(request, cards.size())) {
+        if (!cards.empty() && of_host > cards.size())
+            throw Error(ErrorKind::missing,
+                        fmt::format("{} ranks on a host need a GPU each, and this one has {}", of_host, cards.size()),
+                        fmt::format("use --ranks-per-node {}, or train on the CPU: --slots cpu:1", cards.size()),
+                        "nothing was started");
+        if (!cards.empty()) slot = slot_on(cards.first(of_host), 1);
+        slot.device = engine::Device::cuda;
+        slot.gpu_uuids.clear();
+    }
+    slot.ranks = request.ranks;
+    slot.nodes = request.nodes_of_trial();
+    return slot;
+}
+
 // Cards that are asked for; of those that are visible all, where no number is said.
 std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
     return request.count == 0 ? visible : static_cast<std::size_t>(request.count);
@@ -106,6 +126,7 @@ std::size_t cards_of(const SlotRequest& request, std::size_t visible) {
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem) {
     if (request.is_queued) return queued_slots(request);
+    if (request.host_slots) return {slot_of_hosts(request, gpus)};
     if (request.nodes_of_trial() > 1) require_room_for_ranks(request, threads);
     if (!is_on_gpus(request, gpus.size())) {
         Slot on_cpu;
@@ -133,7 +154,7 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 }
 
 std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
-    if (request.nodes_of_trial() > 1)
+    if (request.nodes_of_trial() > 1 && !request.host_slots)
         require_ranks_on_nodes(request);
     else if (request.ranks > 1)
         require_mpirun();
@@ -187,6 +208,10 @@ int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t me
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials) {
     if (asked > 0) return asked;
     if (request.is_queued || request.where != SlotRequest::Where::automatic || !engine::usable_gpus().empty()) return 1;
+    if (request.host_slots) {
+        const int cores = *request.host_slots > 0 ? *request.host_slots : usable_cores();
+        return std::max(1, cores / request.ranks_of_node());
+    }
     if (request.node_cores.empty()) return default_threads(trials, usable_cores(), usable_memory(), request.ranks);
     return default_threads(trials, std::ranges::min(request.node_cores), usable_memory(), request.ranks,
                            request.node_cores.size(), request.nodes_of_trial());

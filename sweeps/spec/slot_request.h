@@ -1,6 +1,7 @@
 #pragma once
 // The request of a sweep, or --slots, for where its trials may run.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct SlotRequest {
     bool is_queued = false;            // a batch system finds the machine of each trial
     int trials_of_job = 1;             // at once, in a job of that batch system
     std::vector<int> node_cores = {};  // of each node that trials run on; empty: on this machine alone
+    // Fewest slots of a host, where trials run on the hosts of a hostfile; 0: not stated there.
+    std::optional<int> host_slots = {};
     std::string text = "auto";
 
     int ranks_of_node() const { return ranks_per_node == 0 ? ranks : ranks_per_node; }

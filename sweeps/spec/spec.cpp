@@ -92,6 +92,8 @@ void read_resources(const ConfigNode& node, Spec& spec) {
     spec.slots = table.slots;
     spec.ranks = static_cast<int>(table.ranks);
     spec.ranks_per_node = static_cast<int>(table.ranks_per_node);
+    spec.hostfile = table.hostfile;
+    spec.agent = table.agent;
     if (spec.ranks_per_node > 0)
         require_ranks_per_node(spec.ranks, spec.ranks_per_node, reader.place("ranks_per_node"));
     parse_slots(spec.slots, reader.place("slots"));

@@ -89,6 +89,8 @@ struct Spec {
     SlurmSettings slurm = {};                      // of jobs, where a batch system runs the trials
     int ranks = 1;                                 // processes of each trial
     int ranks_per_node = 0;                        // of them; 0: all
+    std::string hostfile;                          // of the hosts that they span without Slurm; empty: this machine
+    std::string agent;                             // the command that reaches these hosts; empty: ssh
     std::optional<experiments::DeviceUse> device;  // what plans count hours for; nothing of it decides a trial
     std::string
         fitted_on;  // the recipe on whose published times the device's utilisation is fitted; empty: it is stated

@@ -17,6 +17,7 @@ struct ResourcesTable {
     std::string slots = "auto";
     std::int64_t ranks = 1;
     std::int64_t ranks_per_node = 0;
+    std::string hostfile, agent;
     std::string device;
     std::int64_t devices = 1;
     std::string dtype;
