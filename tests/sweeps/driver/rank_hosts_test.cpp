@@ -139,9 +139,10 @@ TEST_CASE("ssh never asks, and gives up a host; another agent is taken as it is"
     const Folder folder;
     std::filesystem::permissions(folder.write("ssh", "#!/bin/sh\n"), std::filesystem::perms::owner_all);
     const WithVariable path("PATH", folder.path.string());
-    CHECK_THAT(sweeps::agent_command(""),
-               StartsWith("ssh -o ") && ContainsSubstring("BatchMode=yes") && ContainsSubstring("ConnectTimeout="));
-    CHECK_THAT(sweeps::agent_command("ssh -p 22"), StartsWith("ssh -p 22 -o BatchMode=yes"));
+    const std::string usual = sweeps::agent_command("");
+    CHECK(usual.starts_with("ssh -o "));
+    CHECK_THAT(usual, ContainsSubstring("BatchMode=yes") && ContainsSubstring("ConnectTimeout="));
+    CHECK(sweeps::agent_command("ssh -p 22").starts_with("ssh -p 22 -o BatchMode=yes"));
     refusal(
         ErrorKind::missing, [] { sweeps::agent_command("rsh"); }, "the agent rsh is not on PATH");
     for (const char* wrong : {"ssh -o A=b:c", "ssh -o 'A b'", "ssh \"-p\"", "ssh\n-p", "ssh \x1b", "ssh \\ -p", "   "})
