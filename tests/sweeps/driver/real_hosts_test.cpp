@@ -76,7 +76,7 @@ TEST_CASE("Two ranks on two real hosts measure the bits of two ranks on this mac
 TEST_CASE("A real host that loses its power or its network is named, and the ranks go on later",
           "[slow][cluster][faults][bare][mpi]") {
     const auto [off, back] = GENERATE(table<std::string, std::string>({{"off", "boot"}, {"unplug", "plug"}}));
-    const SweepOnHosts on(host_recipes(1'000'000));
+    const SweepOnHosts on(host_recipes(500'000));
     if (!on.problem.empty()) DEFT_SKIP(on.problem.c_str());
     CAPTURE(off);
     {
@@ -91,5 +91,5 @@ TEST_CASE("A real host that loses its power or its network is named, and the ran
     CHECK(on.run() == kExitOk);
     CHECK(on.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = 'ok' AND resume_step > 0") ==
           "1");
-    CHECK(on.sweep.measured() == bits_of_ranks_here(host_recipes(1'000'000)));
+    CHECK(on.sweep.measured() == bits_of_ranks_here(host_recipes(500'000)));
 }

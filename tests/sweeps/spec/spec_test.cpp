@@ -273,6 +273,10 @@ TEST_CASE("Resources and prices") {
     const Spec spread = load(kSmallSpec + "[resources]\nranks = 8\nranks_per_node = 4\n");
     CHECK(spread.ranks_per_node == 4);
     CHECK(spread.sha256 == load(kSmallSpec).sha256);
+    const Spec on_hosts = load(kSmallSpec + "[resources]\nranks = 2\nhostfile = \"hosts\"\nagent = \"ssh -p 22\"\n");
+    CHECK(on_hosts.hostfile == "hosts");
+    CHECK(on_hosts.agent == "ssh -p 22");
+    CHECK(on_hosts.sha256 == load(kSmallSpec).sha256);
     CHECK(make_slots(parse_slots("auto"), 1'000'000, {}, "").size() == 1);
     CHECK(make_slots(parse_slots("auto"), 1, {}, "").size() == static_cast<std::size_t>(usable_cores()));
 }
