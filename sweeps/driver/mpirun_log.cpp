@@ -82,7 +82,7 @@ std::string group_of(const std::smatch& match, std::size_t group) {
     return group < match.size() ? reporting::visible(match[group].str()) : "";
 }
 
-// What a message of several lines says as yet.
+// The parts of a message of several lines that have been read.
 struct Paragraph {
     std::string program, folder, node, rank;
 };

@@ -122,7 +122,7 @@ class RankWatch {
     const std::string& verdict() const { return verdict_; }
 
  private:
-    // Those of this machine.
+    // The ranks of this machine.
     std::vector<pid_t> ranks_here() const {
         std::vector<pid_t> ranks = children_of(mpirun_);
         if (!hosts_.empty()) std::erase_if(ranks, [](pid_t child) { return !known_number_of_rank(child); });
