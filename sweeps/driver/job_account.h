@@ -32,7 +32,7 @@ struct JobAccount {
 // are torn or foreign are passed over.
 void add_job(const std::filesystem::path& job_folder, JobAccount& account);
 
-// Of the jobs below the root that have any of these run folders, by their names.
+// The account of the jobs below the root that have any of these run folders, by their names.
 JobAccount account_of_jobs(const std::filesystem::path& root, const std::set<std::string>& runs);
 
 // "held 3.25 core-hours in 4 jobs, 12% idle ($0.16)"; empty where no job has begun.

@@ -32,7 +32,7 @@ struct JobShape {
     int gpus = 0, gpus_of_node = 0;  // 0: none
     bool operator==(const JobShape&) const = default;
 };
-// Of a job of that many attempts of one shape.
+// The shape of a job of that many attempts, which differ in their folders alone.
 JobShape shape_of_job(const LaunchRequest& request, const SlurmSettings& settings, std::size_t attempts);
 
 // A task of a job array.
