@@ -28,7 +28,6 @@
 #include "sweeps/driver/search_rates.h"
 #include "sweeps/driver/shared_locks.h"
 #include "sweeps/driver/slots.h"
-#include "sweeps/driver/step_launcher.h"
 
 namespace deft::cli {
 
@@ -140,7 +139,6 @@ void use_hosts(const RunArguments& arguments, const sweeps::Spec& spec, sweeps::
     }
     options.hosts.ranks_on_each = request.ranks_of_node();
     options.hosts.agent = sweeps::agent_command(arguments.agent.empty() ? spec.agent : arguments.agent);
-    options.trial_program = sweeps::program_on_nodes(options.trial_program.string());
 }
 
 int run_recipes(const RunArguments& arguments, bool full) {

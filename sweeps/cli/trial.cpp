@@ -40,6 +40,8 @@ int run_rank(sweeps::TrialFile& trial, const std::function<bool()>& was_terminat
     const std::filesystem::path& folder = trial.places.run_folder;
     trial.slot.ranks = sweeps::join_ranks(folder, trial);
     const engine::Communicator& ranks = trial.slot.ranks;
+    if (!trial.hosts.empty() && trial.slot.device == engine::Device::cuda)
+        sweeps::show_cards(trial.hosts.ranks_on_each);
     sweeps::use_own_card(sweeps::rank_of_machine(ranks.rank()));
     sweeps::StopFile stop(folder, 0);  // at each step, as a signal would be heard
     const int code = run_assignment(trial, [&] {

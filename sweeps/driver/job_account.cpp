@@ -56,9 +56,11 @@ void add(double seconds, double devices, double used, HeldTime& time) {
 }
 
 std::string describe(const HeldTime& time, const char* unit, const std::optional<results_db::Price>& price) {
-    std::string text = fmt::format("{:.3g} {}-hours", time.held / 3600, unit);
+    const double hours = time.held / 3600;
+    std::string text =
+        fmt::format("{} {}-hours", hours < 100 ? fmt::format("{:.3g}", hours) : fmt::format("{:.0f}", hours), unit);
     if (time.idle_share() >= 0.005) text += fmt::format(", {} idle", reporting::percent(time.idle_share()));
-    if (price) text += fmt::format(" ({})", reporting::dollars(time.held / 3600 * price->usd_per_hour));
+    if (price) text += fmt::format(" ({})", reporting::dollars(hours * price->usd_per_hour));
     return text;
 }
 

@@ -35,7 +35,7 @@ void add_job(const std::filesystem::path& job_folder, JobAccount& account);
 // The account of the jobs below the root that have any of these run folders, by their names.
 JobAccount account_of_jobs(const std::filesystem::path& root, const std::set<std::string>& runs);
 
-// "held 3.25 core-hours in 4 jobs, 12% idle ($0.16)"; empty where no job has begun.
+// "held 3.25 core-hours, 12.0% idle ($0.16) in 4 jobs"; empty where no job has begun.
 std::string describe(const JobAccount& account, const std::optional<results_db::Price>& price);
 
 }  // namespace deft::sweeps

@@ -88,7 +88,14 @@ class JobRunner {
         run.folder = folder;
         run.share = static_cast<std::size_t>(std::ranges::find(is_share_taken_, false) - is_share_taken_.begin());
         run.memory_kills = memory_kills();
-        run.id = launcher_->start(request_of(run));
+        try {
+            run.id = launcher_->start(request_of(run));
+        } catch (const Error& error) {
+            // The others of the job go on.
+            fmt::print(stderr, "{}: {}\n", folder.string(), error.what());
+            note_run_end(folder_, folder, {W_EXITCODE(kExitFailed, 0), RunEndCause::none});
+            return;
+        }
         is_share_taken_[run.share] = true;
         running_.push_back(std::move(run));
     }
@@ -119,8 +126,12 @@ class JobRunner {
             run->end.wait_status = status.wait_status;
             run->end.held_seconds = seconds_since(run->began);
             const bool is_killed = WIFSIGNALED(status.wait_status) && WTERMSIG(status.wait_status) == SIGKILL;
-            if (is_killed && run->end.cause != RunEndCause::kill_file && memory_kills() > run->memory_kills)
+            const bool is_ours = run->end.cause == RunEndCause::kill_file || run->end.cause == RunEndCause::overdue;
+            if (const long kills = memory_kills(); is_killed && !is_ours && kills > run->memory_kills) {
                 run->end.cause = RunEndCause::out_of_memory;
+                // The others of the job were not meant.
+                for (Running& other : running_) other.memory_kills = kills;
+            }
             note_run_end(folder_, run->folder, run->end);
             is_share_taken_[run->share] = false;
             running_.erase(run);

@@ -1,6 +1,6 @@
 #pragma once
-// The process of a batch system's job: it runs the attempts of the job's folder, at most as many side by side as the
-// job was made for.
+// The process of a batch system's job, which runs the attempts of the job's folder. At most as many run side by side as
+// the job was made for.
 
 #include <cstddef>
 #include <filesystem>

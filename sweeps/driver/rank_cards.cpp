@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <sstream>
 #include <vector>
 
@@ -23,6 +24,12 @@ int rank_of_machine(int rank, const slurm::Variables& variables) {
     if (const auto local = slurm::number_in("OMPI_COMM_WORLD_LOCAL_RANK", variables)) return static_cast<int>(*local);
     const bool is_task = slurm::is_in_step(variables) && slurm::number_in("SLURM_STEP_NUM_TASKS", variables) > 1;
     return is_task ? static_cast<int>(slurm::number_in("SLURM_LOCALID", variables).value_or(rank)) : rank;
+}
+
+void show_cards(int count) {
+    std::vector<int> cards(static_cast<std::size_t>(count));
+    std::iota(cards.begin(), cards.end(), 0);
+    ::setenv("CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(cards, ",")).c_str(), 0);
 }
 
 void use_own_card(int rank) {

@@ -14,6 +14,10 @@ std::string own_card_first(const std::string& visible, int rank);
 // The number of this rank among those of its machine, as mpirun or srun states it; `rank` where neither does.
 int rank_of_machine(int rank, const slurm::Variables& variables = slurm::own_variable);
 
+// Names the first cards of this machine in the environment, where nothing does: each rank on the hosts of a hostfile
+// uses one of its own. Before use_own_card().
+void show_cards(int count);
+
 // Puts it into this process's environment, where that names any GPU. Before CUDA is used. rank: of this machine.
 void use_own_card(int rank);
 

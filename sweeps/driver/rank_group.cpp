@@ -45,7 +45,7 @@ constexpr int kWatchMs = 200;           // between two looks at the ranks
 constexpr double kGoneSeconds = 5;      // for which mpirun may outlive its ranks
 constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while others wait for it
 constexpr double kLagSeconds = 45;      // for which a network file system may hide a journal's next line
-constexpr double kLateOkSeconds = 60;   // likewise its end, where mpirun saw every rank end well
+constexpr double kLateOkSeconds = 60;   // for which it may hide an end, where mpirun saw every rank end well
 constexpr double kLateSeconds = 15;     // and where it did not
 
 // mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that. On other hosts, Open

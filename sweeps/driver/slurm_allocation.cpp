@@ -58,7 +58,7 @@ std::optional<SlurmAllocation> slurm_allocation(const slurm::Variables& variable
     SlurmAllocation allocation;
     allocation.node_cores = slurm_counts(cores);
     if (allocation.node_cores.empty()) return std::nullopt;
-    allocation.node_mib = memory_of_node(std::ranges::min(allocation.node_cores), variables);
+    allocation.node_mib = memory_of_node(std::ranges::max(allocation.node_cores), variables);
     allocation.node_gpus = static_cast<int>(
         std::min<std::int64_t>(slurm::number_in("SLURM_GPUS_ON_NODE", variables).value_or(0), kMostNodes));
     return allocation;

@@ -213,7 +213,10 @@ std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> re
     for (const LaunchRequest& request : requests) {
         const bool shares = settings.pack > 0 || settings.at_once > 1 || is_short(request);
         const auto open = std::ranges::find_if(jobs, [&](const std::vector<LaunchRequest>& job) {
-            return shares && has_shape_of(job.front(), request) && has_room(job, settings);
+            // A long attempt does not wait in a job for short ones.
+            const bool starts_at_once =
+                settings.pack > 0 || is_short(request) || job.size() < static_cast<std::size_t>(settings.at_once);
+            return shares && starts_at_once && has_shape_of(job.front(), request) && has_room(job, settings);
         });
         if (open == jobs.end())
             jobs.push_back({request});

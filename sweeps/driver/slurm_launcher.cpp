@@ -394,6 +394,9 @@ class SlurmLauncher final : public Launcher {
         const bool is_unexplained = words.end == BatchEnd::closed || words.end == BatchEnd::forgotten;
         const bool has_not_begun = end.cause == RunEndCause::not_begun || words.end == BatchEnd::closed;
         const bool is_signalled = WIFSIGNALED(end.wait_status);
+        // The job asked it to end, for a reason that only Slurm knows. On several nodes or ranks, that is a stop file.
+        const bool is_by_job = end.cause == RunEndCause::signal || end.cause == RunEndCause::overdue;
+        const bool is_own_cancel = is_by_job && words.end == BatchEnd::cancellation;
         const bool stopped = !is_signalled && !has_not_begun && WEXITSTATUS(end.wait_status) == kExitWorkLeft;
         run.status.wait_status = has_not_begun ? W_EXITCODE(0, SIGKILL) : end.wait_status;
         const auto finish = [&](BatchEnd by, const std::string& why) {
@@ -401,13 +404,13 @@ class SlurmLauncher final : public Launcher {
             run.status.batch_end = by;
             run.status.batch_words = why;
         };
-        if (words.end != BatchEnd::none && !is_unexplained && !run.is_asked) {
+        if (words.end != BatchEnd::none && !is_unexplained && !is_own_cancel && !run.is_asked) {
             finish(words.end, words.line);
         } else if (end.cause == RunEndCause::out_of_memory) {
             finish(BatchEnd::out_of_memory, "the kernel killed it");
         } else if (run.is_asked) {
             finish(has_not_begun ? BatchEnd::cancellation : BatchEnd::none, "asked to end");
-        } else if ((stopped || has_not_begun) && has_stop_file(run.folder)) {
+        } else if ((stopped || has_not_begun) && !is_by_job && has_stop_file(run.folder)) {
             finish(BatchEnd::cancellation, "its stop file asked it to end");
         } else if (end.cause != RunEndCause::none || is_signalled || is_unexplained) {
             if (!run.ended) run.ended = Clock::now();
@@ -419,7 +422,7 @@ class SlurmLauncher final : public Launcher {
             if (has_not_begun) by = end_without_begin(job, run, by);
             if (by == BatchEnd::none && (words.end == BatchEnd::forgotten || may_be_forgotten(job, end))) {
                 by = BatchEnd::forgotten;
-                why = words.line.empty() ? job.problem : words.line;
+                why = !words.line.empty() ? words.line : is_answered_ ? job.problem : problem_;
             }
             finish(by, by == BatchEnd::none ? "" : why);
         } else {

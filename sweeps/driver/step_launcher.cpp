@@ -187,9 +187,9 @@ std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllo
         for (const std::string& word : rank_step_options(tasks_of_node)) argv.push_back(word);
     argv.insert(argv.end(), {"--exact", "--cpu-bind=none", "--cpus-per-task=" + std::to_string(cores / tasks_of_node)});
     if (allocation.node_mib) {
-        const std::int64_t smallest = std::ranges::min(allocation.node_cores);
-        argv.push_back("--mem=" + std::to_string(std::max<std::int64_t>(
-                                      1, *allocation.node_mib * std::min<std::int64_t>(cores, smallest) / smallest)));
+        // As many steps as the largest node has cores for fit there; a smaller node then has memory to spare.
+        const std::int64_t largest = std::ranges::max(allocation.node_cores);
+        argv.push_back("--mem=" + std::to_string(std::max<std::int64_t>(1, *allocation.node_mib * cores / largest)));
     }
     // A step that asks for no card would hold all of the job's.
     argv.push_back(request.gpus > 0 ? "--gpus=" + std::to_string(request.gpus) : "--gres=none");

@@ -64,6 +64,13 @@ TEST_CASE("A job holds all that Slurm gave it from its begin to its end, and its
           "held 4 core-hours, 25.0% idle ($2.00) in 1 job");
 }
 
+TEST_CASE("Hours of a large sweep are written out") {
+    sweeps::JobAccount account;
+    account.jobs = 40;
+    account.cores = {1234.4 * 3600, 1234.4 * 3600};
+    CHECK(sweeps::describe(account, std::nullopt) == "held 1234 core-hours in 40 jobs");
+}
+
 TEST_CASE("A job with cards is accounted by its cards") {
     const Jobs jobs;
     jobs.add("a", {"a.1"}, {1, 1, 8, 1}, began(0, 16, 2) + ended(3600, 3600) + finished(3600));

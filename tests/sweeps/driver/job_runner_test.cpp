@@ -114,6 +114,17 @@ TEST_CASE("Attempts side by side on one node see cards of their own") {
     CHECK(read_file(one.folder / "b.1" / "cards") == "6,7\n");
 }
 
+TEST_CASE("An attempt that cannot be started ends, and the others of its job go on") {
+    ScriptedJob one("exit 0\n", {"a.1", "b.1"});
+    std::filesystem::create_directory(one.folder / "a.1" / "log.txt");  // no file
+    CHECK(one.run() == 0);
+    const auto ends = one.ends();
+    REQUIRE(ends.size() == 2);
+    CHECK(WEXITSTATUS(ends.at("a.1").wait_status) == kExitFailed);
+    CHECK(WEXITSTATUS(ends.at("b.1").wait_status) == 0);
+    CHECK(one.has_begun("b.1"));
+}
+
 TEST_CASE("A job that Slurm starts twice runs what the first start has not begun") {
     ScriptedJob one("exit 0\n", {"a.1", "b.1"});
     std::filesystem::create_directory(one.folder / "a.1" / "claim");

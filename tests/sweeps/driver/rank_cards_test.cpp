@@ -1,9 +1,11 @@
 #include "sweeps/driver/rank_cards.h"
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
 #include "tests/catch.h"
+#include "tests/with_variable.h"
 
 using namespace deft::sweeps;
 
@@ -13,6 +15,19 @@ TEST_CASE("a rank sees all GPUs of its slot, its own first") {
     CHECK(own_card_first("GPU-a,GPU-b,GPU-c", 2) == "GPU-c,GPU-a,GPU-b");
     CHECK(own_card_first("GPU-a", 3) == "GPU-a");
     CHECK(own_card_first("", 1) == "");
+}
+
+TEST_CASE("ranks on the hosts of a hostfile see as many cards as a host has ranks, unless cards are named") {
+    {
+        const deft::test::WithVariable cards("CUDA_VISIBLE_DEVICES", "");
+        ::unsetenv("CUDA_VISIBLE_DEVICES");
+        show_cards(3);
+        use_own_card(1);
+        CHECK(std::string(std::getenv("CUDA_VISIBLE_DEVICES")) == "1,2,0");
+    }
+    const deft::test::WithVariable cards("CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b");
+    show_cards(3);
+    CHECK(std::string(std::getenv("CUDA_VISIBLE_DEVICES")) == "GPU-a,GPU-b");
 }
 
 TEST_CASE("a rank's card is that of its number on its node") {

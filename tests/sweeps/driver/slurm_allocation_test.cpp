@@ -50,7 +50,7 @@ TEST_CASE("An allocation has each node's cores, and the memory of a node as Slur
     CHECK_FALSE(allocation({})->node_mib);
     CHECK(allocation({})->node_gpus == 0);
     CHECK(allocation({{"SLURM_MEM_PER_NODE", "1000"}})->node_mib == 1000);
-    CHECK(allocation({{"SLURM_MEM_PER_CPU", "100"}})->node_mib == 200);  // of the node with fewest cores
+    CHECK(allocation({{"SLURM_MEM_PER_CPU", "100"}})->node_mib == 400);  // of the node with most cores
     CHECK(allocation({{"SLURM_MEM_PER_NODE", "0"}})->node_mib > 0);      // all of it
     CHECK(allocation({{"SLURM_GPUS_ON_NODE", "3"}})->node_gpus == 3);
 }

@@ -100,4 +100,7 @@ TEST_CASE("Attempts share a job where they are short, or where the sweep says ho
     CHECK(sizes({request(0), request(0), request(0)}, 0, 2) == "2 1 ");
     CHECK(sizes(std::vector(10, request(500)), 0, 2) == "8 2 ");
     CHECK(sizes(std::vector(10, request(500)), 4, 2) == "4 4 2 ");
+    // A long one does not wait for short ones.
+    CHECK(sizes({request(500), request(500), request(5000)}, 0, 2) == "2 1 ");
+    CHECK(sizes({request(500), request(5000), request(500)}, 0, 2) == "2 1 ");
 }

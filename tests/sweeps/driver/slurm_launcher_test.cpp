@@ -218,8 +218,11 @@ TEST_CASE("An attempt that its job asked to end has the reason that Slurm gives 
                                                        {"COMPLETED", sweeps::BatchEnd::time_limit},
                                                        {"RUNNING", sweeps::BatchEnd::time_limit}}));
     CAPTURE(state);
-    // Trials begin with SIGTERM blocked, so a shell sees it as pending.
-    OneJob one("touch \"$2/begun\"\nuntil grep -q 'ShdPnd:.*4000$' /proc/$$/status; do sleep 0.1; done\nexit 75\n");
+    // Trials begin with SIGTERM blocked, so a shell sees it as pending. Several ranks hear it through a stop file.
+    const std::string stop = GENERATE("", "touch \"$2/stop\"\n");
+    CAPTURE(stop);
+    OneJob one("touch \"$2/begun\"\nuntil grep -q 'ShdPnd:.*4000$' /proc/$$/status; do sleep 0.1; done\n" + stop +
+               "exit 75\n");
     one.start();
     REQUIRE(wait_until([&] { return std::filesystem::exists(one.run / "begun"); }));
     const int leader = std::atoi(read_file(one.cluster.bin / "numbers" / "100").c_str());

@@ -98,7 +98,7 @@ TEST_CASE("A step asks for its trial's cores, its share of a node's memory, and 
     };
     CHECK(words(launch, {{4, 4}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=500", "--gres=none"});
     CHECK(words(launch, {{4, 4}, {}, 0}) == Words{"--cpus-per-task=2", "--gres=none"});
-    CHECK(words(launch, {{8, 2}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=1000", "--gres=none"});
+    CHECK(words(launch, {{8, 2}, 1000, 0}) == Words{"--cpus-per-task=2", "--mem=250", "--gres=none"});
     LaunchRequest wide = launch;
     wide.cores = 16;
     wide.gpus = 2;
