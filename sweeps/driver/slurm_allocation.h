@@ -11,9 +11,10 @@
 namespace deft::sweeps {
 
 struct SlurmAllocation {
-    std::vector<int> node_cores;           // of each node, in Slurm's order
-    std::optional<std::int64_t> node_mib;  // memory of the job on the node with most cores; nothing: Slurm does not count it
-    int node_gpus = 0;                     // of this node
+    std::vector<int> node_cores;  // of each node, in Slurm's order
+    std::optional<std::int64_t>
+        node_mib;       // memory of the job on the node with most cores; nothing: Slurm does not count it
+    int node_gpus = 0;  // of this node
 };
 
 // Nothing outside a job, or where its variables do not state its nodes.

@@ -73,7 +73,7 @@ TEST_CASE("A step of ranks has a task for each, and each node's share of cores, 
     const Words argv = sweeps::step_argv(request, {{16, 32}, 1000, 4});
     CHECK(argv == Words{"setpriv", "--pdeathsig", "KILL", "srun", "--nodes=2", "--ntasks=8", "--ntasks-per-node=4",
                         "--mpi=pmix", "--kill-on-bad-exit=1", "--wait=60", "--exact", "--cpu-bind=none",
-                        "--cpus-per-task=2", "--mem=500", "--gpus=8", "--gpus-per-node=4", "/bin/deft", "trial",
+                        "--cpus-per-task=2", "--mem=250", "--gpus=8", "--gpus-per-node=4", "/bin/deft", "trial",
                         "/runs/a"});
 }
 
