@@ -8,23 +8,7 @@ using namespace deft::test;
 
 namespace {
 
-std::string host_recipes(std::int64_t tokens) {
-    return "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n[case.train]\nbudget_tokens = " +
-           std::to_string(long_tokens(tokens)) + "\n";
-}
-
-std::vector<std::string> bits_of_ranks_here(const std::string& recipes) {
-    const TinySweep local(recipes);
-    REQUIRE(local.run({"--launcher", "local", "--threads", "1", "--ranks", "2"}).exit_code == 0);
-    return local.measured();
-}
-
-bool has_saved(const TinySweep& sweep) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints", ignored))
-        if (entry.path().filename() == "checkpoint.json") return true;
-    return false;
-}
+const std::vector<std::string> kRanksOfHosts = {"--ranks", "2"};
 
 // The hosts of a test cluster, which run sshd, and a sweep on two ranks there. `deft run` is on the login host.
 class SweepOnHosts {
@@ -66,22 +50,22 @@ class SweepOnHosts {
 
 TEST_CASE("Two ranks on two real hosts measure the bits of two ranks on this machine",
           "[slow][cluster][faults][bare][mpi]") {
-    const SweepOnHosts on(host_recipes(100'000));
+    const SweepOnHosts on(saving_recipe(100'000));
     if (!on.problem.empty()) DEFT_SKIP(on.problem.c_str());
     REQUIRE(on.run() == kExitOk);
     CHECK(on.sweep.query("SELECT DISTINCT nodes FROM attempt", 1) == std::vector<std::string>{"n1,n2"});
-    CHECK(on.sweep.measured() == bits_of_ranks_here(host_recipes(100'000)));
+    CHECK(on.sweep.measured() == local_bits(saving_recipe(100'000), "[1]", kRanksOfHosts));
 }
 
 TEST_CASE("A real host that loses its power or its network is named, and the ranks go on later",
           "[slow][cluster][faults][bare][mpi]") {
     const auto [off, back] = GENERATE(table<std::string, std::string>({{"off", "boot"}, {"unplug", "plug"}}));
-    const SweepOnHosts on(host_recipes(500'000));
+    const SweepOnHosts on(saving_recipe(500'000));
     if (!on.problem.empty()) DEFT_SKIP(on.problem.c_str());
     CAPTURE(off);
     {
         Process driver = on.start();
-        REQUIRE(wait_until([&] { return has_saved(on.sweep) || sweeps::has_ended(driver.pid()); }));
+        REQUIRE(wait_until([&] { return has_checkpoint(on.sweep) || sweeps::has_ended(driver.pid()); }));
         on.slurm.host(off, "n2");
         // The second try does not reach the host either.
         CHECK(driver.wait() == kExitFailed);
@@ -91,5 +75,5 @@ TEST_CASE("A real host that loses its power or its network is named, and the ran
     CHECK(on.run() == kExitOk);
     CHECK(on.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = 'ok' AND resume_step > 0") ==
           "1");
-    CHECK(on.sweep.measured() == bits_of_ranks_here(host_recipes(500'000)));
+    CHECK(on.sweep.measured() == local_bits(saving_recipe(500'000), "[1]", kRanksOfHosts));
 }

@@ -11,29 +11,15 @@
 using namespace deft;
 using namespace deft::test;
 
-namespace {
-
-std::string recipes_of(std::int64_t tokens) {
-    return "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n" + long_budget(tokens);
-}
-
-std::vector<std::string> bits_here(const std::string& recipes, const std::string& seeds) {
-    const TinySweep local(recipes, seeds);
-    REQUIRE(local.run({"--launcher", "local", "--slots", "cpu:2", "--threads", "1"}).exit_code == 0);
-    return local.measured();
-}
-
-}  // namespace
-
 TEST_CASE("Jobs of a real Slurm measure the bits of trials on this machine, one or several a job",
           "[slow][cluster][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
     const std::string seeds = "[1, 2, 3, 4, 5, 6, 7, 8]";
-    const std::vector<std::string> local = bits_here(recipes_of(100'000), seeds);
+    const std::vector<std::string> local = local_bits(saving_recipe(100'000), seeds);
     for (const char* pack : {",pack=1", ",pack=4", ",at_once=3", ",at_once=4,nodes=2"}) {
         CAPTURE(pack);
-        const QueuedSweep jobs(slurm, recipes_of(100'000), seeds);
+        const QueuedSweep jobs(slurm, saving_recipe(100'000), seeds);
         REQUIRE(jobs.run("cpu:8", pack) == 0);
         CHECK(jobs.sweep.count("ok") == "8");
         CHECK(jobs.sweep.measured() == local);
@@ -49,7 +35,7 @@ TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts th
     CAPTURE(signal);
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
-    const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
+    const QueuedSweep jobs(slurm, saving_recipe(400'000), "[1, 2]");
     Process driver = jobs.start();
     {
         const FrozenTrainings frozen = jobs.frozen(driver, 2);
@@ -63,14 +49,14 @@ TEST_CASE("Jobs of a real Slurm outlive their driver, and the next one adopts th
     CHECK(jobs.run() == 0);
     CHECK(jobs.sweep.says("adopted 2 attempts"));
     CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE state <> 'ok'") == "0");
-    CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
+    CHECK(jobs.sweep.measured() == local_bits(saving_recipe(400'000), "[1, 2]"));
 }
 
 TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft cancel ends all",
           "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
-    const QueuedSweep jobs(slurm, recipes_of(400'000), "[1, 2]");
+    const QueuedSweep jobs(slurm, saving_recipe(400'000), "[1, 2]");
     Process driver = jobs.start();
     {
         const FrozenTrainings frozen = jobs.frozen(driver, 2);
@@ -93,13 +79,13 @@ TEST_CASE("A running job of a real Slurm that scancel ends is held, and deft can
     CHECK(again.wait() == kExitWorkLeft);
     CHECK(jobs.run() == 0);
     CHECK(jobs.sweep.count("ok") == "2");
-    CHECK(jobs.sweep.measured() == bits_here(recipes_of(400'000), "[1, 2]"));
+    CHECK(jobs.sweep.measured() == local_bits(saving_recipe(400'000), "[1, 2]"));
 }
 
 TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no try", "[slow][cluster][faults][bare]") {
     const RealSlurm slurm;
     if (!slurm.problem.empty()) DEFT_SKIP(slurm.problem.c_str());
-    const QueuedSweep jobs(slurm, recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]");
+    const QueuedSweep jobs(slurm, saving_recipe(1'000'000), "[1, 2, 3, 4, 5, 6]");
     Process driver = jobs.start("cpu:6");
     {
         const FrozenTrainings frozen = jobs.frozen(driver, 6);
@@ -113,5 +99,5 @@ TEST_CASE("A node of a real Slurm that loses its power costs its job's trial no 
     CHECK(jobs.sweep.count("failed") == "0");
     CHECK(jobs.sweep.value("SELECT count(*) > 0 FROM attempt WHERE state = 'preempted' AND fail_class = 'node'") ==
           "1");
-    CHECK(jobs.sweep.measured() == bits_here(recipes_of(1'000'000), "[1, 2, 3, 4, 5, 6]"));
+    CHECK(jobs.sweep.measured() == local_bits(saving_recipe(1'000'000), "[1, 2, 3, 4, 5, 6]"));
 }

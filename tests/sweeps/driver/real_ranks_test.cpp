@@ -11,23 +11,9 @@ namespace {
 
 const std::vector<std::string> kOnEachNode = {"--ranks", "2", "--ranks-per-node", "1"};
 
-std::string rank_recipes(std::int64_t tokens) {
-    return "[defaults.checkpoint]\nevery_seconds = 0.2\n[[case]]\nname = \"plain\"\n[case.train]\nbudget_tokens = " +
-           std::to_string(long_tokens(tokens)) + "\n";
-}
-
 // The bits of two ranks on this machine.
 std::vector<std::string> bits_of_local_ranks(const std::string& recipes, const std::string& seeds) {
-    const TinySweep local(recipes, seeds);
-    REQUIRE(local.run({"--launcher", "local", "--threads", "1", "--ranks", "2"}).exit_code == 0);
-    return local.measured();
-}
-
-bool has_checkpoint(const TinySweep& sweep) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints", ignored))
-        if (entry.path().filename() == "checkpoint.json") return true;
-    return false;
+    return local_bits(recipes, seeds, {"--ranks", "2"});
 }
 
 // The hosts share /tmp, where Slurm's PMIx plugin would make the same folder for each.
@@ -47,32 +33,32 @@ TEST_CASE("Two ranks on two nodes of a real Slurm measure the bits of two ranks 
           "[slow][cluster][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
-    SweepInJobs jobs(nodes.slurm, rank_recipes(100'000), "[1, 2]", 2);
+    SweepInJobs jobs(nodes.slurm, saving_recipe(100'000), "[1, 2]", 2);
     jobs.options = kOnEachNode;
     REQUIRE(jobs.run() == 0);
     CHECK(jobs.sweep.query("SELECT DISTINCT nodes FROM attempt", 1) == std::vector<std::string>{"n[1-2]"});
-    CHECK(jobs.sweep.measured() == bits_of_local_ranks(rank_recipes(100'000), "[1, 2]"));
+    CHECK(jobs.sweep.measured() == bits_of_local_ranks(saving_recipe(100'000), "[1, 2]"));
 }
 
 TEST_CASE("Ranks on the nodes of a job for each trial measure the bits of ranks on this machine",
           "[slow][cluster][faults][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
-    const TinySweep sweep(rank_recipes(100'000));
+    const TinySweep sweep(saving_recipe(100'000));
     std::vector<std::string> words =
         sweep.command("run", {"--launcher", "slurm", "--threads", "1", "--progress", "plain"});
     words.insert(words.end(), kOnEachNode.begin(), kOnEachNode.end());
     Process driver(nodes.slurm.on_login(words), sweep.out(), sweep.err());
     REQUIRE(driver.wait() == 0);
     CHECK(sweep.value("SELECT count(*) FROM attempt WHERE launcher = 'slurm' AND nodes = 'n[1-2]'") == "2");
-    CHECK(sweep.measured() == bits_of_local_ranks(rank_recipes(100'000), "[1]"));
+    CHECK(sweep.measured() == bits_of_local_ranks(saving_recipe(100'000), "[1]"));
 }
 
 TEST_CASE("The node of a rank that loses its power is named, and the ranks go on later",
           "[slow][cluster][faults][bare][mpi]") {
     const RanksOnNodes nodes;
     if (!nodes.problem.empty()) DEFT_SKIP(nodes.problem.c_str());
-    SweepInJobs jobs(nodes.slurm, rank_recipes(1'000'000), "[1]", 1);
+    SweepInJobs jobs(nodes.slurm, saving_recipe(1'000'000), "[1]", 1);
     jobs.options = kOnEachNode;
     Process driver = jobs.start();
     REQUIRE(wait_until([&] { return has_checkpoint(jobs.sweep) || sweeps::has_ended(driver.pid()); }));
@@ -87,5 +73,5 @@ TEST_CASE("The node of a rank that loses its power is named, and the ranks go on
     CHECK(jobs.run() == 0);
     CHECK(jobs.sweep.value("SELECT count(*) FROM attempt WHERE kind = 'train' AND state = 'ok' AND resume_step > 0") ==
           "1");
-    CHECK(jobs.sweep.measured() == bits_of_local_ranks(rank_recipes(1'000'000), "[1]"));
+    CHECK(jobs.sweep.measured() == bits_of_local_ranks(saving_recipe(1'000'000), "[1]"));
 }

@@ -85,6 +85,29 @@ class RealSlurm {
     bool is_started_ = false;
 };
 
+// A recipe of that many tokens, which saves checkpoints on the way.
+inline std::string saving_recipe(std::int64_t tokens) {
+    return "[defaults.checkpoint]\nevery_seconds = 0.2\n" + kPlain + long_budget(tokens);
+}
+
+// The bits of a run on this machine.
+inline std::vector<std::string> local_bits(const std::string& recipes, const std::string& seeds,
+                                           const std::vector<std::string>& shape = {"--slots", "cpu:2"}) {
+    const TinySweep local(recipes, seeds);
+    std::vector<std::string> options = {"--launcher", "local", "--threads", "1"};
+    options.insert(options.end(), shape.begin(), shape.end());
+    REQUIRE(local.run(options).exit_code == 0);
+    return local.measured();
+}
+
+// Whether a training has saved a checkpoint.
+inline bool has_checkpoint(const TinySweep& sweep) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.root / "checkpoints", ignored))
+        if (entry.path().filename() == "checkpoint.json") return true;
+    return false;
+}
+
 // A training attempt that runs as a step.
 struct RunningStep {
     std::string job;  // "7.1"

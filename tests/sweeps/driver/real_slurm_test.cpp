@@ -30,13 +30,6 @@ std::string recipes(std::int64_t tokens) {
 }
 const std::string kShort = recipes(100'000), kMedium = recipes(200'000), kLong = recipes(400'000);
 
-// The bits of a run on this machine.
-std::vector<std::string> local_bits(const std::string& recipes, const std::string& seeds) {
-    const TinySweep local(recipes, seeds);
-    REQUIRE(local.run({"--launcher", "local", "--slots", "cpu:2", "--threads", "1"}).exit_code == 0);
-    return local.measured();
-}
-
 using Rows = std::vector<std::string>;
 
 // Compares the bits with a run on this machine, and names the first difference.
