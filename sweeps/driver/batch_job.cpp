@@ -50,12 +50,12 @@ void append_job_line(const fs::path& folder, const Json& line) {
                    (folder / kJobLines).string());
 }
 
-void note_run_end(const fs::path& folder, const fs::path& run, const RunEnd& end) {
+void note_run_end(const fs::path& folder, const fs::path& run, const RunEnd& end, double held_seconds) {
     append_job_line(folder, {{"type", "ended"},
                              {"run", run.filename().string()},
                              {"wait_status", end.wait_status},
                              {"cause", name_of(end.cause)},
-                             {"held_ms", static_cast<std::int64_t>(end.held_seconds * 1000)},
+                             {"held_ms", static_cast<std::int64_t>(held_seconds * 1000)},
                              {"host", host_name()},
                              {"time_ms", now_ms()}});
 }
@@ -141,8 +141,7 @@ std::map<std::string, RunEnd> read_run_ends(const fs::path& job_folder) {
         const std::optional<RunEndCause> cause = value_named<RunEndCause>(text_of(json, "cause"));
         if (!cause) continue;
         // A job that Slurm starts twice finds its attempt claimed: the first end counts.
-        ends.emplace(text_of(json, "run"), RunEnd{static_cast<int>(count_of(json, "wait_status")), *cause,
-                                                  static_cast<double>(count_of(json, "held_ms")) / 1000});
+        ends.emplace(text_of(json, "run"), RunEnd{static_cast<int>(count_of(json, "wait_status")), *cause});
     }
     return ends;
 }

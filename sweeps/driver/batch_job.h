@@ -52,11 +52,12 @@ enum class RunEndCause { none, not_begun, out_of_memory, signal, overdue, kill_f
 struct RunEnd {
     int wait_status = 0;
     RunEndCause cause = RunEndCause::none;
-    double held_seconds = 0;  // for which it had its share
 };
 // A file that cannot be written is a warning: the driver reads the journal in its place.
 void append_job_line(const std::filesystem::path& job_folder, const Json& line);
-void note_run_end(const std::filesystem::path& job_folder, const std::filesystem::path& run_folder, const RunEnd& end);
+// held_seconds: for which the attempt had its share of the job.
+void note_run_end(const std::filesystem::path& job_folder, const std::filesystem::path& run_folder, const RunEnd& end,
+                  double held_seconds = 0);
 // Keys are names of run folders. A line that is torn or foreign is passed over.
 std::map<std::string, RunEnd> read_run_ends(const std::filesystem::path& job_folder);
 

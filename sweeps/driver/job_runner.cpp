@@ -1,7 +1,6 @@
 #include "sweeps/driver/job_runner.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/job_account.h"
 #include "sweeps/driver/local_launcher.h"
+#include "sweeps/driver/rank_cards.h"
 #include "sweeps/driver/slurm_allocation.h"
 #include "sweeps/driver/step_launcher.h"
 #include "sweeps/driver/stop_file.h"
@@ -124,7 +123,6 @@ class JobRunner {
             const auto run = std::ranges::find(running_, id, &Running::id);
             if (run == running_.end() || status.phase != RunPhase::ended) continue;
             run->end.wait_status = status.wait_status;
-            run->end.held_seconds = seconds_since(run->began);
             const bool is_killed = WIFSIGNALED(status.wait_status) && WTERMSIG(status.wait_status) == SIGKILL;
             const bool is_ours = run->end.cause == RunEndCause::kill_file || run->end.cause == RunEndCause::overdue;
             if (const long kills = memory_kills(); is_killed && !is_ours && kills > run->memory_kills) {
@@ -132,7 +130,7 @@ class JobRunner {
                 // The others of the job were not meant.
                 for (Running& other : running_) other.memory_kills = kills;
             }
-            note_run_end(folder_, run->folder, run->end);
+            note_run_end(folder_, run->folder, run->end, seconds_since(run->began));
             is_share_taken_[run->share] = false;
             running_.erase(run);
         }
@@ -165,16 +163,6 @@ class JobRunner {
 
 void run_batch_job(const fs::path& folder, const SignalWatch& signals) {
     JobRunner(folder, signals).run();
-}
-
-std::string cards_of_share(const std::string& visible, std::size_t share, int gpus) {
-    std::vector<std::string> cards;
-    std::istringstream in(visible);
-    for (std::string card; std::getline(in, card, ',');) cards.push_back(card);
-    const auto count = static_cast<std::size_t>(gpus);
-    if (cards.size() < (share + 1) * count) return "";
-    const auto first = cards.begin() + static_cast<std::ptrdiff_t>(share * count);
-    return fmt::format("{}", fmt::join(first, first + gpus, ","));
 }
 
 }  // namespace deft::sweeps

@@ -10,13 +10,29 @@
 
 namespace deft::sweeps {
 
-std::string own_card_first(const std::string& visible, int rank) {
+namespace {
+
+std::vector<std::string> cards_in(const std::string& visible) {
     std::vector<std::string> cards;
     std::istringstream in(visible);
     for (std::string card; std::getline(in, card, ',');) cards.push_back(card);
+    return cards;
+}
+
+}  // namespace
+
+std::string own_card_first(const std::string& visible, int rank) {
+    std::vector<std::string> cards = cards_in(visible);
     if (cards.empty()) return visible;
     std::rotate(cards.begin(), cards.begin() + rank % static_cast<std::ptrdiff_t>(cards.size()), cards.end());
     return fmt::format("{}", fmt::join(cards, ","));
+}
+
+std::string cards_of_share(const std::string& visible, std::size_t share, int count) {
+    const std::vector<std::string> cards = cards_in(visible);
+    if (cards.size() < (share + 1) * static_cast<std::size_t>(count)) return "";
+    const auto first = cards.begin() + static_cast<std::ptrdiff_t>(share) * count;
+    return fmt::format("{}", fmt::join(first, first + count, ","));
 }
 
 // In a step of one task that calls mpirun, SLURM_LOCALID is 0 for every rank.

@@ -2,6 +2,7 @@
 // The GPUs of a slot of several ranks: each rank sees all of them, as exchanges between them want it, and its own
 // first, which is the one that it uses.
 
+#include <cstddef>
 #include <string>
 
 #include "base/slurm.h"
@@ -10,6 +11,10 @@ namespace deft::sweeps {
 
 // CUDA_VISIBLE_DEVICES as rank 0 has it, for another rank of this machine: "A,B,C" of rank 1 is "B,C,A".
 std::string own_card_first(const std::string& visible, int rank);
+
+// The cards of one of several shares of them: share 1 of "0,1,2,3" with two cards a share has "2,3". Empty where there
+// are fewer.
+std::string cards_of_share(const std::string& visible, std::size_t share, int cards);
 
 // The number of this rank among those of its machine, as mpirun or srun states it; `rank` where neither does.
 int rank_of_machine(int rank, const slurm::Variables& variables = slurm::own_variable);

@@ -11,7 +11,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "sweeps/driver/batch_job.h"
-#include "sweeps/driver/step_launcher.h"
+#include "sweeps/driver/program_on_nodes.h"
 
 namespace deft::sweeps {
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/ended_process.h"
+#include "sweeps/driver/program_on_nodes.h"
 #include "sweeps/driver/rank_step.h"
 #include "sweeps/driver/slurm_commands.h"
 #include "sweeps/driver/step_log.h"
@@ -163,13 +164,6 @@ class StepLauncher final : public Launcher {
 };
 
 }  // namespace
-
-std::string program_on_nodes(const std::string& program) {
-    std::error_code error;
-    const fs::path target = fs::canonical(program, error);
-    if (!error) return target.string();
-    throw Error(ErrorKind::io, "the program's file was replaced since it was started", "start it again");
-}
 
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation) {
     const int cores = std::min(request.cores / request.nodes, std::ranges::max(allocation.node_cores));  // of a node

@@ -12,10 +12,6 @@ std::unique_ptr<Launcher> make_step_launcher(SlurmAllocation allocation);
 // for each rank on several nodes. The cores of a node are at most those of the largest.
 std::vector<std::string> step_argv(const LaunchRequest& request, const SlurmAllocation& allocation);
 
-// A link below /proc is each process's own; its target is the same file on every node. Errors: io, where that file was
-// replaced since this process began.
-std::string program_on_nodes(const std::string& program);
-
 // srun's exit code as the trial's wait status: 128 and a signal's number where that signal ended the trial. Higher
 // codes are srun's own.
 int step_wait_status(int wait_status);

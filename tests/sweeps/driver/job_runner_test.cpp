@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "sweeps/driver/claim.h"
 #include "sweeps/driver/job_account.h"
+#include "sweeps/driver/rank_cards.h"
 #include "sweeps/driver/stop_file.h"
 #include "tests/catch.h"
 #include "tests/sweeps/program.h"
