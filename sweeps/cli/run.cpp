@@ -117,19 +117,21 @@ RunArguments for_table(const std::string& table, const RunArguments& given) {
     return run;
 }
 
-// Where the arguments or the file name a hostfile: the hosts of each trial's ranks.
+// Where the arguments or the file name a hostfile: the hosts of each trial's ranks. Slurm that the command asks for
+// goes before the file's.
 void use_hosts(const RunArguments& arguments, const sweeps::Spec& spec, sweeps::SlotRequest& request,
                sweeps::DriverOptions& options) {
     const std::string hostfile = arguments.hostfile.empty() ? spec.hostfile : arguments.hostfile;
     if (hostfile.empty() && !arguments.agent.empty())
         throw Error(ErrorKind::usage, "--agent reaches the hosts of a hostfile, and none is given",
                     "add --hostfile, or leave it out", "nothing was started");
-    if (hostfile.empty()) return;
-    if (arguments.launcher != "auto" && arguments.launcher != "local")
+    const bool asks_for_slurm = arguments.launcher == "steps" || arguments.launcher == "slurm";
+    if (asks_for_slurm && !arguments.hostfile.empty())
         throw Error(
             ErrorKind::usage,
             fmt::format("a hostfile is for ranks without Slurm, and --launcher {} asks for Slurm", arguments.launcher),
-            "leave --launcher or the hostfile out", "nothing was started");
+            "leave --launcher or --hostfile out", "nothing was started");
+    if (hostfile.empty() || asks_for_slurm) return;
     sweeps::require_request_of_hosts(request);
     request.host_slots = 0;
     for (const sweeps::HostLine& host : sweeps::hosts_for_ranks(hostfile, request)) {

@@ -472,10 +472,9 @@ class Driver {
         if (failures() > 0 && (summary.left == 0 || options_.fail_fast)) summary.exit_code = kExitFailed;
         if (signal_exit_code_) summary.exit_code = *signal_exit_code_;
         progress_.event(conclusion(state_, options_));
-        if (launcher_->outlives_driver())
-            if (const std::string held = describe(account_of_jobs(absolute(options_.root), ended_runs_), spec_.price);
-                !held.empty())
-                progress_.event(held);
+        if (!launcher_->outlives_driver()) return summary;
+        const std::string held = describe(account_of_jobs(options_.root, ended_runs_), spec_.price);
+        if (!held.empty()) progress_.event(held);
         return summary;
     }
 
