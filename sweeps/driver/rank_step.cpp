@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostOfLine = 4096;  // of srun's own
+
 // "rank 1 on n2: Segmentation fault" of the first task that srun names, or why it could not start one; empty where the
 // step was cancelled before. srun cancels the other tasks of one that failed, and names them as killed.
 std::string failure_in_log(const fs::path& log) {
@@ -27,6 +29,7 @@ std::string failure_in_log(const fs::path& log) {
     std::string failure;
     std::ifstream in(log);
     for (std::string line; std::getline(in, line) && line.find(" CANCELLED AT ") == std::string::npos;) {
+        if (line.size() > kMostOfLine) continue;  // a regular expression of the library calls itself for each sign
         std::smatch match;
         if (std::regex_match(line, match, unstarted))
             return match[1].str() + ". See the log of slurmd; nodes that share /tmp need SLURM_PMIX_TMPDIR=/dev/shm";

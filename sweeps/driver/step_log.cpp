@@ -12,7 +12,8 @@ namespace deft::sweeps {
 
 namespace {
 
-constexpr std::size_t kLines = 200;  // at the end of the log that are read
+constexpr std::size_t kLines = 200;        // at the end of the log that are read
+constexpr std::size_t kMostOfLine = 4096;  // of srun's own
 
 struct Words {
     std::string_view part;
@@ -45,6 +46,7 @@ constexpr std::string_view kAborted = "srun: Job step aborted: Waiting up to ";
 bool names_failed_task(const std::string& line) {
     static const std::regex ended("srun: error: [^ :]+: tasks? [0-9,-]+: (.*)");
     std::smatch match;
+    if (line.size() > kMostOfLine) return false;  // a regular expression of the library calls itself for each sign
     return std::regex_match(line, match, ended) && match[1] != "Killed" && match[1] != "Terminated";
 }
 
