@@ -20,8 +20,8 @@ std::vector<std::string> mpirun_on_hosts_argv(int ranks, int ranks_on_each, cons
                                               const std::vector<std::string>& exported,
                                               const std::vector<std::string>& program);
 
-// Variables beside this process's own for those hosts: the agent that reaches them (rank_hosts.h), and a time after
-// which a host without network is given up.
+// Variables beside this process's own for those hosts: the agent that reaches them (rank_hosts.h), and the keep-alive
+// times of mpirun's connections.
 std::vector<std::string> mpirun_on_hosts_environment(const std::string& agent);
 
 // Names of this process's variables that ranks elsewhere need: settings of deft, threads and NCCL, and libraries.

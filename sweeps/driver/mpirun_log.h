@@ -7,8 +7,8 @@
 
 namespace deft::sweeps {
 
-// "rank 1 on n2 was ended by signal 9 (Killed)", "host n2 was lost: ...": the first cause that the messages name, with
-// the fix where there is one. Empty where they name none.
+// The first cause that the messages name, with the fix where there is one: "rank 1 on n2 was ended by signal 9
+// (Killed)", "host n2 was lost: ...". Empty where they name none.
 std::string failure_in_mpirun_log(std::istream& log);
 std::string failure_in_mpirun_log(const std::filesystem::path& log);
 

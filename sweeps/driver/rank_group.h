@@ -1,6 +1,6 @@
 #pragma once
-// A trial on several ranks of this machine, or of the hosts of a hostfile: mpirun and its ranks, started, watched and
-// ended by the process that the driver knows as the trial.
+// A trial on several ranks of this machine, or of the hosts of a hostfile. The process that the driver knows as the
+// trial starts, watches and ends mpirun and its ranks.
 
 #include <filesystem>
 
@@ -14,8 +14,8 @@ namespace deft::sweeps {
 
 // Starts this program on the trial's ranks, waits for their end and sees to it that the journal says how they ended,
 // also where rank 0 could not: that of the rank which failed. Ends them all as timed out where a signal has stopped one
-// while others wait for it, or where rank 0 breaks a promise of its journal. On several hosts, it sees the
-// ranks of this one alone, names a host that mpirun lost, and waits for words that a network file system shows late.
+// while others wait for it, or where rank 0 breaks a promise of its journal. On several hosts, it sees the ranks of
+// this one alone. There, it names a host that mpirun lost, and awaits journals that a network file system shows late.
 // Returns an exit code, as run_attempt().
 int run_ranks(const std::filesystem::path& run_folder, const TrialFile& trial, const SignalWatch& signals);
 

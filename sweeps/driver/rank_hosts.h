@@ -28,8 +28,8 @@ struct HostLine {
 };
 
 // `text`: lines of `host slots=N max_slots=N`, with comments from # on; `file`: its name, for errors. Errors: config,
-// with the line, for another word, a name that no host can have, a host that has a line already, or a file without
-// hosts.
+// with the line, for another word, a name that no host can have, or a host that has a line already. config, too, for a
+// file without hosts.
 std::vector<HostLine> parse_hostfile(std::string_view text, const std::string& file);
 
 // The first hosts of the file that hold the request's ranks. Errors: usage, where the file is absent; config, where it

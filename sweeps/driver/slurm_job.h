@@ -69,8 +69,8 @@ std::string read_job_number(const std::filesystem::path& folder);
 std::map<std::string, std::filesystem::path> jobs_by_run(const std::filesystem::path& root);
 
 // The parts of a list of attempts, in their order, that are a job each. Attempts of one job have one shape, at most
-// settings.pack a job where that is positive; otherwise settings.at_once, or as many as fill half an hour of it where
-// each is projected below ten minutes.
+// settings.pack a job where that is positive. Otherwise a job has settings.at_once, or as many short ones (projected
+// below ten minutes) as fill half an hour.
 std::vector<std::vector<LaunchRequest>> packed(std::span<const LaunchRequest> requests, const SlurmSettings& settings);
 // Whether a job may take further attempts of its shape.
 bool has_room(std::span<const LaunchRequest> job, const SlurmSettings& settings);

@@ -34,8 +34,7 @@ std::vector<std::pair<std::string, std::string>> sbatch_options(const SlurmSetti
 // Errors: config, or usage without a place, for a value that sbatch would not take.
 void require_valid(const SlurmSettings& settings, const Place& place = {});
 
-// Errors: usage, where the trials do not fit the shape that the settings give a job: ranks on several nodes beside
-// others, or a type of cards on the CPU.
+// Errors: usage, for ranks on several nodes beside other attempts, and for a type of cards where trials run on the CPU.
 void require_shape(const SlurmSettings& settings, const SlotRequest& request);
 
 // Lays "partition=gpu,time=04:00:00" over the settings. Errors: usage.
