@@ -36,8 +36,8 @@ using RunId = std::int64_t;  // of a started attempt, while its launcher lives
 
 // The reason that a batch system gives for an attempt's end; none: the attempt ended by itself. unbegun: the job ended
 // before this one of its attempts began. closed: the job that this process is in is ending, and takes no other attempt.
-// forgotten: the attempt had begun, and the batch system does not say why it ended. loss: it never began, or nothing
-// but the end of its job is known.
+// forgotten: the batch system no longer knows the job, begun or not, as after a crash of its controller. loss: nothing
+// but the end of the job is known.
 enum class BatchEnd {
     none,
     node_failure,

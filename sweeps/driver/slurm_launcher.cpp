@@ -376,7 +376,7 @@ class SlurmLauncher final : public Launcher {
 
     // Nobody says how the job ended, or Slurm says no more than that it did.
     static BatchEnd unknown_end(const Job& job, const Run& run) {
-        if (!run.is_running()) return is_after_another(job, run) ? BatchEnd::unbegun : BatchEnd::loss;
+        if (!run.is_running() && is_after_another(job, run)) return BatchEnd::unbegun;
         return job.end_state.empty() ? BatchEnd::forgotten : BatchEnd::loss;
     }
 

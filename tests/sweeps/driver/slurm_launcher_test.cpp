@@ -177,10 +177,10 @@ TEST_CASE("A job that left the queue without a word ends as accounting says, or 
                                               {"100|NAME|NODE_FAIL\n", sweeps::BatchEnd::node_failure},
                                               {"100|NAME|PREEMPTED\n", sweeps::BatchEnd::preemption},
                                               {"100|NAME|CANCELLED by 0\n", sweeps::BatchEnd::cancellation},
-                                              {"100|another job of that number|TIMEOUT\n", sweeps::BatchEnd::loss},
-                                              {"100|NAME\n", sweeps::BatchEnd::loss},
+                                              {"100|another job of that number|TIMEOUT\n", sweeps::BatchEnd::forgotten},
+                                              {"100|NAME\n", sweeps::BatchEnd::forgotten},
                                               {"100|NAME|FAILED\n", sweeps::BatchEnd::loss},
-                                              {"", sweeps::BatchEnd::loss}}));
+                                              {"", sweeps::BatchEnd::forgotten}}));
     CAPTURE(accounting);
     OneJob one(kForever);
     one.cluster.write("first", "begins=false\n");
@@ -285,7 +285,7 @@ TEST_CASE("An adopted job that nobody knows is lost, and is not submitted again 
         for (const auto& [id, seen] : later->look()) status = seen;
         return status.phase == sweeps::RunPhase::ended;
     }));
-    CHECK(status.batch_end == sweeps::BatchEnd::loss);
+    CHECK(status.batch_end == sweeps::BatchEnd::forgotten);
     CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
 }
 
