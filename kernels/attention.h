@@ -5,6 +5,7 @@
 
 #include "kernels/device.h"
 #include "kernels/philox.h"
+#include "kernels/step_value.h"
 
 namespace deft::kernels {
 
@@ -27,7 +28,8 @@ struct AttentionHeads {
 // the backend make no difference. Those that stay are scaled by 1 / (1 - p).
 struct AttentionDropout {
     double p = 0;  // in [0, 1); 0: none
-    std::uint64_t seed = 0, step = 0;
+    std::uint64_t seed = 0;
+    StepValue<std::uint64_t> step = 0;
     std::uint32_t layer = 0;
     const std::int64_t* draw = nullptr;  // (B), under 2^40
 
@@ -44,7 +46,7 @@ struct AttentionDropout {
     DEFT_HOST_DEVICE PhiloxBlock block(std::int64_t b, std::int64_t h, std::int64_t query, std::int64_t number) const {
         const std::uint64_t sample = static_cast<std::uint64_t>(draw[b]) | static_cast<std::uint64_t>(h) << 40;
         const auto position = static_cast<std::uint32_t>(query << 14 | number);
-        return philox_block(seed, RandomPurpose::attention_dropout, step, layer, sample, position);
+        return philox_block(seed, RandomPurpose::attention_dropout, step.get(), layer, sample, position);
     }
     static DEFT_HOST_DEVICE std::int64_t block_of(std::int64_t key) {
         return key / kKeysOfGroup * kApart + key % kApart;

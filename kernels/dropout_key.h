@@ -5,11 +5,13 @@
 #include <cstdint>
 
 #include "kernels/philox.h"
+#include "kernels/step_value.h"
 
 namespace deft::kernels {
 
 struct DropoutKey {
-    std::uint64_t seed = 0, step = 0;
+    std::uint64_t seed = 0;
+    StepValue<std::uint64_t> step = 0;
     std::uint32_t layer = 0;             // which dropout of the model: no two have the same number
     const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, so that a mask does not depend on how
                                          // a batch is split
@@ -33,7 +35,7 @@ struct DropoutKey {
 
     // The words of values 4 group to 4 group + 3 of sample b.
     DEFT_HOST_DEVICE PhiloxBlock words(std::int64_t b, std::int64_t group) const {
-        return philox_block(seed, RandomPurpose::dropout, step, layer, static_cast<std::uint64_t>(draw[b]),
+        return philox_block(seed, RandomPurpose::dropout, step.get(), layer, static_cast<std::uint64_t>(draw[b]),
                             static_cast<std::uint32_t>(group));
     }
 };

@@ -7,6 +7,7 @@
 
 #include "kernels/decimal_rounding.h"
 #include "kernels/philox.h"
+#include "kernels/step_value.h"
 
 namespace deft::kernels {
 
@@ -15,7 +16,8 @@ struct RoutedRows {
     std::int64_t N = 0, B = 0, K = 0;
     const std::int32_t* length = nullptr;  // (B) real rows of each sample, which come first; null: all are
     const std::int32_t* start = nullptr;   // (B + 1); null: none are packed
-    std::uint64_t seed = 0, step = 0;
+    std::uint64_t seed = 0;
+    StepValue<std::uint64_t> step = 0;
     std::uint32_t layer = 0;
     const std::int64_t* draw = nullptr;  // (B) the number of each sample's draw, read where something is drawn
 
@@ -48,7 +50,7 @@ struct RoutedRows {
                                         std::int64_t item) const {
         constexpr std::int64_t kWords = 4;  // of a block
         const std::int64_t blocks = (items + kWords - 1) / kWords;
-        return philox_block(seed, purpose, step, layer, static_cast<std::uint64_t>(draw[at.sample]),
+        return philox_block(seed, purpose, step.get(), layer, static_cast<std::uint64_t>(draw[at.sample]),
                             static_cast<std::uint32_t>(at.position * blocks + item / kWords))
             .word[item % kWords];
     }

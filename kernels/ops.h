@@ -174,7 +174,7 @@ void embedding_backward(Exec&, const EmbeddingGradients<float>& gradients, const
 template <class Real>
 void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate);
+                     std::int64_t C, std::int64_t V, StepValue<double> scale, Accumulate);
 
 // As head_loss_train, without gradients. greedy (rows) or null receives 1 where the target has the largest logit; among
 // equal logits, the lowest id is the largest.
@@ -194,7 +194,8 @@ void value_loss(Exec&, float* loss, float* value, const Real* x, const Real* w, 
 // dw (C), dbias (1) = or += scale * d(sum of loss)/dw, /dbias.
 template <class Real>
 void value_loss_train(Exec&, float* loss, float* value, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
-                      const Real* bias, const float* target, std::int64_t B, std::int64_t C, double scale, Accumulate);
+                      const Real* bias, const float* target, std::int64_t B, std::int64_t C, StepValue<double> scale,
+                      Accumulate);
 
 // ---- optimizer ----
 // Global gradient norm, AdamW and SGD over flat buffers. Master weights, moments and gradients are float on every

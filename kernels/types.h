@@ -1,9 +1,11 @@
 #pragma once
 // Words that every backend shares.
 
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/device.h"
+#include "kernels/step_value.h"
 
 namespace deft::kernels {
 
@@ -20,20 +22,30 @@ inline std::int64_t columns_before(Activation act, std::int64_t columns) {
     return act == Activation::swiglu ? 2 * columns : columns;
 }
 
+// Factors of one AdamW step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = mean_scale m /
+// (sqrt(square_scale v) + eps).
+struct AdamWRates {
+    double lr = 0, mean_scale = 0, square_scale = 0;
+};
+// step: counts from 1.
+inline AdamWRates adamw_rates(double lr, double beta1, double beta2, std::int64_t step) {
+    const auto t = static_cast<double>(step);
+    return {lr, lr / (1 - std::pow(beta1, t)), 1 / (1 - std::pow(beta2, t))};
+}
+
 // Parameters of one AdamW step (Loshchilov & Hutter 2019, algorithm 2).
 struct AdamW {
-    double lr = 0;
+    StepValue<AdamWRates> rates;
     double beta1 = 0.9;
     double beta2 = 0.95;
     double eps = 1e-8;
     double weight_decay = 0;   // 0 for biases, norms
-    std::int64_t step = 1;     // counts from 1, for the bias correction
     double max_grad_norm = 0;  // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
 // Parameters of one step of SGD with momentum (Polyak 1964, as torch.optim.SGD without dampening and Nesterov).
 struct Sgd {
-    double lr = 0;
+    StepValue<double> lr;
     double momentum = 0.9;
     double weight_decay = 0;   // of an L2 penalty, which enters the momentum; 0 for biases, norms
     double max_grad_norm = 0;  // as AdamW's

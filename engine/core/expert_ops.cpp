@@ -34,7 +34,7 @@ kernels::RoutedRows routed_rows(const RoutingRows& rows, bool draws) {
             .length = rows.length.as<std::int32_t>(),
             .start = packed.start.as<std::int32_t>(),
             .seed = rows.seed,
-            .step = static_cast<std::uint64_t>(rows.step),
+            .step = rows.step,
             .layer = static_cast<std::uint32_t>(rows.layer),
             .draw = rows.draw.as<std::int64_t>()};
 }

@@ -20,7 +20,8 @@ struct RoutingRows {
     Tensor length = {};         // (B) i32 real rows of each sample; empty: all are, or samples are packed
     SampleStarts packed = {};
     std::uint64_t seed = 0;
-    std::int64_t step = 0, layer = 0;
+    StepValue<std::uint64_t> step = 0;
+    std::int64_t layer = 0;
     Tensor draw = {};  // (samples) i64; empty: nothing is drawn
 
     std::int64_t rows() const { return B * K; }

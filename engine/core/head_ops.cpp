@@ -17,8 +17,8 @@ namespace deft::engine {
 using kernels::Sum;
 
 void head_loss_train(Exec& exec, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight,
-                     Tensor bias, Tensor target, std::int64_t target_rows, double scale, Accumulate accumulate,
-                     std::int64_t weight_rows) {
+                     Tensor bias, Tensor target, std::int64_t target_rows, StepValue<double> scale,
+                     Accumulate accumulate, std::int64_t weight_rows) {
     const std::int64_t rows = x.rows(), C = x.columns(), V = weight.dim(0);
     check_shape(dweight, {V, C}, "head dweight");
     if (bias) check_shape(bias, {V}, "head bias");
@@ -75,7 +75,7 @@ void check_value_loss(const Tensor& loss, const Tensor& value, const Tensor& x, 
 }  // namespace
 
 void value_loss_train(Exec& exec, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x,
-                      Tensor weight, Tensor bias, Tensor target, double scale, Accumulate accumulate) {
+                      Tensor weight, Tensor bias, Tensor target, StepValue<double> scale, Accumulate accumulate) {
     const std::int64_t B = x.dim(0), C = x.dim(1);
     check_value_loss(loss, value, x, weight, bias, target);
     check_shape(dx, {B, C}, "value dx");

@@ -288,7 +288,7 @@ void dropout(Exec& exec, Tensor y, Tensor x, Tensor residual, const Dropout& dro
     check_shape(dropout_.draw, {B}, "dropout draw");
     if (!(dropout_.p >= 0 && dropout_.p < 1)) throw std::logic_error("a dropout outside [0, 1)");
     const kernels::DropoutKey key{dropout_.seed,
-                                  static_cast<std::uint64_t>(dropout_.step),
+                                  dropout_.step,
                                   static_cast<std::uint32_t>(dropout_.layer),
                                   dropout_.draw.as<std::int64_t>(),
                                   dropout_.p,

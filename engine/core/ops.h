@@ -19,6 +19,7 @@ using kernels::NormSpec;
 using kernels::Pooling;
 using kernels::RopeTurn;
 using kernels::Sgd;
+using kernels::StepValue;
 
 // Samples that lie one after the other in tensors (1, M, ...), without padding.
 struct SampleStarts {
@@ -71,7 +72,7 @@ void activation_backward(Exec&, Tensor dpre, Tensor dy, Tensor pre, Activation);
 // shape of y, which may be either; the draws' numbers (B) i64. Its own backward op: dx of dy, without residual.
 struct Dropout {
     std::uint64_t seed = 0;
-    std::int64_t step = 0;
+    StepValue<std::uint64_t> step = 0;
     std::int64_t layer = 0;  // which dropout of the model: no two have the same number
     Tensor draw;
     double p = 0;  // of being dropped, in [0, 1)
@@ -122,7 +123,8 @@ struct AttentionMask {
     bool causal = true;
     Tensor length = {};  // (B) i32 real tokens, what is above T counting as T; empty: no padding
     double dropout = 0;
-    std::uint64_t seed = 0, step = 0;  // these and the next: of dropout
+    std::uint64_t seed = 0;  // this and the next: of dropout
+    StepValue<std::uint64_t> step = 0;
     std::uint32_t layer = 0;
     Tensor draw = {};  // (B) i64
     SampleStarts packed = {};
@@ -136,14 +138,15 @@ void attention_backward(Exec&, const AttentionTensors& gradients, Tensor dout, T
 // many targets are not kernels::kIgnoreTarget; weight_rows: of weight and dweight with rows of zeros, 0 where there are
 // none
 void head_loss_train(Exec&, Tensor loss, Tensor dx, Tensor dweight, Tensor dbias, Tensor x, Tensor weight, Tensor bias,
-                     Tensor target, std::int64_t target_rows, double scale, Accumulate, std::int64_t weight_rows = 0);
+                     Tensor target, std::int64_t target_rows, StepValue<double> scale, Accumulate,
+                     std::int64_t weight_rows = 0);
 // greedy (B, T) or empty
 void head_loss(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor weight, Tensor bias, Tensor target,
                std::int64_t target_rows, std::int64_t weight_rows = 0);
 
 // loss, value and target (B), the last f32; x and dx (B, C), weight and dweight (1, C), bias and dbias (1)
 void value_loss_train(Exec&, Tensor loss, Tensor value, Tensor dx, Tensor dweight, Tensor dbias, Tensor x,
-                      Tensor weight, Tensor bias, Tensor target, double scale, Accumulate);
+                      Tensor weight, Tensor bias, Tensor target, StepValue<double> scale, Accumulate);
 void value_loss(Exec&, Tensor loss, Tensor value, Tensor x, Tensor weight, Tensor bias, Tensor target);
 
 // index (layers, B, K), layer_id (layers) i32, draw (B) i64, length (B) i32 or empty; keys do not depend on dtype,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "engine/core/exec.h"
 #include "engine/core/workspace.h"
+#include "kernels/ceil_div.h"
 
 namespace deft::engine {
 
@@ -182,6 +183,8 @@ void Transformer::load_tokens(Exec& exec, const ModelInput& input) {
     if (head_) {
         write_tensor(exec, loaded(target), input.target);
         target_rows_ = rows - std::count(input.target, input.target + positions, kernels::kIgnoreTarget);
+        if (exec.device != Device::cpu)
+            target_rows_ = std::min(rows, kernels::ceil_div(target_rows_, kTargetRows) * kTargetRows);
     }
     if (segment) write_tensor(exec, loaded(segment), input.segment);
     length_ = input.length != nullptr ? lengths_.view({B}) : Tensor{};

@@ -66,7 +66,8 @@ struct ModelInput {
 // The factors of the sum of each head's losses before its gradient is taken, and of the auxiliary losses of
 // experts, applied in addition to their weights.
 struct LossScales {
-    double tokens = 1, classes = 1, auxiliary = 1;
+    StepValue<double> tokens = 1, classes = 1;
+    double auxiliary = 1;
 };
 
 class Transformer {
@@ -109,6 +110,12 @@ class Transformer {
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
+    // How many of its targets of tokens, and of classes, are not ignored; a GPU computes those of tokens in steps of
+    // kTargetRows rows, so that micro-batches share their launches.
+    static constexpr std::int64_t kTargetRows = 128;
+    std::int64_t target_rows() const { return target_rows_; }
+    std::int64_t class_rows() const { return class_rows_; }
+    std::int64_t loaded_rows() const { return shape_[0] * shape_[1]; }
     // Where its samples start, of packed ones.
     const SampleStarts& packed() const { return packed_.samples; }
     // The loaded part of a buffer (max_batch, max_seqlen): (B, T), or (1, M) of packed samples.

@@ -29,7 +29,7 @@ AttentionMask AttentionLayer::mask(const BlockRows& kept, const StreamRows& rows
     if (!rows.random.draw) return mask;
     mask.dropout = config_.dropout;
     mask.seed = rows.random.seed;
-    mask.step = static_cast<std::uint64_t>(rows.random.step);
+    mask.step = rows.random.step;
     mask.layer = static_cast<std::uint32_t>(layer_);
     mask.draw = rows.random.draw;
     return mask;

@@ -73,7 +73,7 @@ void ClassHead::drop(Exec& exec, Tensor features, const DropoutKeys& random) con
 }
 
 void ClassHead::train(Exec& exec, const LabelledRows& rows, Tensor dx, Accumulate of_dx, Tensor x,
-                      const SampleStarts& packed, const DropoutKeys& random, double scale,
+                      const SampleStarts& packed, const DropoutKeys& random, StepValue<double> scale,
                       Accumulate accumulate) const {
     const std::int64_t B = rows.target.dim(0);
     const Tensor read = features(exec, x, packed), d_features = first_rows(d_features_, B);

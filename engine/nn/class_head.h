@@ -40,7 +40,7 @@ class ClassHead {
     // dx and x (B, T, C), or (1, M, C) of packed samples, which are pooled by their first row; gradients of scale times
     // the sum of losses. of_dx: whether dx holds the gradient of another head, which is added to.
     void train(Exec&, const LabelledRows&, Tensor dx, Accumulate of_dx, Tensor x, const SampleStarts& packed,
-               const DropoutKeys& random, double scale, Accumulate) const;
+               const DropoutKeys& random, StepValue<double> scale, Accumulate) const;
     void evaluate(Exec&, const LabelledRows&, Tensor x, const SampleStarts& packed) const;
     // out (B, classes), of the last call above.
     void logits(Exec&, Tensor out) const;

@@ -40,8 +40,8 @@ Head::Head(const Planner& plan, const Parameter& tokens, const HeadConfig& confi
     plan.arena.reserve_workspace(head_workspace(plan.backend, plan.rows(), C, V));
 }
 
-void Head::train(Exec& exec, Tensor loss, Tensor dx, Tensor x, Tensor target, std::int64_t target_rows, double scale,
-                 Accumulate accumulate) const {
+void Head::train(Exec& exec, Tensor loss, Tensor dx, Tensor x, Tensor target, std::int64_t target_rows,
+                 StepValue<double> scale, Accumulate accumulate) const {
     const Tensor read = transform_ ? transform_->forward(exec, x) : x;
     head_loss_train(exec, loss, transform_ ? transform_->d_output(x) : dx, weight_.grad, bias_.grad, read,
                     weight_.compute, bias_.compute, target, target_rows, scale, accumulate, weight_.stored_rows);

@@ -37,8 +37,8 @@ class Head {
 
     // loss and target (B, T), dx and x (B, T, C); gradients of scale times the sum of losses. target_rows: how many
     // targets are not kernels::kIgnoreTarget.
-    void train(Exec&, Tensor loss, Tensor dx, Tensor x, Tensor target, std::int64_t target_rows, double scale,
-               Accumulate) const;
+    void train(Exec&, Tensor loss, Tensor dx, Tensor x, Tensor target, std::int64_t target_rows,
+               StepValue<double> scale, Accumulate) const;
     // greedy (B, T) or empty
     void evaluate(Exec&, Tensor loss, Tensor greedy, Tensor x, Tensor target, std::int64_t target_rows) const;
     // out (B, T, V), of the x (B, T, C) that the last call above was given.

@@ -56,7 +56,7 @@ struct PackedRows {
 // Keys of dropout's draws in a training pass, besides the number of the layer.
 struct DropoutKeys {
     std::uint64_t seed = 0;
-    std::int64_t step = 0;
+    StepValue<std::uint64_t> step = 0;
     Tensor draw;  // (B) i64: the number of each sample's draw; empty: nothing is dropped, as when a model is scored
 };
 

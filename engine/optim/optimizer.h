@@ -26,9 +26,17 @@ inline int moments_of(OptimizerKind kind) {
     return kind == OptimizerKind::adamw ? 2 : 1;
 }
 
+// The learning rate of one step, as either optimizer takes it.
+struct OptimizerRates {
+    kernels::AdamWRates adamw;
+    double sgd = 0;
+};
+// step: counts from 1.
+OptimizerRates optimizer_rates(const OptimizerConfig& config, double lr, std::int64_t step);
+
 // One step on the group's own elements. norm, loss: (1) f64, of which neither may be other than finite, else nothing is
-// written. step: counts from 1.
+// written. rates: in the backend's memory.
 void update(Exec& exec, const OptimizerConfig& config, const ParameterTable::Group& group, const Tensor& norm,
-            const Tensor& loss, double lr, std::int64_t step);
+            const Tensor& loss, const OptimizerRates* rates);
 
 }  // namespace deft::engine

@@ -15,7 +15,7 @@ namespace {
 struct Buffers {
     std::unique_ptr<Transformer> model;
     std::optional<PlannedDropping> dropping;
-    Tensor draw, result, received;
+    Tensor draw, step_values, result, received;
 };
 
 // The number of gradient norms and losses in Trainer::result_.
@@ -37,6 +37,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
         return arena.add(Region::activations, name, type, shape);
     };
     buffers.draw = add("draw", DType::i64, {rows_at_once(config, largest.least_seqlen)});
+    buffers.step_values = add("step_values", DType::u8, {sizeof(StepValues)});
     const std::int64_t of_heads = results_of_heads(config.model);
     buffers.result = add("result", DType::f64, {end_of(expert_totals(config.model, of_heads), of_heads)});
     if (config.techniques.dropping)
@@ -53,6 +54,8 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
     require_backend(backend, config.model.head_size());
     return config;
 }
+
+const GraphShape kUpdate;  // one for all steps
 
 // Parts of Trainer::result_.
 Tensor grad_norm(const Tensor& result) {
@@ -88,6 +91,8 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     batches_.emplace(data, config, backend.device);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
+    step_values_ = buffers.step_values;
+    staged_values_ = allocate_staging(backend.device, sizeof(StepValues));
     dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
     values_.resize(static_cast<std::size_t>(result_.numel()));
@@ -144,8 +149,37 @@ double Trainer::share_of_step(std::int64_t B) const {
 }
 
 LossScales Trainer::scales(std::int64_t B) const {
+    return {StepValue<double>::in(&step_values()->token_scale), StepValue<double>::in(&step_values()->class_scale),
+            share_of_step(B)};
+}
+
+const StepValues* Trainer::step_values() const {
+    return static_cast<const StepValues*>(step_values_.data);
+}
+
+void Trainer::write_step_values() {
     const StepTargets& targets = batches_->targets();
-    return {1 / divisor(targets.tokens), 1 / divisor(targets.classes), share_of_step(B)};
+    *static_cast<StepValues*>(staged_values_.get()) = {
+        static_cast<std::uint64_t>(counts_.steps), 1 / divisor(targets.tokens), 1 / divisor(targets.classes),
+        optimizer_rates(config_.optimizer, learning_rate(), counts_.steps + 1)};
+    write_tensor(exec_, step_values_, staged_values_.get());
+}
+
+GraphShape Trainer::shape_of_rows(std::int64_t B, Accumulate accumulate, bool is_last) const {
+    GraphShape shape = {B,
+                        plan_.rows,
+                        plan_.seqlen,
+                        model_->loaded_rows(),
+                        model_->packed().longest,
+                        bool(model_->length()),
+                        model_->target_rows(),
+                        model_->class_rows(),
+                        accumulate == Accumulate::yes,
+                        is_last};
+    if (!kept_.index) return shape;
+    for (int i = 0; i < kept_.index.rank; ++i) shape.push_back(kept_.index.dim(i));
+    shape.push_back(kept_.packed.longest);
+    return shape;
 }
 
 void Trainer::sum_experts(std::int64_t B, Accumulate accumulate) {
@@ -170,22 +204,35 @@ void Trainer::start_gradients() {
     const std::int64_t T = plan_.seqlen;
     const std::int64_t at_once = rows_at_once(config_, T);
     const Share own = own_rows();
+    const bool is_alone = layout_.all.size() == 1;
     draw_samples();
+    write_step_values();
     for (std::int64_t first = own.begin; first < own.end; first += at_once) {
         const std::int64_t B = std::min(at_once, own.end - first);
         model_->load(exec_, batches_->rows(first, B));
         select_tokens(first, B);
         const Accumulate accumulate = first == own.begin ? Accumulate::no : Accumulate::yes;
+        const bool is_last = first + B == own.end;
         BlockDone done;
-        if (first + B == own.end && layout_.all.size() > 1)
-            done = [this](std::int64_t block) { begin_summing_block(groups_, block); };
-        model_->forward_backward(exec_, B, T, kept_, {config_.seed, counts_.steps, draw_.view({B})}, scales(B),
-                                 accumulate, done);
-        sum_losses(B, accumulate);
-        sum_experts(B, accumulate);
-        if (dropping_ && dropping_->choice.observe)
-            dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss), accumulate);
+        if (is_last && !is_alone) done = [this](std::int64_t block) { begin_summing_block(groups_, block); };
+        const auto work = [&] {
+            const StepValue<std::uint64_t> step = StepValue<std::uint64_t>::in(&step_values()->step);
+            model_->forward_backward(exec_, B, T, kept_, {config_.seed, step, draw_.view({B})}, scales(B), accumulate,
+                                     done);
+            sum_losses(B, accumulate);
+            sum_experts(B, accumulate);
+            if (dropping_ && dropping_->choice.observe)
+                dropping_->choice.observe(exec_, model_->loaded(model_->target), model_->loaded(model_->loss),
+                                          accumulate);
+            if (is_last && is_alone) finish_gradients();
+        };
+        // Ranks exchange gradients on the host's side during the backward pass.
+        is_alone ? graphs_.run(exec_, shape_of_rows(B, accumulate, is_last), work) : work();
     }
+    if (!is_alone) finish_gradients();
+}
+
+void Trainer::finish_gradients() {
     if (layout_.all.size() > 1)
         sum_over_ranks();
     else
@@ -209,12 +256,15 @@ double Trainer::learning_rate() const {
 }
 
 void Trainer::start_update() {
-    for (const SharedGroup& shared : groups_)
-        engine::update(exec_, config_.optimizer, shared.group, grad_norm(result_), loss_sum(result_), learning_rate(),
-                       counts_.steps + 1);
-    if (config_.zero == 1) gather_weights(groups_);
-    if (dropping_ && dropping_->choice.finish_step)
-        dropping_->choice.finish_step(exec_, grad_norm(result_), loss_sum(result_));
+    const auto work = [&] {
+        for (const SharedGroup& shared : groups_)
+            engine::update(exec_, config_.optimizer, shared.group, grad_norm(result_), loss_sum(result_),
+                           &step_values()->rates);
+        if (config_.zero == 1) gather_weights(groups_);
+        if (dropping_ && dropping_->choice.finish_step)
+            dropping_->choice.finish_step(exec_, grad_norm(result_), loss_sum(result_));
+    };
+    layout_.all.size() == 1 ? graphs_.run(exec_, kUpdate, work) : work();
 }
 
 StepResult Trainer::read_result() {

@@ -10,6 +10,8 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
+#include "engine/core/memory.h"
+#include "engine/core/step_graphs.h"
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
 #include "engine/models/transformer.h"
 #include "engine/train/batches.h"
@@ -35,6 +37,13 @@ struct StepResult {
 enum class InitialWeights {
     drawn,  // when the trainer is made
     later,  // zeros until a checkpoint is loaded, or they are drawn
+};
+
+// Values of a step that its kernels read from memory, so that recorded launches serve every step.
+struct StepValues {
+    std::uint64_t step = 0;  // from 0: of what is drawn in the model
+    double token_scale = 1, class_scale = 1;
+    OptimizerRates rates;
 };
 
 class Trainer {
@@ -80,6 +89,8 @@ class Trainer {
     const Communicator& ranks() const { return layout_.all; }
     // That model() may evaluate at once.
     std::int64_t samples_at_once() const { return engine::samples_at_once(config_.micro_batch_size, layout_.model); }
+    // The launches of its steps on a GPU.
+    StepGraphs& graphs() { return graphs_; }
     // Payload that left this rank so far; of it, with rows for experts of others and with what came of others' rows.
     std::int64_t bytes_sent() const { return layout_.bytes_sent(); }
     std::int64_t expert_bytes_sent() const { return layout_.model.expert_rows.bytes_sent(); }
@@ -101,6 +112,13 @@ class Trainer {
     double share_of_step(std::int64_t B) const;
     // The factors of the sum of each head's losses, one over its targets in the step, and that share.
     LossScales scales(std::int64_t B) const;
+    // Hands over what changes from this step to the next.
+    void write_step_values();
+    const StepValues* step_values() const;  // in the backend's memory
+    // What decides the launches of the loaded micro-batch, or of the update.
+    GraphShape shape_of_rows(std::int64_t B, Accumulate accumulate, bool is_last) const;
+    // The sum of a step's squared gradients, and its root.
+    void finish_gradients();
     void sum_losses(std::int64_t B, Accumulate accumulate);
     void sum_experts(std::int64_t B, Accumulate accumulate);
     // This rank's rows of the step. Errors: config, for rows that ranks do not divide.
@@ -119,7 +137,10 @@ class Trainer {
     Exec exec_;
     std::vector<Sampler::Draw> draws_;  // (samples of the step)
     std::optional<PlannedDropping> dropping_;
-    Tensor draw_;  // (rows at once) i64
+    Tensor draw_;                             // (rows at once) i64
+    Tensor step_values_;                      // (sizeof(StepValues)) u8
+    Memory staged_values_{nullptr, nullptr};  // likewise, on the host
+    StepGraphs graphs_;
     // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then
     // those of tokens and of classes; then the totals of each layer of experts.
     Tensor result_;               // (2 or 4 + those)

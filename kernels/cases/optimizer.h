@@ -95,12 +95,11 @@ inline std::vector<std::int64_t> parameter_counts(Sizes sizes) {
 inline void add_optimizer_cases(CaseTable& table) {
     for (const std::int64_t n : parameter_counts(table.sizes())) {
         for (const std::int64_t step : {1, 1000}) {
-            const AdamW adamw{.lr = 1e-2,
+            const AdamW adamw{.rates = adamw_rates(1e-2, 0.9, 0.95, step),
                               .beta1 = 0.9,
                               .beta2 = 0.95,
                               .eps = 1e-8,
                               .weight_decay = 0.1,
-                              .step = step,
                               .max_grad_norm = step == 1 ? 1.0 : 0.0};
             table.add([=](Draw draw) { return adamw_update_case(draw, n, adamw, step == 1); });
         }

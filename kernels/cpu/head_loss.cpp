@@ -125,7 +125,7 @@ void sum_bias_gradient(int threads, float* dbias, const float* dlogits, std::int
 template <>
 void head_loss_train(Exec& exec, float* loss, float* dx, float* dw, float* dbias, const float* x, const float* w,
                      const float* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+                     std::int64_t C, std::int64_t V, StepValue<double> scale, Accumulate accumulate) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
     check_targets(target, rows, target_rows, V);
     bool adds = accumulate == Accumulate::yes;
@@ -151,7 +151,7 @@ void head_loss_train(Exec& exec, float* loss, float* dx, float* dw, float* dbias
         parallel_rows(exec.threads, chunk.count, [&](std::int64_t i) {
             const std::int64_t row = chunk.row[i];
             add_bias(logits + i * leading, bias, V);
-            loss[row] = train_row(logits + i * leading, V, target[row], static_cast<float>(scale));
+            loss[row] = train_row(logits + i * leading, V, target[row], static_cast<float>(scale.get()));
         });
         gemm(exec, dw, C, logits_transposed, x_chunk, V, C, chunk.count, adds ? 1.0f : 0.0f);
         if (dbias != nullptr) sum_bias_gradient(exec.threads, dbias, logits, leading, chunk.count, V, adds);

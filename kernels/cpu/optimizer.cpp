@@ -48,16 +48,14 @@ std::size_t sum_of_squares_workspace(std::int64_t n) {
 void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
-    const double step = static_cast<double>(adamw.step);
+    const AdamWRates rates = adamw.rates.get();
     const float clip = clip_of(norm[0], adamw.max_grad_norm);
     const auto beta1 = static_cast<float>(adamw.beta1), beta2 = static_cast<float>(adamw.beta2);
     const auto one_minus_beta1 = static_cast<float>(1 - adamw.beta1);
     const auto one_minus_beta2 = static_cast<float>(1 - adamw.beta2);
-    // lr m^ / (sqrt(v^) + eps) with the bias corrections folded into the constants.
-    const auto m_scale = static_cast<float>(adamw.lr / (1 - std::pow(adamw.beta1, step)));
-    const auto v_scale = static_cast<float>(1 / (1 - std::pow(adamw.beta2, step)));
+    const auto m_scale = static_cast<float>(rates.mean_scale), v_scale = static_cast<float>(rates.square_scale);
     const auto eps = static_cast<float>(adamw.eps);
-    const auto decay = static_cast<float>(adamw.lr * adamw.weight_decay);
+    const auto decay = static_cast<float>(rates.lr * adamw.weight_decay);
     parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
         const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);
 #pragma omp simd
@@ -78,7 +76,7 @@ void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* 
                 const double* loss, std::int64_t n, const Sgd& sgd) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], sgd.max_grad_norm);
-    const auto lr = static_cast<float>(sgd.lr), momentum = static_cast<float>(sgd.momentum);
+    const auto lr = static_cast<float>(sgd.lr.get()), momentum = static_cast<float>(sgd.momentum);
     const auto decay = static_cast<float>(sgd.weight_decay);
     parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
         const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);

@@ -37,10 +37,10 @@ void value_loss(Exec& exec, float* loss, float* value, const float* x, const flo
 template <>
 void value_loss_train(Exec& exec, float* loss, float* value, float* dx, float* dw, float* dbias, const float* x,
                       const float* w, const float* bias, const float* target, std::int64_t B, std::int64_t C,
-                      double scale, Accumulate accumulate) {
+                      StepValue<double> scale, Accumulate accumulate) {
     value_loss(exec, loss, value, x, w, bias, target, B, C);
     const bool adds = accumulate == Accumulate::yes;
-    const auto twice = static_cast<float>(2 * scale);
+    const auto twice = static_cast<float>(2 * scale.get());
     const auto slope = [&](std::int64_t b) { return twice * (value[b] - target[b]); };
     parallel_items(exec.threads, ceil_div(C, kValueCols), [&](std::int64_t block, int) {
         const std::int64_t first = block * kValueCols, end = std::min(C, first + kValueCols);

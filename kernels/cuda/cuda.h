@@ -37,7 +37,7 @@ struct HeadLayout {
 template <class Real>
 void head_loss_train(Exec&, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate, const HeadLayout&);
+                     std::int64_t C, std::int64_t V, StepValue<double> scale, Accumulate, const HeadLayout&);
 template <class Real>
 void head_loss(Exec&, float* loss, std::int32_t* greedy, const Real* x, const Real* w, const Real* bias,
                const std::int32_t* target, std::int64_t rows, std::int64_t target_rows, std::int64_t C, std::int64_t V,

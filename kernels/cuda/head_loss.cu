@@ -173,7 +173,7 @@ __device__ inline float exponential(float x) {
 template <class Real>
 __global__ void __launch_bounds__(kMostRowThreads, 2)
     cross_entropy_gradient(float* loss, Real* logits, const Real* bias, const std::int32_t* target, TargetRows rows,
-                           std::int64_t first, std::int64_t V, std::int64_t leading, float scale) {
+                           std::int64_t first, std::int64_t V, std::int64_t leading, StepValue<double> step_scale) {
     constexpr int kWidth = kWide<Real>;
     const std::int64_t i = blockIdx.x, row = rows[first + i], wanted = row < 0 ? kIgnoreTarget : target[row];
     Real* const own_row = logits + i * leading;
@@ -201,6 +201,7 @@ __global__ void __launch_bounds__(kMostRowThreads, 2)
     }
     const float block_highest = block_max(highest);
     const float total = block_sum(sum * exponential<Real>(highest - block_highest));
+    const auto scale = static_cast<float>(step_scale.get());
     const float factor = scale / total;
     for (std::int64_t v = begin; v < leading; v += step) {
         load_logits(value, own_row, bias, v, V);
@@ -258,7 +259,8 @@ std::int64_t chunk_of(std::int64_t rows, std::int64_t V, std::size_t bytes_of_lo
 template <class Real>
 void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate, const HeadLayout& layout) {
+                     std::int64_t C, std::int64_t V, StepValue<double> scale, Accumulate accumulate,
+                     const HeadLayout& layout) {
     require_workspace(exec, head_loss_workspace(rows, C, V), "head_loss_train");
     const std::int64_t weight_rows = std::max(layout.weight_rows, V);
     const std::int64_t most = chunk_of(target_rows, V, sizeof(Real), layout);
@@ -280,7 +282,7 @@ void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias,
         const Real* x_chunk = at.rows_of(exec, x, found, first, chunk, C);  // (chunk, C)
         gemm<Real, Real>(exec, logits, {x_chunk}, {w, true}, chunk, weight_rows, C, 0.0f, at.leading);
         launch(exec, {"cross_entropy_gradient", chunk, threads_of_row(V, kWide<Real>)}, cross_entropy_gradient<Real>,
-               loss, logits, bias, target, found, first, V, at.leading, static_cast<float>(scale));
+               loss, logits, bias, target, found, first, V, at.leading, scale);
         add_weight_gradients(x_chunk, chunk);
         // The copied rows of x have been read.
         Real* dx_chunk = found.list == nullptr ? dx + first * C : at.copied;
@@ -313,7 +315,7 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
 template <class Real>
 void head_loss_train(Exec& exec, float* loss, Real* dx, float* dw, float* dbias, const Real* x, const Real* w,
                      const Real* bias, const std::int32_t* target, std::int64_t rows, std::int64_t target_rows,
-                     std::int64_t C, std::int64_t V, double scale, Accumulate accumulate) {
+                     std::int64_t C, std::int64_t V, StepValue<double> scale, Accumulate accumulate) {
     head_loss_train(exec, loss, dx, dw, dbias, x, w, bias, target, rows, target_rows, C, V, scale, accumulate,
                     HeadLayout{});
 }
@@ -327,10 +329,10 @@ void head_loss(Exec& exec, float* loss, std::int32_t* greedy, const Real* x, con
 
 template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
                                      const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                                     double, Accumulate, const HeadLayout&);
+                                     StepValue<double>, Accumulate, const HeadLayout&);
 template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const bf16*, const bf16*, const bf16*,
-                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
-                                    Accumulate, const HeadLayout&);
+                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                    StepValue<double>, Accumulate, const HeadLayout&);
 template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
                                const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                                const HeadLayout&);
@@ -338,10 +340,10 @@ template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const b
                               std::int64_t, std::int64_t, std::int64_t, std::int64_t, const HeadLayout&);
 template void head_loss_train<float>(Exec&, float*, float*, float*, float*, const float*, const float*, const float*,
                                      const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                                     double, Accumulate);
+                                     StepValue<double>, Accumulate);
 template void head_loss_train<bf16>(Exec&, float*, bf16*, float*, float*, const bf16*, const bf16*, const bf16*,
-                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
-                                    Accumulate);
+                                    const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                    StepValue<double>, Accumulate);
 template void head_loss<float>(Exec&, float*, std::int32_t*, const float*, const float*, const float*,
                                const std::int32_t*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 template void head_loss<bf16>(Exec&, float*, std::int32_t*, const bf16*, const bf16*, const bf16*, const std::int32_t*,

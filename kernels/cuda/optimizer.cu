@@ -54,22 +54,21 @@ __global__ void sum_values(double* total, const Value* x, std::int64_t n, bool a
     if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
-// Settings of a step, with the bias corrections folded in: lr m^ / (sqrt(v^) + eps) = m_scale m / (sqrt(v_scale v) +
-// eps).
+// Settings in the kernel's types.
 struct AdamWStep {
-    float beta1, one_minus_beta1, beta2, one_minus_beta2, m_scale, v_scale, eps, decay;
-    double max_grad_norm;
+    float beta1, one_minus_beta1, beta2, one_minus_beta2, eps;
+    double weight_decay, max_grad_norm;
+    StepValue<AdamWRates> rates;
 
     explicit AdamWStep(const AdamW& adamw)
         : beta1(static_cast<float>(adamw.beta1)),
           one_minus_beta1(static_cast<float>(1 - adamw.beta1)),
           beta2(static_cast<float>(adamw.beta2)),
           one_minus_beta2(static_cast<float>(1 - adamw.beta2)),
-          m_scale(static_cast<float>(adamw.lr / (1 - std::pow(adamw.beta1, static_cast<double>(adamw.step))))),
-          v_scale(static_cast<float>(1 / (1 - std::pow(adamw.beta2, static_cast<double>(adamw.step))))),
           eps(static_cast<float>(adamw.eps)),
-          decay(static_cast<float>(adamw.lr * adamw.weight_decay)),
-          max_grad_norm(adamw.max_grad_norm) {}
+          weight_decay(adamw.weight_decay),
+          max_grad_norm(adamw.max_grad_norm),
+          rates(adamw.rates) {}
 };
 
 // Factor that bounds the norm of gradients by `most`; most 0: no bound.
@@ -82,6 +81,9 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
                            const double* loss, std::int64_t n, AdamWStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
+    const AdamWRates rates = step.rates.get();
+    const auto m_scale = static_cast<float>(rates.mean_scale), v_scale = static_cast<float>(rates.square_scale);
+    const auto decay = static_cast<float>(rates.lr * step.weight_decay);
     for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
         float g[kAtOnce], value[kAtOnce], mean[kAtOnce], square[kAtOnce];
         load(g, grad + i);
@@ -92,8 +94,8 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
             g[j] *= clip;
             mean[j] = fmaf(step.beta1, mean[j], step.one_minus_beta1 * g[j]);
             square[j] = fmaf(step.beta2, square[j], step.one_minus_beta2 * g[j] * g[j]);
-            const float change = step.m_scale * mean[j] / (sqrtf(step.v_scale * square[j]) + step.eps);
-            value[j] -= fmaf(step.decay, value[j], change);
+            const float change = m_scale * mean[j] / (sqrtf(v_scale * square[j]) + step.eps);
+            value[j] -= fmaf(decay, value[j], change);
         }
         store(m + i, mean);
         store(v + i, square);
@@ -103,14 +105,15 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
 }
 
 struct SgdStep {
-    float lr, momentum, decay;
+    float momentum, decay;
     double max_grad_norm;
+    StepValue<double> lr;
 
     explicit SgdStep(const Sgd& sgd)
-        : lr(static_cast<float>(sgd.lr)),
-          momentum(static_cast<float>(sgd.momentum)),
+        : momentum(static_cast<float>(sgd.momentum)),
           decay(static_cast<float>(sgd.weight_decay)),
-          max_grad_norm(sgd.max_grad_norm) {}
+          max_grad_norm(sgd.max_grad_norm),
+          lr(sgd.lr) {}
 };
 
 template <int kWidth>
@@ -118,6 +121,7 @@ __global__ void sgd_step(float* param, bf16* rounded, float* m, const float* gra
                          const double* loss, std::int64_t n, SgdStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
+    const auto lr = static_cast<float>(step.lr.get());
     for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
         float g[kAtOnce], value[kAtOnce], momentum[kAtOnce];
         load(g, grad + i);
@@ -125,7 +129,7 @@ __global__ void sgd_step(float* param, bf16* rounded, float* m, const float* gra
         load(momentum, m + i);
         for (int j = 0; j < kAtOnce; ++j) {
             momentum[j] = fmaf(step.momentum, momentum[j], fmaf(step.decay, value[j], clip * g[j]));
-            value[j] = fmaf(-step.lr, momentum[j], value[j]);
+            value[j] = fmaf(-lr, momentum[j], value[j]);
         }
         store(m + i, momentum);
         store(param + i, value);

@@ -86,6 +86,19 @@ void ProductLog::add(const ProductShape& shape, ProductPath path, const LibraryA
     if (traces_) trace_.push_back(&at->first);
 }
 
+void ProductLog::add(const std::vector<ProductRecord>& repeated) {
+    for (const ProductRecord& record : repeated) calls_[{record.shape, record.path, record.algorithm}] += record.calls;
+}
+
+std::vector<ProductRecord> ProductLog::records_since(const std::vector<ProductRecord>& before) const {
+    std::map<Key, std::int64_t> calls = calls_;
+    for (const ProductRecord& record : before) calls[{record.shape, record.path, record.algorithm}] -= record.calls;
+    std::vector<ProductRecord> since;
+    for (const auto& [key, count] : calls)
+        if (count > 0) since.push_back(record_of(key, count));
+    return since;
+}
+
 std::vector<ProductRecord> ProductLog::records() const {
     std::vector<ProductRecord> all;
     for (const auto& [key, calls] : calls_) all.push_back(record_of(key, calls));

@@ -47,7 +47,12 @@ class ProductLog {
     // algorithm: of the library's path, else null.
     void add(const ProductShape& shape, ProductPath path, const LibraryAlgorithm* algorithm = nullptr);
 
+    // Calls that a graph repeats, which are not traced.
+    void add(const std::vector<ProductRecord>& repeated);
+
     std::vector<ProductRecord> records() const;
+    // The calls since `before`, earlier records of this log.
+    std::vector<ProductRecord> records_since(const std::vector<ProductRecord>& before) const;
     std::int64_t fallbacks() const;  // calls on our FFMA kernel, of any size
     void forget();                   // all records
 

@@ -68,6 +68,15 @@ cudaStream_t stream_of(const Exec& exec) {
     return static_cast<cudaStream_t>(exec.stream);
 }
 
+// A recorded copy would read and write the host's memory in every later step. Errors: device, naming `what`, while a
+// graph is recorded.
+void refuse_while_recording(const Exec& exec, const char* what) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream_of(exec), &status), what);
+    if (status != cudaStreamCaptureStatusNone)
+        throw Error(ErrorKind::device, std::string(what) + " cannot be recorded in a graph");
+}
+
 // As nvidia-smi prints it: GPU-8-4-4-4-12 hexadecimal digits.
 std::string uuid_text(const cudaUUID_t& uuid) {
     constexpr char kDigits[] = "0123456789abcdef";
@@ -226,15 +235,18 @@ void release_pinned(void* memory) {
 }
 
 void copy_to_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    refuse_while_recording(exec, "a copy from the host");
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(exec)), "a copy to the GPU");
 }
 
 void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    refuse_while_recording(exec, "a copy to the host");
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(exec)), "a copy from the GPU");
     synchronise(exec);
 }
 
 void synchronise(Exec& exec) {
+    refuse_while_recording(exec, "a wait");
     check(cudaStreamSynchronize(stream_of(exec)), "waiting for the GPU");
 }
 

@@ -23,7 +23,9 @@ __global__ void value_rows(float* loss, float* value, const Real* x, const Real*
 // A thread a column, and one more for the bias: each adds the samples in their order.
 template <class Real>
 __global__ void value_gradients(Real* dx, float* dw, float* dbias, const float* value, const Real* x, const Real* w,
-                                const float* target, std::int64_t B, std::int64_t C, float twice, bool adds) {
+                                const float* target, std::int64_t B, std::int64_t C, StepValue<double> scale,
+                                bool adds) {
+    const auto twice = static_cast<float>(2 * scale.get());
     for (std::int64_t c = first_item(); c <= C; c += item_stride()) {
         float* const to = c < C ? dw + c : dbias;
         float sum = adds ? *to : 0.0f;
@@ -47,10 +49,10 @@ void value_loss(Exec& exec, float* loss, float* value, const Real* x, const Real
 template <class Real>
 void value_loss_train(Exec& exec, float* loss, float* value, Real* dx, float* dw, float* dbias, const Real* x,
                       const Real* w, const Real* bias, const float* target, std::int64_t B, std::int64_t C,
-                      double scale, Accumulate accumulate) {
+                      StepValue<double> scale, Accumulate accumulate) {
     value_loss(exec, loss, value, x, w, bias, target, B, C);
     launch(exec, over_items("value_gradients", C + 1), value_gradients<Real>, dx, dw, dbias, value, x, w, target, B, C,
-           static_cast<float>(2 * scale), accumulate == Accumulate::yes);
+           scale, accumulate == Accumulate::yes);
 }
 
 template void value_loss<float>(Exec&, float*, float*, const float*, const float*, const float*, const float*,
@@ -58,8 +60,10 @@ template void value_loss<float>(Exec&, float*, float*, const float*, const float
 template void value_loss<bf16>(Exec&, float*, float*, const bf16*, const bf16*, const bf16*, const float*, std::int64_t,
                                std::int64_t);
 template void value_loss_train<float>(Exec&, float*, float*, float*, float*, float*, const float*, const float*,
-                                      const float*, const float*, std::int64_t, std::int64_t, double, Accumulate);
+                                      const float*, const float*, std::int64_t, std::int64_t, StepValue<double>,
+                                      Accumulate);
 template void value_loss_train<bf16>(Exec&, float*, float*, bf16*, float*, float*, const bf16*, const bf16*,
-                                     const bf16*, const float*, std::int64_t, std::int64_t, double, Accumulate);
+                                     const bf16*, const float*, std::int64_t, std::int64_t, StepValue<double>,
+                                     Accumulate);
 
 }  // namespace deft::kernels::cuda

@@ -355,7 +355,7 @@ void row_logits(std::vector<Real>& logits, const Real* x, const Real* w, const R
 template <class Real>
 void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, Real* dbias, const Real* x, const Real* w, const Real* bias,
                      const std::int32_t* target, std::int64_t rows, std::int64_t, std::int64_t C, std::int64_t V,
-                     double scale, Accumulate accumulate) {
+                     StepValue<double> scale, Accumulate accumulate) {
     std::vector<Real> logits;
     for (std::int64_t i = 0; accumulate == Accumulate::no && i < V * C; ++i) dw[i] = 0;
     for (std::int64_t v = 0; accumulate == Accumulate::no && dbias != nullptr && v < V; ++v) dbias[v] = 0;
@@ -368,7 +368,7 @@ void head_loss_train(Exec&, Real* loss, Real* dx, Real* dw, Real* dbias, const R
         loss[r] = lse - logits[static_cast<std::size_t>(target[r])];
         for (std::int64_t v = 0; v < V; ++v) {
             const Real p = std::exp(logits[static_cast<std::size_t>(v)] - lse);
-            const Real dlogit = Real(scale) * (p - (v == target[r] ? Real(1) : Real(0)));
+            const Real dlogit = Real(scale.get()) * (p - (v == target[r] ? Real(1) : Real(0)));
             if (dbias != nullptr) dbias[v] += dlogit;
             for (std::int64_t c = 0; c < C; ++c) {
                 dx[r * C + c] += dlogit * w[v * C + c];

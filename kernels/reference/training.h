@@ -37,14 +37,15 @@ void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Rea
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
     const Real clip = clips ? Real(adamw.max_grad_norm / norm[0]) : Real(1);
-    const Real lr = Real(adamw.lr), beta1 = Real(adamw.beta1), beta2 = Real(adamw.beta2), eps = Real(adamw.eps);
-    const Real step = Real(adamw.step), weight_decay = Real(adamw.weight_decay);
+    const AdamWRates rates = adamw.rates.get();
+    const Real mean_scale = Real(rates.mean_scale), square_scale = Real(rates.square_scale);
+    const Real beta1 = Real(adamw.beta1), beta2 = Real(adamw.beta2), eps = Real(adamw.eps);
+    const Real decay = Real(rates.lr * adamw.weight_decay);
     for (std::int64_t i = 0; i < n; ++i) {
         const Real g = clip * grad[i];
         m[i] = beta1 * m[i] + (1 - beta1) * g;
         v[i] = beta2 * v[i] + (1 - beta2) * g * g;
-        const Real m_hat = m[i] / (1 - std::pow(beta1, step)), v_hat = v[i] / (1 - std::pow(beta2, step));
-        param[i] -= lr * (m_hat / (std::sqrt(v_hat) + eps) + weight_decay * param[i]);
+        param[i] -= mean_scale * m[i] / (std::sqrt(square_scale * v[i]) + eps) + decay * param[i];
         if (rounded != nullptr) rounded[i] = to_bf16(static_cast<float>(param[i]));
     }
 }
@@ -57,7 +58,7 @@ void sgd_update(Exec&, Real* param, bf16* rounded, Real* m, const Real* grad, co
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const bool clips = sgd.max_grad_norm > 0 && norm[0] > sgd.max_grad_norm;
     const Real clip = clips ? Real(sgd.max_grad_norm / norm[0]) : Real(1);
-    const Real lr = Real(sgd.lr), momentum = Real(sgd.momentum), weight_decay = Real(sgd.weight_decay);
+    const Real lr = Real(sgd.lr.get()), momentum = Real(sgd.momentum), weight_decay = Real(sgd.weight_decay);
     for (std::int64_t i = 0; i < n; ++i) {
         const Real g = clip * grad[i] + weight_decay * param[i];
         m[i] = momentum * m[i] + g;

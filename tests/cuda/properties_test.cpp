@@ -35,7 +35,7 @@ struct Device {
 
 TEST_CASE("AdamW on CUDA writes nothing when the gradient norm or the loss is not finite") {
     Device device;
-    const AdamW adamw{.lr = 0.1, .step = 1};
+    const AdamW adamw{.rates = adamw_rates(0.1, 0.9, 0.95, 1)};
     const double bad = GENERATE(std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
     const bool is_norm = GENERATE(false, true);
     const Floats before(300, 1.0f);

@@ -103,7 +103,8 @@ TEST_CASE("embedding backward moves at most 1.1 times the least bytes") {
 
 TEST_CASE("the optimizer moves at most 1.1 times the least bytes") {
     constexpr std::int64_t kValues = 200'003;
-    const AdamW adamw{.lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1, .step = 2};
+    const AdamW adamw{
+        .rates = adamw_rates(1e-2, 0.9, 0.95, 2), .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .weight_decay = 0.1};
     check_traffic(adamw_update_case(Draw(1, 0), kValues, adamw, true), Activations::bf16);
     check_traffic(sgd_update_case(Draw(1, 1), kValues, {.lr = 1e-2, .momentum = 0.9}, false), Activations::f32);
     check_traffic(sum_of_squares_case(Draw(1, 2), kValues, Accumulate::yes), Activations::f32);

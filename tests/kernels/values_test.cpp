@@ -487,7 +487,7 @@ TEST_CASE("dropout takes its own words and leaves the sum of the probabilities i
 TEST_CASE("one AdamW step by hand") {
     // norm 10 clipped to 5 halves the gradient 4 to 2. step 1: m = 0.1 * 2 = 0.2, v = 0.05 * 4 = 0.2;
     // m^ = 2, v^ = 4; param = 1 - 0.1 (2 / 2 + 0.5 * 1) = 0.85.
-    const AdamW adamw{.lr = 0.1, .eps = 0, .weight_decay = 0.5, .step = 1, .max_grad_norm = 5};
+    const AdamW adamw{.rates = adamw_rates(0.1, 0.9, 0.95, 1), .eps = 0, .weight_decay = 0.5, .max_grad_norm = 5};
     float param = 1, m = 0, v = 0;
     const float grad = 4;
     const double norm = 10, loss = 3;

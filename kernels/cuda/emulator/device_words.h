@@ -13,6 +13,7 @@
 #include "kernels/cuda/emulator/atomics.h"
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/shared_memory.h"
+#include "kernels/cuda/emulator/stream.h"
 #include "kernels/cuda/emulator/tensor_core_words.h"
 #include "kernels/cuda/emulator/warp.h"
 
@@ -82,9 +83,11 @@ void store_words(Words* to, const Words& words) {
 }
 
 template <class... Parameters>
-void start_kernel(const char* name, std::int64_t blocks, int threads, std::size_t shared_bytes, void*,
+void start_kernel(const char* name, std::int64_t blocks, int threads, std::size_t shared_bytes, void* stream,
                   void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) {
-    emulator::run(name, blocks, threads, shared_bytes, [&] { kernel(arguments...); });
+    const auto run = [=] { emulator::run(name, blocks, threads, shared_bytes, [&] { kernel(arguments...); }); };
+    if (emulator::recorded(stream) == nullptr) return run();
+    emulator::submit(stream, {name, blocks, threads, shared_bytes, {emulator::bytes_of(arguments)...}, run});
 }
 
 }  // namespace deft::kernels::cuda

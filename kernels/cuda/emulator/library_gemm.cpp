@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/emulator/library_gemm.h"
+#include "kernels/cuda/emulator/stream.h"
 #include "kernels/cuda/product_key.h"
 #include "kernels/cuda/products.h"
 #include "kernels/reference/layers.h"
@@ -56,15 +57,16 @@ std::vector<LibraryAlgorithm> algorithms() {
     return all;
 }
 
-// Whether a plan lets compute() run; recorded then.
-template <class Compute>
-bool run_planned(Exec& exec, const ProductKey& key, const Compute& compute) {
+// Whether a plan lets compute() run, a function of copies; recorded then.
+template <class Compute, class... Arguments>
+bool run_planned(Exec& exec, const ProductKey& key, const Compute& compute, Arguments... arguments) {
     const auto fits = [&](const LibraryAlgorithm& algorithm) {
         return algorithm.id != 0 || activation_rows(key.shape) % library.rules.rows_of_first == 0;
     };
     const auto starts = [&](const LibraryAlgorithm& algorithm) {
         if (algorithm.id < library.rules.refused_at_start) return false;
-        compute();
+        emulator::submit(exec.stream,
+                         {.name = "product", .arguments = {emulator::bytes_of(arguments)...}, .run = compute});
         return true;
     };
     const LibraryAlgorithm* const ran = exec.products->plans.run(
@@ -101,13 +103,16 @@ template <class In, class Out>
 bool library_gemm(Exec& exec, Out* c, Operand<In> a, Operand<In> b, std::int64_t m, std::int64_t n, std::int64_t k,
                   float beta, std::int64_t ldc) {
     if (!library.rules.takes_products) return false;
-    return run_planned(exec, product_key(exec, c, a, b, m, n, k, ldc), [&] {
-        ++library.calls.products;
-        multiply(a, b, m, n, k, [&](float sum, std::int64_t i, std::int64_t j) {
-            Out& to = c[i * ldc + j];
-            to = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(to));  // without beta, c may be NaN
-        });
-    });
+    return run_planned(
+        exec, product_key(exec, c, a, b, m, n, k, ldc),
+        [=] {
+            ++library.calls.products;
+            multiply(a, b, m, n, k, [&](float sum, std::int64_t i, std::int64_t j) {
+                Out& to = c[i * ldc + j];
+                to = from_float<Out>(beta == 0 ? sum : sum + beta * to_float(to));  // without beta, c may be NaN
+            });
+        },
+        c, a.data, b.data, m, n, k, beta, ldc);
 }
 
 template <class Real>
@@ -117,16 +122,19 @@ bool library_bias_activation(Exec& exec, Real* y, Real* pre, const Real* x, cons
     if (!library.rules.takes_epilogues || rows == 0 || bias == nullptr || (pre != nullptr && !is_gelu)) return false;
     const Epilogue epilogue = !is_gelu ? Epilogue::bias : pre != nullptr ? Epilogue::gelu_keeping_pre : Epilogue::gelu;
     const Operand<Real> a{x}, b{w, true};
-    return run_planned(exec, product_key(exec, y, a, b, rows, out, in, out, epilogue, bias, pre), [&] {
-        ++library.calls.bias;
-        if (is_gelu) count_gelu<Real>();
-        multiply<Real>(a, b, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
-            // The activation may be of what is not rounded yet, as a library is free to take it.
-            const float z = sum + to_float(bias[j]);
-            if (pre != nullptr) pre[i * out + j] = from_float<Real>(z);
-            y[i * out + j] = from_float<Real>(is_gelu ? reference::gelu_tanh(z) : z);
-        });
-    });
+    return run_planned(
+        exec, product_key(exec, y, a, b, rows, out, in, out, epilogue, bias, pre),
+        [=] {
+            ++library.calls.bias;
+            if (is_gelu) count_gelu<Real>();
+            multiply<Real>(a, b, rows, out, in, [&](float sum, std::int64_t i, std::int64_t j) {
+                // The activation may be of what is not rounded yet, as a library is free to take it.
+                const float z = sum + to_float(bias[j]);
+                if (pre != nullptr) pre[i * out + j] = from_float<Real>(z);
+                y[i * out + j] = from_float<Real>(is_gelu ? reference::gelu_tanh(z) : z);
+            });
+        },
+        y, pre, x, w, bias, rows, in, out, epilogue);
 }
 
 template <class Real>
@@ -135,12 +143,15 @@ bool library_activation_gradient(Exec& exec, Real* dx, const Real* dy, const Rea
     if (!library.rules.takes_epilogues || rows == 0) return false;
     const Operand<Real> a{dy}, b{w};
     const ProductKey key = product_key(exec, dx, a, b, rows, in, out, in, Epilogue::gelu_gradient, nullptr, pre);
-    return run_planned(exec, key, [&] {
-        count_gelu<Real>();
-        multiply<Real>(a, b, rows, in, out, [&](float sum, std::int64_t i, std::int64_t j) {
-            dx[i * in + j] = from_float<Real>(sum * reference::gelu_tanh_derivative(to_float(pre[i * in + j])));
-        });
-    });
+    return run_planned(
+        exec, key,
+        [=] {
+            count_gelu<Real>();
+            multiply<Real>(a, b, rows, in, out, [&](float sum, std::int64_t i, std::int64_t j) {
+                dx[i * in + j] = from_float<Real>(sum * reference::gelu_tanh_derivative(to_float(pre[i * in + j])));
+            });
+        },
+        dx, dy, w, pre, rows, in, out);
 }
 
 template bool library_gemm<float, float>(Exec&, float*, Operand<float>, Operand<float>, std::int64_t, std::int64_t,

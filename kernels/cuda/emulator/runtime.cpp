@@ -15,6 +15,7 @@
 #include "base/stopwatch.h"
 #include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/emulator/stream.h"
 #include "kernels/cuda/products.h"
 #include "kernels/cuda/runtime.h"
 
@@ -49,6 +50,7 @@ Context::Context(int device) {
     if (device != 0)
         throw Error(ErrorKind::missing, fmt::format("no device {}: the emulated device has number 0", device));
     std::optional<ProductTable> table = chosen_product_table(devices().front().name, versions().library);
+    exec_.stream = emulator::new_stream();
     exec_.products = new Products{ProductPlans(std::move(table)), {}};
     ++contexts;
 }
@@ -56,6 +58,7 @@ Context::Context(int device) {
 Context::~Context() {
     --contexts;
     delete exec_.products;
+    emulator::delete_stream(exec_.stream);
 }
 
 bool faults_past_end() {
@@ -80,15 +83,19 @@ void release_pinned(void* memory) {
     release(memory);
 }
 
-void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes) {
+void copy_to_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    emulator::refuse_while_recording(exec.stream, "a copy from the host");
     if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes) {
+void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    emulator::refuse_while_recording(exec.stream, "a copy to the host");
     if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-void synchronise(Exec&) {}
+void synchronise(Exec& exec) {
+    emulator::refuse_while_recording(exec.stream, "a wait");
+}
 
 namespace {
 
@@ -135,12 +142,20 @@ std::int64_t l2_cache_bytes() {
     return emulator::kCacheBytes;
 }
 
-void copy_on_device(Exec&, void* to, const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
+void copy_on_device(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    emulator::submit(exec.stream,
+                     {.name = "copy",
+                      .arguments = {emulator::bytes_of(to), emulator::bytes_of(from), emulator::bytes_of(bytes)},
+                      .run = [=] { std::memcpy(to, from, bytes); }});
 }
 
-void fill_bytes(Exec&, void* memory, unsigned char value, std::size_t bytes) {
-    if (bytes != 0) std::memset(memory, value, bytes);
+void fill_bytes(Exec& exec, void* memory, unsigned char value, std::size_t bytes) {
+    if (bytes == 0) return;
+    emulator::submit(exec.stream,
+                     {.name = "fill",
+                      .arguments = {emulator::bytes_of(memory), emulator::bytes_of(value), emulator::bytes_of(bytes)},
+                      .run = [=] { std::memset(memory, value, bytes); }});
 }
 
 }  // namespace deft::kernels::cuda

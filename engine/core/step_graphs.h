@@ -1,0 +1,62 @@
+#pragma once
+// The launches of a training step as CUDA graphs: a shape runs launch by launch the first time, is recorded the second
+// time, and from then on starts with one call. Elsewhere than on a GPU work simply runs.
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/exec.h"
+#include "kernels/cuda/product_log.h"
+
+namespace deft::kernels::cuda {
+class Graph;
+}
+
+namespace deft::engine {
+
+// All that decides which kernels a part of a step launches, and with which arguments.
+using GraphShape = std::vector<std::int64_t>;
+
+class StepGraphs {
+ public:
+    static constexpr std::size_t kMostGraphs = 32, kMostShapes = 256;  // kept, those used last
+
+    // Starts `work`, which gives ops to exec, reads values that change from step to step from memory, and may be called
+    // twice: after a recording that failed it runs launch by launch. Errors: those of work.
+    void run(Exec& exec, const GraphShape& shape, const std::function<void()>& work);
+
+    struct Counts {
+        std::int64_t direct = 0, recorded = 0, replayed = 0;  // runs; recorded ones are replayed, too
+        std::int64_t nodes = 0;                               // of all that were replayed
+        std::int64_t dropped = 0;                             // graphs that made room for others
+    };
+    const Counts& counts() const { return counts_; }
+    // Why a shape could not be recorded, or nothing.
+    const std::string& refusal() const { return refusal_; }
+    // For users: which launches were not recorded, and why; empty where all that could be were.
+    std::string note() const;
+    // Whether anything is recorded from here on.
+    bool records = true;
+    // Called with each recording and its shape: tests compare those of equal shapes.
+    std::function<void(const GraphShape&, const kernels::cuda::Graph&)> inspect;
+
+ private:
+    struct Known {
+        GraphShape shape;
+        std::shared_ptr<const kernels::cuda::Graph> graph;
+        std::vector<kernels::cuda::ProductRecord> products = {};  // of the graph, counted at each start
+        bool is_refused = false;
+    };
+    void record(Exec& exec, Known& known, const std::function<void()>& work);
+    void drop_oldest();
+
+    std::list<Known> known_;  // the shape used last comes first
+    Counts counts_;
+    std::string refusal_;
+};
+
+}  // namespace deft::engine
