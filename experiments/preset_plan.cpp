@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/bench/step.h"
+#include "experiments/card_of_device.h"
 #include "experiments/model_presets.h"
 #include "experiments/size_limits.h"
 
@@ -47,7 +49,7 @@ DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices
 }
 
 PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std::optional<double> usd_per_hour) {
-    PresetOnDevice planned{use, {}, {}, {}};
+    PresetOnDevice planned{use, {}, {}, {}, {}, {}};
     const Device& device = use.device;
     if (device.memory_bytes > 0) planned.holds_memory = plan.memory.bytes <= device.memory_bytes;
     if (plan.tokens > 0) planned.hours = training_hours(use, plan.flops());
@@ -55,6 +57,24 @@ PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std:
     if (planned.hours && usd_per_hour)
         planned.dollars = static_cast<double>(use.devices) * *planned.hours * *usd_per_hour;
     return planned;
+}
+
+std::vector<engine::OpRecord> record_preset_step(const PresetPlan& plan) {
+    const engine::StepBench bench{plan.model, plan.settings.micro_batch_size};
+    return engine::record_first_step(engine::trainer_config_of(bench), engine::blank_training_data(plan.model),
+                                     plan.settings.dtype);
+}
+
+void add_prediction(PresetOnDevice& row, const PresetPlan& plan, const std::vector<engine::OpRecord>& step) {
+    row.lacks_prediction = lacks_rates(row.use.device, plan.settings.dtype);
+    if (!row.lacks_prediction.empty()) return;
+    PresetPrediction predicted;
+    predicted.card = card_of_device(row.use.device);
+    predicted.step_seconds = engine::predicted_seconds(step, predicted.card, plan.settings.dtype);
+    const auto samples = static_cast<double>(row.use.devices * plan.settings.micro_batch_size);
+    predicted.tokens_per_second = samples * static_cast<double>(plan.model.max_seqlen) / predicted.step_seconds;
+    if (plan.tokens > 0) predicted.hours = static_cast<double>(plan.tokens) / predicted.tokens_per_second / 3600;
+    row.predicted = std::move(predicted);
 }
 
 }  // namespace deft::experiments

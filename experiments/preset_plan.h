@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "engine/bench/step_model.h"
 #include "engine/train/trainer.h"
 #include "experiments/hardware.h"
 
@@ -40,13 +42,29 @@ PresetPlan plan_preset(const PresetPlanSettings& settings);
 // of fp32, since the engine uses no TF32.
 DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation);
 
+// Ops of a training step of micro_batch_size samples of full length, with its update.
+std::vector<engine::OpRecord> record_preset_step(const PresetPlan& plan);
+
+// A step by the step model of engine/bench/step_model.h, with nothing between devices. Nothing is measured.
+struct PresetPrediction {
+    double step_seconds = 0;       // on each device
+    double tokens_per_second = 0;  // of all devices
+    std::optional<double> hours;   // of all tokens; nothing where nobody stated any
+    engine::CardModel card;        // its rates, with their sources
+};
+
 // The plan on one device, or on this many in parallel.
 struct PresetOnDevice {
     DeviceUse use;
     std::optional<bool> holds_memory;      // of one of them; nothing where its memory is not stated
     std::optional<double> hours, dollars;  // nothing where a factor is unknown
+    std::optional<PresetPrediction> predicted;
+    std::string lacks_prediction;  // why there is none; empty: there is one
 };
 // usd_per_hour: of one device; without it the device's published price.
 PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std::optional<double> usd_per_hour);
+
+// Adds the prediction of that recorded step.
+void add_prediction(PresetOnDevice& row, const PresetPlan& plan, const std::vector<engine::OpRecord>& step);
 
 }  // namespace deft::experiments

@@ -130,6 +130,25 @@ TrainingData full_training_data(const StepBench& bench) {
                                                numbered_words(bench.model.vocab), shape, MaskingRule{}, 1);
 }
 
+TrainingData blank_training_data(const TransformerConfig& model) {
+    if (model.input.patches) {
+        const PatchConfig& shape = *model.input.patches;
+        ImageSamples samples;
+        samples.images = {.channels = shape.channels,
+                          .height = shape.height,
+                          .width = shape.width,
+                          .classes = model.class_head->classes,
+                          .pixels = {},
+                          .labels = {0}};
+        samples.images.pixels.resize(static_cast<std::size_t>(samples.images.image_pixels()));
+        const auto channels = static_cast<std::size_t>(shape.channels);
+        samples.augmentation.channels = {std::vector<double>(channels, 0.5), std::vector<double>(channels, 1)};
+        return std::make_shared<const ImageSamples>(std::move(samples));
+    }
+    if (!model.is_causal()) return full_training_data({model, 1});
+    return corpus_of_tokens(std::vector<std::int32_t>(static_cast<std::size_t>(model.max_seqlen) + 1, 0));
+}
+
 double tokens_of_step(const TrainerConfig& config, const TrainingData& data) {
     const std::int64_t T = config.model.max_seqlen, samples = sample_count(data, T);
     const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data);

@@ -34,6 +34,8 @@ StepBench gpt2_124m_bench(std::int64_t batch_size);
 // those fit in 32 MiB, else as many as do, or one; and how.
 TokenCorpus random_corpus(const StepBench& bench);
 TrainingData random_training_data(const StepBench& bench);
+// Samples of the model's length and kind whose values are blank: for shapes alone.
+TrainingData blank_training_data(const TransformerConfig& model);
 TrainerConfig trainer_config_of(const StepBench& bench);
 
 // One way to train the same model.

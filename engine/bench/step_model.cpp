@@ -1,9 +1,12 @@
 #include "engine/bench/step_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -14,22 +17,37 @@ namespace {
 constexpr const char* kMeasured = "evidence/2026-11-26-NVIDIA-H200/kernels.json";
 constexpr const char* kFromH200 = "the H200's, whose multiprocessors and clock are the same; unmeasured on an H100";
 
-constexpr std::array kCards = {
-    CardModel{"H100",
-              "NVIDIA H100 80GB HBM3",
-              {795e12, "cuBLAS on 8192 x 8192 x 8192, fast.cu's README"},
-              {51.0e12, kFromH200},
-              {3.01e12, "softmax, RMSNorm and cross-entropy on an H100, quack's article of 2025-07-10"},
-              {1.63e-6, kFromH200},
-              989e12},
-    CardModel{"H200",
-              "NVIDIA H200",
-              {795.7e12, kMeasured},
-              {51.0e12, kMeasured},
-              {4.242e12, kMeasured},
-              {1.63e-6, kMeasured},  // an empty kernel between two events, less nothing between them
-              989e12},
-};
+// The H200 of evidence/2026-11-26-NVIDIA-H200, and what its data sheet states.
+constexpr double kTensorFlops = 795.7e12, kFfmaFlops = 51.0e12, kCopyBytes = 4.242e12, kLaunchSeconds = 1.63e-6;
+constexpr double kSheetTensorFlops = 989e12, kSheetF32Flops = 67e12, kSheetBytes = 4.8e12;
+
+const std::array<CardModel, 2>& cards() {
+    static const std::array<CardModel, 2> all = {
+        CardModel{"H100",
+                  "NVIDIA H100 80GB HBM3",
+                  {795e12, "cuBLAS on 8192 x 8192 x 8192, fast.cu's README"},
+                  {kFfmaFlops, kFromH200},
+                  {3.01e12, "softmax, RMSNorm and cross-entropy on an H100, quack's article of 2025-07-10"},
+                  {kLaunchSeconds, kFromH200},
+                  kSheetTensorFlops},
+        CardModel{"H200",
+                  "NVIDIA H200",
+                  {kTensorFlops, kMeasured},
+                  {kFfmaFlops, kMeasured},
+                  {kCopyBytes, kMeasured},
+                  {kLaunchSeconds, kMeasured},  // an empty kernel between two events, less nothing between them
+                  kSheetTensorFlops},
+    };
+    return all;
+}
+
+// what: "in fp16 ", or nothing.
+SourcedRate scaled(const std::string& card, const std::string& what, double stated, double measured, double sheet) {
+    const double share = measured / sheet;
+    return {stated * share, fmt::format("{:.4g} T/s {}of {}'s data sheet x {:.3f}, the share that an H200 measured of "
+                                        "its own; unmeasured on {}",
+                                        stated / 1e12, what, card, share, card)};
+}
 
 // Expected times: the goals of the project's issue on tensor cores, which no card has shown yet. Rooflines: the work of
 // evidence/2026-11-26-NVIDIA-H200/steps.json, "profile 16", at the rates of the H200 above.
@@ -64,27 +82,39 @@ bool uses_tensor_cores(KindIndex kind) {
 
 std::string names_of_cards() {
     std::string names;
-    for (const CardModel& card : kCards) names += (names.empty() ? "" : ", ") + std::string(card.name);
+    for (const CardModel& card : cards()) names += (names.empty() ? "" : ", ") + card.name;
     return names;
 }
 
 }  // namespace
 
 std::span<const CardModel> card_models() {
-    return kCards;
+    return cards();
 }
 
 const CardModel& card_model(const std::string& name) {
-    for (const CardModel& card : kCards)
+    for (const CardModel& card : cards())
         if (name == card.name) return card;
     throw Error(ErrorKind::config, "the step model knows no card \"" + name + "\"",
                 "choose one of: " + names_of_cards(), "nothing was predicted");
 }
 
 const CardModel* find_card_model(const std::string& gpu) {
-    for (const CardModel& card : kCards)
+    for (const CardModel& card : cards())
         if (gpu == card.gpu) return &card;
     return nullptr;
+}
+
+CardModel card_of_data_sheet(const DataSheet& sheet) {
+    CardModel card;
+    card.name = sheet.name;
+    card.tensor_flops =
+        scaled(sheet.name, "in " + sheet.dtype + " ", sheet.tensor_flops, kTensorFlops, kSheetTensorFlops);
+    card.ffma_flops = scaled(sheet.name, "", sheet.f32_flops, kFfmaFlops, kSheetF32Flops);
+    card.copy_bytes = scaled(sheet.name, "", sheet.memory_bytes, kCopyBytes, kSheetBytes);
+    card.launch_seconds = {kLaunchSeconds, fmt::format("the H200's; unmeasured on {}", sheet.name)};
+    card.peak_flops = sheet.tensor_flops;
+    return card;
 }
 
 std::span<const OpKind> op_kinds() {
@@ -103,6 +133,12 @@ double predicted_seconds(const OpRecord& op, const CardModel& card, DType dtype)
     return std::max(roofline / (is_bf16 ? kKinds[kind].efficiency() : 1), card.launch_seconds.value);
 }
 
+double predicted_seconds(const std::vector<OpRecord>& ops, const CardModel& card, DType dtype) {
+    double seconds = 0;
+    for (const OpRecord& op : ops) seconds += predicted_seconds(op, card, dtype);
+    return seconds;
+}
+
 PredictedStep predict_step(const StepProfile& profile, const CardModel& card, DType dtype) {
     std::map<std::tuple<Phase, std::string, std::string>, double> groups;
     for (const OpRecord& record : profile.records)
@@ -113,6 +149,15 @@ PredictedStep predict_step(const StepProfile& profile, const CardModel& card, DT
         step.seconds += step.ops.back();
     }
     return step;
+}
+
+std::vector<OpRecord> record_first_step(const TrainerConfig& config, const TrainingData& data, DType dtype) {
+    Trainer trainer(config, data, {Device::none, dtype, 1}, InitialWeights::later);
+    OpProfile ops(trainer.exec());
+    trainer.exec().profile = &ops;
+    trainer.step();
+    trainer.exec().profile = nullptr;
+    return std::move(ops.records);
 }
 
 StepProfile record_step(const TrainerConfig& config, const TrainingData& data, DType dtype, std::int64_t step) {

@@ -23,14 +23,17 @@
 #include "sweeps/cli/output.h"
 #include "sweeps/cli/plan_comparison.h"
 #include "sweeps/cli/plan_jobs_table.h"
+#include "sweeps/cli/plan_prediction_table.h"
 #include "sweeps/cli/plan_preset.h"
 #include "sweeps/cli/plan_ranks_tables.h"
 #include "sweeps/cli/plan_tables.h"
+#include "sweeps/cli/predicted_step.h"
 #include "sweeps/driver/check_tasks.h"
 #include "sweeps/driver/launchers.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan.h"
 #include "sweeps/driver/plan_jobs.h"
+#include "sweeps/driver/plan_prediction.h"
 #include "sweeps/driver/plan_ranks.h"
 #include "sweeps/driver/plan_regime.h"
 #include "sweeps/driver/progress.h"
@@ -109,6 +112,12 @@ void print_jobs(const sweeps::JobsPlan& jobs) {
     std::string line;
     for (const std::string& word : jobs.command) line += " " + reporting::shell_word(word);
     print(fmt::format("\nThe first job is submitted by:\n {}", line));
+}
+
+Json predicted_json(const sweeps::PlanPrediction& prediction, const sweeps::Plan& plan) {
+    Json json = sweeps::to_json(prediction, plan);
+    if (prediction.lacks.empty()) json["card"] = prediction_sources(prediction.on.card, prediction.on.dtype);
+    return json;
 }
 
 void print_ranks(const sweeps::RanksPlan& ranks, const sweeps::Plan& plan) {
@@ -209,18 +218,23 @@ int run_plan(const PlanArguments& arguments) {
     std::optional<sweeps::RanksPlan> ranks;
     if (spec.ranks > 1 || arguments.expert_ranks > 1)
         ranks = sweeps::plan_ranks(spec, plan, spec.ranks, arguments.expert_ranks);
+    const auto prediction = sweeps::predict_plan(spec, plan, arguments.preset.hardware);
     std::optional<sweeps::JobsPlan> jobs;
     if (arguments.launcher == "slurm") jobs = plan_of_jobs(arguments, spec, plan, trials);
     if (arguments.json) {
         Json json = sweeps::to_json(plan);
         if (jobs) json["slurm"] = sweeps::to_json(*jobs);
         if (ranks) json["ranks"] = sweeps::to_json(*ranks, plan);
+        if (prediction) json["predicted"] = predicted_json(*prediction, plan);
         print_exact(json_text(json, 2));
         return kExitOk;
     }
-    print(plan_table(plan));
+    reporting::Table table = plan_table(plan);
+    if (prediction) add_predicted_steps(table, *prediction);
+    print(table);
     if (const reporting::Table compared = comparison_table(plan); !compared.rows.empty())
         print("\n" + reporting::render_terminal(compared, output_width()));
+    if (prediction) print("\n" + reporting::render_terminal(prediction_table(plan, *prediction), output_width()));
     if (ranks) print_ranks(*ranks, plan);
     if (jobs) print_jobs(*jobs);
     std::vector<sweeps::PlanRow> trained = plan.rows;

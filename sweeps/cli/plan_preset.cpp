@@ -16,6 +16,7 @@
 #include "reporting/table.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/cli/predicted_step.h"
 
 namespace deft::cli {
 
@@ -139,12 +140,31 @@ std::string utilisation_note(const PresetPlanArguments& arguments) {
                        arguments.utilisation, why);
 }
 
+// Sources of the card's rates where the table has one card, of all cards the rule alone.
+void add_prediction_notes(reporting::Table& table, const PresetPlan& plan, const std::vector<PresetOnDevice>& rows) {
+    table.notes.push_back(fmt::format(
+        "Predicted, not measured: a step of {} on each device, with its update and nothing between devices, by a "
+        "model of the card. Hours: tokens over predicted tokens/s. A larger --micro-batch shares the update.",
+        plan.settings.micro_batch_size == 1 ? "1 sample" : fmt::format("{} samples", plan.settings.micro_batch_size)));
+    for (const PresetOnDevice& row : rows)
+        if (!row.predicted) table.notes.push_back(fmt::format("No predicted step: {}.", row.lacks_prediction));
+    if (rows.size() == 1 && rows.front().predicted) {
+        for (std::string& note : prediction_notes(rows.front().predicted->card, plan.settings.dtype))
+            table.notes.push_back(std::move(note));
+        return;
+    }
+    table.notes.push_back(
+        "Rates of predictions: those of the H100 and H200 in deft profile --predict; of other cards their data "
+        "sheets' times the shares that an H200 measured of its own. --hardware NAME lists them with their sources.");
+}
+
 reporting::Table hardware_table(const PresetPlan& plan, const std::vector<PresetOnDevice>& rows,
                                 const PresetPlanArguments& arguments) {
     reporting::Table table;
     table.caption = "Time and cost";
-    table.columns = {{"hardware", Align::left}, {"devices"}, {"peak"}, {"memory"},
-                     {"holds the plan"},        {"hours"},   {"cost"}};
+    table.columns = {{"hardware", Align::left}, {"devices"},         {"peak"}, {"memory"},
+                     {"holds\nthe plan"},       {"hours"},           {"cost"}, {"predicted\na step"},
+                     {"predicted\ntokens/s"},   {"predicted\nhours"}};
     bool any_cost = false;
     std::vector<std::string> without_peak;
     for (const PresetOnDevice& row : rows) {
@@ -157,8 +177,10 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
              peak > 0 ? fmt::format("{} {}", reporting::si(peak, "FLOP/s"), row.use.dtype) : "-",
              device.memory_bytes > 0 ? fmt::format("{:g} GB", static_cast<double>(device.memory_bytes) / 1e9) : "-",
              row.holds_memory ? (*row.holds_memory ? "yes" : "no") : "-",
-             row.hours ? fmt::format("{:.1f}", *row.hours) : "-",
-             row.dollars ? reporting::dollars(*row.dollars) : "-"});
+             row.hours ? fmt::format("{:.1f}", *row.hours) : "-", row.dollars ? reporting::dollars(*row.dollars) : "-",
+             row.predicted ? reporting::small_seconds(row.predicted->step_seconds) : "-",
+             row.predicted ? reporting::si(row.predicted->tokens_per_second) : "-",
+             row.predicted && row.predicted->hours ? fmt::format("{:.1f}", *row.predicted->hours) : "-"});
     }
     table.notes.push_back(utilisation_note(arguments));
     table.notes.push_back(
@@ -177,6 +199,7 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
             if (const auto& price = row.use.device.price; row.dollars && price)
                 table.notes.push_back(fmt::format("Cost of {}: devices x hours x ${:g} ({}, {}).", row.use.device.name,
                                                   price->usd_per_hour, price->date, price->source));
+    add_prediction_notes(table, plan, rows);
     return table;
 }
 
@@ -185,6 +208,16 @@ reporting::Table hardware_table(const PresetPlan& plan, const std::vector<Preset
 template <class Value>
 Json value_or_null(const std::optional<Value>& value) {
     return value ? Json(*value) : Json();
+}
+
+Json prediction_json(const PresetOnDevice& row, engine::DType dtype) {
+    if (!row.predicted) return {{"lacks", row.lacks_prediction}};
+    Json json = prediction_sources(row.predicted->card, dtype);
+    json.update({{"step_seconds", row.predicted->step_seconds},
+                 {"tokens_per_second", row.predicted->tokens_per_second},
+                 {"hours", value_or_null(row.predicted->hours)},
+                 {"lacks", ""}});
+    return json;
 }
 
 Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware) {
@@ -221,7 +254,8 @@ Json to_json(const PresetPlan& plan, const std::vector<PresetOnDevice>& hardware
              {"memory_bytes", use.device.memory_bytes > 0 ? Json(use.device.memory_bytes) : Json()},
              {"holds_memory", value_or_null(row.holds_memory)},
              {"hours", value_or_null(row.hours)},
-             {"usd", value_or_null(row.dollars)}});
+             {"usd", value_or_null(row.dollars)},
+             {"predicted", prediction_json(row, plan.settings.dtype)}});
     }
     return json;
 }
@@ -237,8 +271,9 @@ void PresetPlanArguments::add_to(CLI::App& command) {
                                  "--print-config", "--ranks", "--expert-ranks"})
         by_name->excludes(command.get_option(of_sweep));
     const auto add = [&](CLI::Option* option) { return option->needs(by_name); };
-    add(command.add_option("--hardware", hardware,
-                           "With --preset: a device of experiments/hardware.toml; all where none is named"));
+    command.add_option("--hardware", hardware,
+                       "Predict steps on this device of experiments/hardware.toml (default: the sweep's device; with "
+                       "--preset all devices)");
     add(command.add_option("--devices", devices, "With --preset: the number of devices side by side"))
         ->capture_default_str()
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
@@ -279,11 +314,15 @@ void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, 
     if (!arguments.tokens.empty()) settings.tokens = whole_tokens(arguments.tokens);
     settings.vocab = arguments.vocab;
     const PresetPlan plan = experiments::plan_preset(settings);
+    const std::vector<engine::OpRecord> step =
+        on_gpu ? experiments::record_preset_step(plan) : std::vector<engine::OpRecord>();
     std::vector<PresetOnDevice> rows;
-    for (const experiments::Device& device : devices)
+    for (const experiments::Device& device : devices) {
         rows.push_back(experiments::plan_on_device(
             plan, experiments::use_of(device, settings.dtype, arguments.devices, arguments.utilisation),
             arguments.usd_per_hour));
+        experiments::add_prediction(rows.back(), plan, step);
+    }
     if (json) return print_exact(to_json(plan, rows).dump(2));
     print(sizes_table(plan));
     print("\n" + reporting::render_terminal(hardware_table(plan, rows, arguments), output_width()));

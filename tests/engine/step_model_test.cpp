@@ -107,3 +107,25 @@ TEST_CASE("a card is known by its driver's name, and others are not guessed") {
         CHECK_THAT(error.what(), ContainsSubstring("A100") && ContainsSubstring("H100, H200"));
     }
 }
+
+TEST_CASE("a card of a data sheet has the shares of the H200") {
+    const CardModel card = card_of_data_sheet({"V100", "fp16", 125e12, 15.7e12, 900e9});
+    CHECK(card.tensor_flops.value == Approx(125e12 * 795.7 / 989));
+    CHECK(card.ffma_flops.value == Approx(15.7e12 * 51.0 / 67));
+    CHECK(card.copy_bytes.value == Approx(900e9 * 4.242 / 4.8));
+    CHECK(card.launch_seconds.value == Approx(1.63e-6));
+    CHECK(card.peak_flops == 125e12);
+    CHECK_THAT(card.copy_bytes.source,
+               ContainsSubstring("V100's data sheet x 0.884") && ContainsSubstring("unmeasured on V100"));
+    const CardModel h200 = card_of_data_sheet({"H200", "bf16", 989e12, 67e12, 4.8e12});
+    CHECK(h200.tensor_flops.value == Approx(card_model("H200").tensor_flops.value));
+}
+
+TEST_CASE("blank samples give a first step the work of random ones") {
+    const StepBench bench = bench_of_sizes({4, 32, 2, 64, 16, 2});
+    const TrainerConfig config = trainer_config_of(bench);
+    const CardModel& card = card_model("H200");
+    const double blank =
+        predicted_seconds(record_first_step(config, blank_training_data(bench.model), DType::bf16), card, DType::bf16);
+    CHECK(blank == Approx(predicted(bench, "H200").seconds));
+}

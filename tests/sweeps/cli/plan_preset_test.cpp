@@ -35,8 +35,8 @@ TEST_CASE("deft plan --preset prints sizes, memory, hours and cost of a model by
     const Ran priced = plan_alone(sweep, {"--preset", "llama_mini", "--hardware", "V100", "--tokens", "1.7e12",
                                           "--devices", "4", "--utilisation", "0.5", "--usd-per-hour", "3"});
     REQUIRE(priced.exit_code == kExitOk);
-    CHECK_THAT(priced.out, ContainsSubstring("$") && ContainsSubstring("as asked for") && !ContainsSubstring("H200") &&
-                               ContainsSubstring("as --utilisation says"));
+    CHECK_THAT(priced.out, ContainsSubstring("$") && ContainsSubstring("as asked for") &&
+                               !ContainsSubstring("$5.408") && ContainsSubstring("as --utilisation says"));
     const Ran unknown = plan_alone(sweep, {"--preset", "gpt2_small"});
     CHECK(unknown.exit_code == kExitOk);
     CHECK_THAT(unknown.out, ContainsSubstring("no paper's budget is known") && ContainsSubstring("--tokens 300e9"));
@@ -115,4 +115,58 @@ TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") 
                    ContainsSubstring("is not a price"));
     for (const char* batch : {"0", "-1", "65537", "x"})
         CHECK_THAT(wrong({"--preset", "bert_large", "--micro-batch", batch}), ContainsSubstring("--micro-batch"));
+}
+
+TEST_CASE("deft plan predicts the steps of each preset on a named device, in text and JSON") {
+    const TinySweep sweep("");
+    const auto plan = [&](const char* preset, const char* hardware) {
+        const Ran ran = plan_alone(sweep, {"--preset", preset, "--hardware", hardware, "--micro-batch", "2",
+                                           "--devices", "4", "--tokens", "1e9", "--json"});
+        INFO(ran.err);
+        REQUIRE(ran.exit_code == kExitOk);
+        return Json::parse(ran.out).at("hardware").at(0).at("predicted");
+    };
+    for (const char* preset :
+         {"gpt2_small", "gpt3_350m", "gpt3_1.3b", "bert_large", "vit_b16", "llama_1b", "125m_moe64"}) {
+        INFO(preset);
+        const Json v100 = plan(preset, "V100"), h200 = plan(preset, "H200");
+        CHECK(v100.at("label").get<std::string>() == "predicted by a model of the card, not measured");
+        CHECK(v100.at("step_seconds").get<double>() > h200.at("step_seconds").get<double>());
+        CHECK(h200.at("hours").get<double>() == Approx(1e9 / h200.at("tokens_per_second").get<double>() / 3600));
+    }
+    const Json gpt2 = plan("gpt2_small", "H200");
+    CHECK(gpt2.at("tokens_per_second").get<double>() == Approx(4 * 2 * 1024 / gpt2.at("step_seconds").get<double>()));
+    CHECK_THAT(plan("gpt2_small", "V100").at("rates").at("copy_bytes").at("source").get<std::string>(),
+               ContainsSubstring("V100's data sheet x 0.884"));
+    CHECK_THAT(plan("gpt2_small", "cpu core").at("lacks").get<std::string>(),
+               ContainsSubstring("memory_bytes_per_second"));
+    const Ran text = plan_alone(sweep, {"--preset", "gpt2_small"});
+    CHECK_THAT(text.out, ContainsSubstring("Predicted, not measured: a step of 1 sample") &&
+                             ContainsSubstring("No predicted step: cpu core"));
+}
+
+TEST_CASE("deft plan of a sweep predicts steps on a named device, and states what has none") {
+    const TinySweep sweep("[[case]]\nname = \"kept\"\ntechniques.random_ltd.min = 8\n");
+    CHECK_THAT(sweep.deft("plan", {}).out, !ContainsSubstring("Predicted"));
+    const Ran text = sweep.deft("plan", {"--hardware", "V100", "--set", "model.heads=1"});
+    INFO(text.out << text.err);
+    REQUIRE(text.exit_code == kExitOk);
+    CHECK_THAT(text.out, ContainsSubstring("Predicted by a model of the card, not measured: 1 V100 in f32") &&
+                             ContainsSubstring("V100's data sheet x") && ContainsSubstring("up to 9 steps"));
+    const Json predicted =
+        Json::parse(sweep.deft("plan", {"--hardware", "V100", "--set", "model.heads=1", "--json"}).out).at("predicted");
+    CHECK(predicted.at("device") == "V100");
+    for (const Json& row : predicted.at("rows")) {
+        CHECK(row.at("sampled_steps").size() >= 1);
+        double seconds = 0;
+        for (const Json& step : row.at("sampled_steps"))
+            seconds += step.at("share").get<double>() * step.at("ops_seconds").get<double>();
+        CHECK(row.at("ops_seconds").get<double>() == Approx(seconds));
+        CHECK(row.at("step_seconds") == row.at("ops_seconds"));
+    }
+    CHECK_THAT(sweep.deft("plan", {"--hardware", "V100"}).out, ContainsSubstring("No predicted step of 2 of 2 rows"));
+    const Ran lacking = sweep.deft("plan", {"--hardware", "cpu core"});
+    REQUIRE(lacking.exit_code == kExitOk);
+    CHECK_THAT(lacking.out, ContainsSubstring("No predicted step: cpu core has no memory_bytes_per_second"));
+    CHECK(sweep.deft("plan", {"--hardware", "V10"}).exit_code == kExitUsage);
 }
