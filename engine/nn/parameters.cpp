@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/sha256.h"
+#include "base/usable_machine.h"
 #include "engine/core/exec.h"
 #include "engine/core/ops.h"
 #include "kernels/cpu/parallel.h"
@@ -124,7 +125,48 @@ std::int64_t ParameterTable::count() const {
 
 namespace {
 
-constexpr std::int64_t kDrawnAtOnce = 1 << 14;
+constexpr std::int64_t kDrawnAtOnce = 1 << 12;
+constexpr std::int64_t kStaged = 1 << 20;  // values that the host holds for a device
+
+// Values on the host's threads. On a CPU the trial's threads draw, since workers share the machine. A GPU's host has
+// a team that ends with the initialization.
+class Drawing {
+ public:
+    explicit Drawing(Exec& exec, int threads) : exec_(exec), threads_(threads) {}
+
+    // Shape of `to`: any, n elements. to[i] = value_of(i), rounded to float, so that a double model starts from the
+    // float model's values.
+    template <class Real, class ValueOf>
+    void write(const Tensor& to, const ValueOf& value_of) {
+        const std::int64_t n = to.numel();
+        if (exec_.device == Device::cpu)
+            return draw(kernels::cpu::Team::of_this_thread(), to.as<Real>(), 0, n, value_of);
+        staged_.resize(static_cast<std::size_t>(std::min(n, kStaged)) * sizeof(Real));
+        auto* staged = reinterpret_cast<Real*>(staged_.data());
+        for (std::int64_t first = 0; first < n; first += kStaged) {
+            const std::int64_t count = std::min(n - first, kStaged);
+            draw(team_, staged, first, count, value_of);
+            write_tensor(exec_, to.part(first, count), staged);
+        }
+    }
+
+ private:
+    // values: (count); of elements [first, first + count)
+    template <class Real, class ValueOf>
+    void draw(kernels::cpu::Team& team, Real* values, std::int64_t first, std::int64_t count, const ValueOf& value_of) {
+        kernels::cpu::parallel_items(team, threads_, kernels::ceil_div(count, kDrawnAtOnce),
+                                     [&](std::int64_t item, int) {
+                                         const std::int64_t end = std::min(count, (item + 1) * kDrawnAtOnce);
+                                         for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i)
+                                             values[i] = static_cast<float>(value_of(first + i));
+                                     });
+    }
+
+    Exec& exec_;
+    int threads_;
+    kernels::cpu::Team team_;
+    std::vector<std::byte> staged_;
+};
 
 // The key of one weight's random draws: 48 bits of its name's sha256, as many as a counter has room
 // for.
@@ -132,32 +174,20 @@ std::uint64_t key_of(const std::string& name) {
     return std::stoull(sha256(name).substr(0, 12), nullptr, 16);
 }
 
-void fill(Exec& exec, const Parameter& parameter, std::uint64_t seed, double std) {
+void fill(Drawing& drawing, const Parameter& parameter, std::uint64_t seed, double std) {
     const std::uint64_t key = key_of(parameter.name);
-    // element: of the whole weight
-    const auto value_of = [&](std::int64_t element) -> double {
+    const auto value_of = [&](std::int64_t i) -> double {
         if (parameter.kind == ParameterKind::norm) return 1;
         if (parameter.kind == ParameterKind::bias) return 0;
+        const std::int64_t element = parameter.first + i;  // of the whole weight
         return std * kernels::philox_normal(kernels::philox_block(
                          seed, kernels::RandomPurpose::init, key & 0xFFFFFFFFu, static_cast<std::uint32_t>(key >> 32),
                          static_cast<std::uint64_t>(element >> 32), static_cast<std::uint32_t>(element)));
     };
-    // Rounded to float first, so that a double model starts from the float model's values.
-    const std::int64_t n = parameter.value.numel();
-    const auto draw = [&](auto* values) {
-        kernels::cpu::parallel_items(exec.cpu.threads, kernels::ceil_div(n, kDrawnAtOnce), [&](std::int64_t item, int) {
-            const std::int64_t end = std::min(n, (item + 1) * kDrawnAtOnce);
-            for (std::int64_t i = item * kDrawnAtOnce; i < end; ++i)
-                values[i] = static_cast<float>(value_of(parameter.first + i));
-        });
-    };
-    const auto write = [&]<class Real>(Real) {
-        if (exec.device == Device::cpu) return draw(parameter.value.as<Real>());
-        std::vector<Real> values(static_cast<std::size_t>(n));
-        draw(values.data());
-        write_tensor(exec, parameter.value, values.data());
-    };
-    parameter.value.dtype == DType::f64 ? write(double{}) : write(float{});
+    if (parameter.value.dtype == DType::f64)
+        drawing.write<double>(parameter.value, value_of);
+    else
+        drawing.write<float>(parameter.value, value_of);
 }
 
 }  // namespace
@@ -225,13 +255,22 @@ Tensor ParameterTable::whole_moment(const Parameter& parameter, int which) const
     return moment;
 }
 
+int initialisation_threads(const Exec& exec) {
+    return exec.device == Device::cuda ? usable_cores() : exec.cpu.threads;
+}
+
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers) {
+    initialise(exec, table, seed, std, layers, initialisation_threads(exec));
+}
+
+void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers, int threads) {
+    Drawing drawing(exec, threads);
     for (const Parameter& parameter : table.all()) {
         // GPT-2 (Radford et al. 2019, section 2.3): residual projections are scaled by 1/sqrt(number of residual
         // layers).
         const double scale =
             parameter.kind == ParameterKind::residual ? 1 / std::sqrt(2.0 * static_cast<double>(layers)) : 1.0;
-        fill(exec, parameter, seed, std * scale);
+        fill(drawing, parameter, seed, std * scale);
     }
     table.refresh_rounded(exec);
 }

@@ -122,7 +122,11 @@ class ParameterTable {
 };
 
 // Values by kind from Philox keyed by (seed, name, element): the same on every backend, and of a weight whatever others
-// the model has.
+// the model has. std: of a normal distribution; layers: of the model, whose residual projections have smaller values.
+// The host draws with initialisation_threads(); the number of threads changes no bit.
 void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers);
+void initialise(Exec& exec, ParameterTable& table, std::uint64_t seed, double std, std::int64_t layers, int threads);
+// On a CPU the trial's threads; on a GPU all cores that the process may use.
+int initialisation_threads(const Exec& exec);
 
 }  // namespace deft::engine

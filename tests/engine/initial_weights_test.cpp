@@ -30,6 +30,12 @@ TEST_CASE("initial weights are the same drawn by one thread or by three, and by 
     CHECK(deviation("h.0.attn.c_attn.bias") == 0);
 }
 
+TEST_CASE("on a CPU initial weights are drawn with the trial's threads") {
+    const Arena arena(Device::cpu);
+    for (const int threads : {1, 3})
+        CHECK(initialisation_threads(make_exec({Device::cpu, DType::f32, threads}, arena)) == threads);
+}
+
 TEST_CASE("a weight has the values of its name, whatever other weights the model has") {
     TrainerConfig config = tiny_config(2, 13, 2);
     const TokenCorpus corpus = tiny_corpus(400, 31);
