@@ -1,0 +1,85 @@
+#pragma once
+// Trainings whose steps are recorded as graphs, and a buffer for work that is no step.
+
+#include <vector>
+
+#include "engine/core/step_graphs.h"
+#include "tests/cuda/short_steps.h"
+#include "tests/engine/bert_corpus.h"
+
+namespace deft::engine {
+
+inline constexpr Backend kGraphGpu{Device::cuda, DType::bf16, 1};
+
+struct GraphCase {
+    const char* name;
+    TrainerConfig config;
+    TrainingData data;
+    int steps;
+    std::int64_t least_replayed = 6;
+};
+
+inline ExpertsConfig drawn_experts() {
+    return {.count = 3,
+            .top = 1,
+            .capacity_factor = 0.5,
+            .min_capacity = 1,
+            .jitter = 0.01,
+            .sampled_noise = true,
+            .aux_weight = 0.3};
+}
+
+// Lengths and kept tokens that grow, a last micro-batch that is smaller, a warm-up, random draws in every part.
+inline std::vector<GraphCase> graph_cases() {
+    TrainerConfig curriculum = short_steps();
+    curriculum.learning_rate = {1e-2, 1e-4, 400, 4'000, Decay::cosine};
+    TrainerConfig experts = curriculum;
+    experts.model.blocks[1].experts = experts.model.blocks[3].experts = drawn_experts();
+    TrainerConfig dropout = short_steps();
+    dropout.model = model_of(NormKind::layer, NormPlacement::post, PositionsOf::learned, Activation::gelu_erf, 1, 0.2);
+    dropout.model.class_head.reset();
+    dropout.optimizer.kind = OptimizerKind::sgd;
+    TrainerConfig bypass = tiny_config(4, 11, 3);
+    bypass.techniques.dropping = bypass_on({1, 2}, Pacing{5, 11, 1, 6, 1});
+    TrainerConfig bert = short_steps();
+    bert.model = small_bert();
+    bert.model.class_head = ClassHeadConfig{.pooler = true};
+    TrainerConfig padded = bert;
+    padded.packs_samples = false;
+    for (TrainerConfig* config : {&dropout, &bert, &padded}) {
+        config->model.blocks.resize(4, config->model.blocks[0]);
+        config->model.max_seqlen = 11;
+        config->model.vocab = 31;
+    }
+    const TokenCorpus corpus = tiny_corpus(900, 31);
+    return {{"curriculum and random-LTD", curriculum, corpus, 14},
+            {"experts", experts, corpus, 8},
+            {"dropout and SGD", dropout, corpus, 8},
+            {"token bypass", bypass, corpus, 8},
+            {"BERT, packed", bert, test::small_samples(11), 8, 3},
+            {"BERT, padded", padded, test::small_samples(11), 8}};
+}
+
+// A buffer of zeros on the emulated device, for work that is no step.
+struct GraphBuffers {
+    Arena arena{Device::cuda};
+    Tensor x, draw, step;
+    Exec exec;
+
+    GraphBuffers() {
+        plan_and_commit(arena, [&](Arena& planned) {
+            x = planned.add(Region::activations, "x", DType::f32, {2, 24});
+            draw = planned.add(Region::activations, "draw", DType::i64, {2});
+            step = planned.add(Region::activations, "step", DType::i64, {1});
+            return 0;
+        });
+        exec = make_exec(kGraphGpu, arena);
+    }
+    void fill() {
+        const std::vector<float> ones(48, 1.0f);
+        write_tensor(exec, x, ones.data());
+    }
+    std::vector<float> values() { return host_copy<float>(exec, x); }
+};
+
+}  // namespace deft::engine
