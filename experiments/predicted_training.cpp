@@ -63,6 +63,7 @@ std::string lacks_prediction(const TrialConfig& config, const Projection& projec
     if (config.data.samples == SampleKind::labelled) return "lengths of labelled texts are those of their records";
     if (!projection.has_steps || projection.steps == 0) return "the number of steps is unknown";
     if (config.train.expert_ranks > 1) return "the step model divides no experts among devices";
+    if (projection.memory_bytes > kMostRecordedBytes) return "its buffers exceed 4 TiB";
     return {};
 }
 

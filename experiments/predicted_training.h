@@ -47,6 +47,9 @@ using PredictedShapes = std::map<std::string, double>;
 // Steps of which the schedule's shapes are taken: the middles of so many equal parts.
 inline constexpr std::int64_t kSampledSteps = 9;
 
+// Plans beyond it are not recorded: no GPU holds them, and staging their samples takes this machine's memory.
+inline constexpr std::int64_t kMostRecordedBytes = std::int64_t{4} << 40;
+
 // Why a trial has no prediction; empty: it has one.
 std::string lacks_prediction(const TrialConfig& config, const Projection& projection);
 

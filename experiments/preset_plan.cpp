@@ -6,6 +6,7 @@
 #include "engine/bench/step.h"
 #include "experiments/card_of_device.h"
 #include "experiments/model_presets.h"
+#include "experiments/predicted_training.h"
 #include "experiments/size_limits.h"
 
 namespace deft::experiments {
@@ -59,22 +60,40 @@ PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std:
     return planned;
 }
 
-std::vector<engine::OpRecord> record_preset_step(const PresetPlan& plan) {
+namespace {
+
+std::vector<engine::OpRecord> record_step(const PresetPlan& plan) {
     const engine::StepBench bench{plan.model, plan.settings.micro_batch_size};
     return engine::record_first_step(engine::trainer_config_of(bench), engine::blank_training_data(plan.model),
                                      plan.settings.dtype);
 }
 
-void add_prediction(PresetOnDevice& row, const PresetPlan& plan, const std::vector<engine::OpRecord>& step) {
-    row.lacks_prediction = lacks_rates(row.use.device, plan.settings.dtype);
-    if (!row.lacks_prediction.empty()) return;
+PresetPrediction predict(const PresetOnDevice& row, const PresetPlan& plan, const std::vector<engine::OpRecord>& step) {
     PresetPrediction predicted;
     predicted.card = card_of_device(row.use.device);
     predicted.step_seconds = engine::predicted_seconds(step, predicted.card, plan.settings.dtype);
     const auto samples = static_cast<double>(row.use.devices * plan.settings.micro_batch_size);
     predicted.tokens_per_second = samples * static_cast<double>(plan.model.max_seqlen) / predicted.step_seconds;
     if (plan.tokens > 0) predicted.hours = static_cast<double>(plan.tokens) / predicted.tokens_per_second / 3600;
-    row.predicted = std::move(predicted);
+    return predicted;
+}
+
+}  // namespace
+
+void add_predictions(std::vector<PresetOnDevice>& rows, const PresetPlan& plan) {
+    std::vector<engine::OpRecord> step;
+    for (PresetOnDevice& row : rows) {
+        row.lacks_prediction = lacks_rates(row.use.device, plan.settings.dtype);
+        if (plan.memory.bytes > kMostRecordedBytes) row.lacks_prediction = "its buffers exceed 4 TiB";
+        if (!row.lacks_prediction.empty()) continue;
+        try {
+            if (step.empty()) step = record_step(plan);
+            row.predicted = predict(row, plan, step);
+        } catch (const Error& error) {  // of addresses, where the process may not have as many
+            const std::string what = error.what();
+            row.lacks_prediction = what.substr(0, what.find('\n'));
+        }
+    }
 }
 
 }  // namespace deft::experiments

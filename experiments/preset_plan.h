@@ -42,9 +42,6 @@ PresetPlan plan_preset(const PresetPlanSettings& settings);
 // of fp32, since the engine uses no TF32.
 DeviceUse use_of(const Device& device, engine::DType dtype, std::int64_t devices, double utilisation);
 
-// Ops of a training step of micro_batch_size samples of full length, with its update.
-std::vector<engine::OpRecord> record_preset_step(const PresetPlan& plan);
-
 // A step by the step model of engine/bench/step_model.h, with nothing between devices. Nothing is measured.
 struct PresetPrediction {
     double step_seconds = 0;       // on each device
@@ -64,7 +61,7 @@ struct PresetOnDevice {
 // usd_per_hour: of one device; without it the device's published price.
 PresetOnDevice plan_on_device(const PresetPlan& plan, const DeviceUse& use, std::optional<double> usd_per_hour);
 
-// Adds the prediction of that recorded step.
-void add_prediction(PresetOnDevice& row, const PresetPlan& plan, const std::vector<engine::OpRecord>& step);
+// Adds the prediction of a step of micro_batch_size samples of full length on each device, with its update.
+void add_predictions(std::vector<PresetOnDevice>& rows, const PresetPlan& plan);
 
 }  // namespace deft::experiments

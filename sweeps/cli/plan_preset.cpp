@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -146,8 +147,10 @@ void add_prediction_notes(reporting::Table& table, const PresetPlan& plan, const
         "Predicted, not measured: a step of {} on each device, with its update and nothing between devices, by a "
         "model of the card. Hours: tokens over predicted tokens/s. A larger --micro-batch shares the update.",
         plan.settings.micro_batch_size == 1 ? "1 sample" : fmt::format("{} samples", plan.settings.micro_batch_size)));
+    std::set<std::string> lacks;
     for (const PresetOnDevice& row : rows)
-        if (!row.predicted) table.notes.push_back(fmt::format("No predicted step: {}.", row.lacks_prediction));
+        if (!row.predicted && lacks.insert(row.lacks_prediction).second)
+            table.notes.push_back(fmt::format("No predicted step: {}.", row.lacks_prediction));
     if (rows.size() == 1 && rows.front().predicted) {
         for (std::string& note : prediction_notes(rows.front().predicted->card, plan.settings.dtype))
             table.notes.push_back(std::move(note));
@@ -314,15 +317,12 @@ void print_preset_plan(const PresetPlanArguments& arguments, bool every_buffer, 
     if (!arguments.tokens.empty()) settings.tokens = whole_tokens(arguments.tokens);
     settings.vocab = arguments.vocab;
     const PresetPlan plan = experiments::plan_preset(settings);
-    const std::vector<engine::OpRecord> step =
-        on_gpu ? experiments::record_preset_step(plan) : std::vector<engine::OpRecord>();
     std::vector<PresetOnDevice> rows;
-    for (const experiments::Device& device : devices) {
+    for (const experiments::Device& device : devices)
         rows.push_back(experiments::plan_on_device(
             plan, experiments::use_of(device, settings.dtype, arguments.devices, arguments.utilisation),
             arguments.usd_per_hour));
-        experiments::add_prediction(rows.back(), plan, step);
-    }
+    experiments::add_predictions(rows, plan);
     if (json) return print_exact(to_json(plan, rows).dump(2));
     print(sizes_table(plan));
     print("\n" + reporting::render_terminal(hardware_table(plan, rows, arguments), output_width()));
