@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kFile = "experiments/hardware.toml";
 
-// Of dense 16-bit tensor cores; null where the device states none.
+// The peak of dense 16-bit tensor cores; null where the device states none.
 const DevicePeak* tensor_peak(const Device& device) {
     const DevicePeak* bf16 = device.find_peak("bf16");
     return bf16 == nullptr ? device.find_peak("fp16") : bf16;

@@ -44,7 +44,7 @@ struct PredictedTraining {
 // Predicted seconds by the trial's settings and shape of a step: trials that differ in rates or seeds share them.
 using PredictedShapes = std::map<std::string, double>;
 
-// Steps of which the schedule's shapes are taken: the middles of so many equal parts.
+// Number of equal parts of a schedule whose middle steps are recorded.
 inline constexpr std::int64_t kSampledSteps = 9;
 
 // Plans beyond it are not recorded: no GPU holds them, and staging their samples takes this machine's memory.

@@ -28,11 +28,11 @@ void add_predicted_steps(reporting::Table& table, const sweeps::PlanPrediction& 
         return;
     const auto memory = std::find_if(table.columns.begin(), table.columns.end(),
                                      [](const auto& column) { return column.title.starts_with("memory"); });
-    const auto behind = memory - table.columns.begin() + 1;
-    table.columns.insert(table.columns.begin() + behind, {"predicted\na step"});
+    const auto place = memory - table.columns.begin() + 1;
+    table.columns.insert(table.columns.begin() + place, {"predicted\na step"});
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
         const auto& training = prediction.rows[i].training;
-        table.rows[i].insert(table.rows[i].begin() + behind,
+        table.rows[i].insert(table.rows[i].begin() + place,
                              Cell(training ? reporting::small_seconds(training->step_seconds()) : std::string("-")));
     }
 }

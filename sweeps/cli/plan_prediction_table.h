@@ -6,7 +6,7 @@
 
 namespace deft::cli {
 
-// Inserts the predicted step behind the memory of a plan's table; of a plan without predictions nothing.
+// Inserts the predicted step after the memory in a plan's table. A plan without predictions leaves it as it is.
 void add_predicted_steps(reporting::Table& table, const sweeps::PlanPrediction& prediction);
 
 // Step, tokens a second and hours of each predicted row, beside its hours by FLOPs and the published ones.

@@ -93,7 +93,7 @@ TEST_CASE("random-LTD saves less predicted time than FLOPs where products have o
     CHECK(predicted(kept).sampled.front().kept == 512);
 }
 
-TEST_CASE("micro-batches behind the second take the second's time") {
+TEST_CASE("micro-batches after the second take the second's time") {
     const engine::StepBench bench = engine::bench_of_sizes({2, 32, 2, 64, 16, 11});
     engine::TrainerConfig config = engine::trainer_config_of(bench);
     config.micro_batch_size = 2;  // five, and a rest of one sample
