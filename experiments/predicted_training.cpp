@@ -63,7 +63,7 @@ std::string lacks_prediction(const TrialConfig& config, const Projection& projec
     if (config.data.samples == SampleKind::labelled) return "lengths of labelled texts are those of their records";
     if (!projection.has_steps || projection.steps == 0) return "the number of steps is unknown";
     if (config.train.expert_ranks > 1) return "the step model divides no experts among devices";
-    if (projection.memory_bytes > kMostRecordedBytes) return "its buffers exceed 4 TiB";
+    if (projection.memory_bytes > kMostRecordedBytes) return "its buffers exceed 512 GiB";
     return {};
 }
 
@@ -101,8 +101,8 @@ PredictedTraining predict_training(const TrialConfig& config, const Projection& 
                    plan.kept,
                    static_cast<double>(end - first) / static_cast<double>(projection.steps),
                    0};
-        const auto [found, is_new] =
-            shapes.try_emplace(fmt::format("{} {} {} {}", settings, plan.samples, plan.seqlen, plan.kept), 0.0);
+        const auto [found, is_new] = shapes.try_emplace(
+            fmt::format("{} {} {} {} {}", settings, plan.samples, plan.rows, plan.seqlen, plan.kept), 0.0);
         if (is_new) {
             if (!data) data = engine::blank_training_data(trainer.model);
             found->second = predict_step_of_batch(at_shape(trainer, plan, on.devices), *data, on.card, on.dtype);

@@ -48,7 +48,7 @@ using PredictedShapes = std::map<std::string, double>;
 inline constexpr std::int64_t kSampledSteps = 9;
 
 // Plans beyond it are not recorded: no GPU holds them, and staging their samples takes this machine's memory.
-inline constexpr std::int64_t kMostRecordedBytes = std::int64_t{4} << 40;
+inline constexpr std::int64_t kMostRecordedBytes = std::int64_t{512} << 30;
 
 // Why a trial has no prediction; empty: it has one.
 std::string lacks_prediction(const TrialConfig& config, const Projection& projection);
@@ -58,8 +58,8 @@ std::string lacks_prediction(const TrialConfig& config, const Projection& projec
 PredictedTraining predict_training(const TrialConfig& config, const Projection& projection, const PredictedOn& on,
                                    PredictedShapes& shapes);
 
-// Seconds of one step of batch_size samples on one device. Of more than three equal micro-batches two are recorded,
-// and the others take the time of the second.
+// Seconds of one step of batch_size samples on one device. Two of more than three equal micro-batches are recorded;
+// the others take the time of the second.
 double predict_step_of_batch(const engine::TrainerConfig& config, const engine::TrainingData& data,
                              const engine::CardModel& card, engine::DType dtype);
 

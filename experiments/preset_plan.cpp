@@ -84,7 +84,7 @@ void add_predictions(std::vector<PresetOnDevice>& rows, const PresetPlan& plan) 
     std::vector<engine::OpRecord> step;
     for (PresetOnDevice& row : rows) {
         row.lacks_prediction = lacks_rates(row.use.device, plan.settings.dtype);
-        if (plan.memory.bytes > kMostRecordedBytes) row.lacks_prediction = "its buffers exceed 4 TiB";
+        if (plan.memory.bytes > kMostRecordedBytes) row.lacks_prediction = "its buffers exceed 512 GiB";
         if (!row.lacks_prediction.empty()) continue;
         try {
             if (step.empty()) step = record_step(plan);

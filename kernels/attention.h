@@ -44,9 +44,14 @@ struct AttentionDropout {
     DEFT_HOST_DEVICE std::uint32_t threshold() const { return static_cast<std::uint32_t>(p * 4294967296.0); }
     DEFT_HOST_DEVICE float scale() const { return static_cast<float>(1.0 / (1.0 - p)); }
     DEFT_HOST_DEVICE PhiloxBlock block(std::int64_t b, std::int64_t h, std::int64_t query, std::int64_t number) const {
+        return block_in(step.get(), b, h, query, number);
+    }
+    // For loops, outside which the step is read.
+    DEFT_HOST_DEVICE PhiloxBlock block_in(std::uint64_t read_step, std::int64_t b, std::int64_t h, std::int64_t query,
+                                          std::int64_t number) const {
         const std::uint64_t sample = static_cast<std::uint64_t>(draw[b]) | static_cast<std::uint64_t>(h) << 40;
         const auto position = static_cast<std::uint32_t>(query << 14 | number);
-        return philox_block(seed, RandomPurpose::attention_dropout, step.get(), layer, sample, position);
+        return philox_block(seed, RandomPurpose::attention_dropout, read_step, layer, sample, position);
     }
     static DEFT_HOST_DEVICE std::int64_t block_of(std::int64_t key) {
         return key / kKeysOfGroup * kApart + key % kApart;

@@ -1,6 +1,6 @@
 #pragma once
-// Values that change from one training step to the next. A launch that is recorded once and started in every step reads
-// them from memory; by value it would repeat those of the step that it was recorded in.
+// Values that change from one training step to the next. A recorded launch reads them from memory: a value that it was
+// given would stay that of the step in which it was recorded.
 
 #include "kernels/device.h"
 
@@ -9,7 +9,7 @@ namespace deft::kernels {
 template <class Value>
 struct StepValue {
     Value given = {};
-    const Value* memory = nullptr;  // of the kernel's backend, read when the kernel runs; null: the value is `given`
+    const Value* memory = nullptr;  // read when the kernel runs, on its backend; null: the value is `given`
 
     StepValue() = default;
     StepValue(Value value) : given(value) {}

@@ -5,27 +5,24 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "kernels/cuda/graph.h"
 #include "kernels/cuda/products.h"
 
 namespace deft::engine {
 
-namespace {
-
 // A profile times each op by events, which a graph would record once.
-bool can_record(const Exec& exec) {
-    return kernels::cuda::kBuilt && exec.device == Device::cuda && exec.profile == nullptr && exec.planned == nullptr;
+bool StepGraphs::takes(const Exec& exec) const {
+    return kernels::cuda::kBuilt && records && exec.device == Device::cuda && exec.profile == nullptr &&
+           exec.planned == nullptr;
 }
 
-}  // namespace
-
-void StepGraphs::run(Exec& exec, const GraphShape& shape, const std::function<void()>& work) {
-    if (!records || !can_record(exec)) return work();
+void StepGraphs::start(Exec& exec, const GraphShape& shape, const std::function<void()>& work) {
     const auto found =
         std::find_if(known_.begin(), known_.end(), [&](const Known& known) { return known.shape == shape; });
     if (found == known_.end()) {
         known_.push_front({shape, nullptr});
-        if (known_.size() > kMostShapes) known_.pop_back();
+        if (std::ssize(known_) > kMostShapes) known_.pop_back();
         ++counts_.direct;
         return work();
     }
@@ -33,7 +30,7 @@ void StepGraphs::run(Exec& exec, const GraphShape& shape, const std::function<vo
     Known& known = known_.front();
     if (known.graph)
         exec.cuda.products->log.add(known.products);
-    else if (!known.is_refused)
+    else if (!known.is_refused && shapes_return())
         record(exec, known, work);
     if (!known.graph) {
         ++counts_.direct;
@@ -46,6 +43,11 @@ void StepGraphs::run(Exec& exec, const GraphShape& shape, const std::function<vo
     }
 }
 
+// A recording costs several steps of launches: shapes that rarely return are not worth one.
+bool StepGraphs::shapes_return() const {
+    return counts_.dropped < kMostGraphs || counts_.dropped < counts_.replayed / 4;
+}
+
 void StepGraphs::record(Exec& exec, Known& known, const std::function<void()>& work) {
     if constexpr (kernels::cuda::kBuilt) {
         const std::vector<kernels::cuda::ProductRecord> before = exec.cuda.products->log.records();
@@ -54,7 +56,7 @@ void StepGraphs::record(Exec& exec, Known& known, const std::function<void()>& w
             known.products = exec.cuda.products->log.records_since(before);
         } catch (const Error& error) {
             known.is_refused = true;
-            refusal_ = error.what();
+            refusal_ = first_line(error.what());
             return;
         }
         ++counts_.recorded;
@@ -67,16 +69,15 @@ std::string StepGraphs::note() const {
     if (!refusal_.empty())
         return fmt::format("CUDA graphs: {} of {} parts of steps ran launch by launch: {}", counts_.direct,
                            counts_.direct + counts_.replayed, refusal_);
-    if (counts_.dropped > counts_.replayed / 10)
+    if (!shapes_return())
         return fmt::format(
-            "CUDA graphs: {} were recorded for {} parts of steps, since shapes change often and {} are "
-            "kept",
-            counts_.recorded, counts_.direct + counts_.replayed, kMostGraphs);
+            "CUDA graphs: {} of {} parts of steps ran launch by launch, since their shapes rarely return",
+            counts_.direct, counts_.direct + counts_.replayed);
     return {};
 }
 
 void StepGraphs::drop_oldest() {
-    std::size_t graphs = 0;
+    std::int64_t graphs = 0;
     for (Known& known : known_) {
         if (!known.graph || ++graphs <= kMostGraphs) continue;
         known.graph.reset();

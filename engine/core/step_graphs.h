@@ -1,7 +1,8 @@
 #pragma once
-// The launches of a training step as CUDA graphs: a shape runs launch by launch the first time, is recorded the second
-// time, and from then on starts with one call. Elsewhere than on a GPU work simply runs.
+// The launches of a training step as CUDA graphs. A shape runs launch by launch at its first use, is recorded at its
+// second, and starts with one call from then on. Work that is not on a GPU simply runs.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -18,20 +19,24 @@ class Graph;
 
 namespace deft::engine {
 
-// All that decides which kernels a part of a step launches, and with which arguments.
-using GraphShape = std::vector<std::int64_t>;
+// All that decides which kernels a part of a step launches, and with which arguments; unused places are 0.
+using GraphShape = std::array<std::int64_t, 14>;
 
 class StepGraphs {
  public:
-    static constexpr std::size_t kMostGraphs = 32, kMostShapes = 256;  // kept, those used last
+    static constexpr std::int64_t kMostGraphs = 32, kMostShapes = 256;  // kept, those used last
 
-    // Starts `work`, which gives ops to exec, reads values that change from step to step from memory, and may be called
-    // twice: after a recording that failed it runs launch by launch. Errors: those of work.
-    void run(Exec& exec, const GraphShape& shape, const std::function<void()>& work);
+    // Starts `work`, which gives ops to exec and reads values that change from step to step from memory. After a
+    // recording that failed, work is called again. Errors: those of work.
+    template <class Work>
+    void run(Exec& exec, const GraphShape& shape, const Work& work) {
+        if (!takes(exec)) return work();
+        start(exec, shape, std::cref(work));
+    }
 
     struct Counts {
         std::int64_t direct = 0, recorded = 0, replayed = 0;  // runs; recorded ones are replayed, too
-        std::int64_t nodes = 0;                               // of all that were replayed
+        std::int64_t nodes = 0;                               // launches of all replayed graphs
         std::int64_t dropped = 0;                             // graphs that made room for others
     };
     const Counts& counts() const { return counts_; }
@@ -48,11 +53,14 @@ class StepGraphs {
     struct Known {
         GraphShape shape;
         std::shared_ptr<const kernels::cuda::Graph> graph;
-        std::vector<kernels::cuda::ProductRecord> products = {};  // of the graph, counted at each start
+        std::vector<kernels::cuda::ProductRecord> products = {};  // that the graph computes, counted at each start
         bool is_refused = false;
     };
+    bool takes(const Exec& exec) const;
+    void start(Exec& exec, const GraphShape& shape, const std::function<void()>& work);
     void record(Exec& exec, Known& known, const std::function<void()>& work);
     void drop_oldest();
+    bool shapes_return() const;
 
     std::list<Known> known_;  // the shape used last comes first
     Counts counts_;

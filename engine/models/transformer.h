@@ -110,8 +110,8 @@ class Transformer {
     void load(Exec& exec, const ModelInput& input);
     // (B) i32 of the loaded micro-batch, empty where all tokens are real.
     const Tensor& length() const { return length_; }
-    // How many of its targets of tokens, and of classes, are not ignored; a GPU computes those of tokens in steps of
-    // kTargetRows rows, so that micro-batches share their launches.
+    // Rows with a target of a token, or of a class. For a GPU the former are rounded up to a multiple of kTargetRows,
+    // so that micro-batches share their launches.
     static constexpr std::int64_t kTargetRows = 128;
     std::int64_t target_rows() const { return target_rows_; }
     std::int64_t class_rows() const { return class_rows_; }

@@ -55,7 +55,7 @@ const TrainerConfig& checked(const TrainerConfig& config, const Backend& backend
     return config;
 }
 
-const GraphShape kUpdate;  // one for all steps
+constexpr GraphShape kUpdate{};  // one for all steps
 
 // Parts of Trainer::result_.
 Tensor grad_norm(const Tensor& result) {
@@ -176,9 +176,12 @@ GraphShape Trainer::shape_of_rows(std::int64_t B, Accumulate accumulate, bool is
                         model_->class_rows(),
                         accumulate == Accumulate::yes,
                         is_last};
-    if (!kept_.index) return shape;
-    for (int i = 0; i < kept_.index.rank; ++i) shape.push_back(kept_.index.dim(i));
-    shape.push_back(kept_.packed.longest);
+    if (kept_.index) {
+        shape[10] = kept_.index.dim(0);
+        shape[11] = kept_.index.dim(1);
+        shape[12] = kept_.index.dim(2);
+        shape[13] = kept_.packed.longest;
+    }
     return shape;
 }
 

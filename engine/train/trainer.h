@@ -115,7 +115,7 @@ class Trainer {
     // Hands over what changes from this step to the next.
     void write_step_values();
     const StepValues* step_values() const;  // in the backend's memory
-    // What decides the launches of the loaded micro-batch, or of the update.
+    // All that decides the launches of the loaded micro-batch.
     GraphShape shape_of_rows(std::int64_t B, Accumulate accumulate, bool is_last) const;
     // The sum of a step's squared gradients, and its root.
     void finish_gradients();
@@ -139,7 +139,7 @@ class Trainer {
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;                             // (rows at once) i64
     Tensor step_values_;                      // (sizeof(StepValues)) u8
-    Memory staged_values_{nullptr, nullptr};  // likewise, on the host
+    Memory staged_values_{nullptr, nullptr};  // the same bytes on the host
     StepGraphs graphs_;
     // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then
     // those of tokens and of classes; then the totals of each layer of experts.

@@ -76,8 +76,8 @@ struct QueryTile {
 // Which probabilities a lane keeps: entry (row, 8 n + 2 (lane % 4) + i) of `queries` is bit 2 n + i. One Philox block
 // gives four words, which serve keys 16 apart.
 template <int kCols>
-__device__ __forceinline__ std::uint32_t kept_along_keys(const AttentionDropout& dropout, const TensorHead& head,
-                                                         std::int32_t query, std::int32_t k0) {
+__device__ __forceinline__ std::uint32_t kept_along_keys(const AttentionDropout& dropout, std::uint32_t step,
+                                                         const TensorHead& head, std::int32_t query, std::int32_t k0) {
     static_assert(AttentionDropout::kApart == 16 && AttentionDropout::kKeysOfGroup == 64 &&
                   (kCols == 32 || kCols == 64));
     const std::uint32_t threshold = dropout.threshold();
@@ -87,7 +87,8 @@ __device__ __forceinline__ std::uint32_t kept_along_keys(const AttentionDropout&
     DEFT_UNROLL
     for (int other = 0; other < 4; ++other) {  // the columns first, first + 1, first + 8, first + 9 of each 16
         const int column = first + other / 2 * 8 + other % 2;
-        const PhiloxBlock block = dropout.block(head.b, head.h, query, AttentionDropout::block_of(k0 + column));
+        const PhiloxBlock block =
+            dropout.block_in(step, head.b, head.h, query, AttentionDropout::block_of(k0 + column));
         DEFT_UNROLL
         for (int word = 0; word < kCols / 16; ++word) {
             const std::uint32_t drawn = is_later_half ? block.word[(word + 2) % 4] : block.word[word];
@@ -98,15 +99,15 @@ __device__ __forceinline__ std::uint32_t kept_along_keys(const AttentionDropout&
 }
 // The same where rows are keys and columns are queries.
 template <int kCols>
-__device__ __forceinline__ std::uint32_t kept_along_queries(const AttentionDropout& dropout, const TensorHead& head,
-                                                            std::int32_t key, std::int32_t q0) {
+__device__ __forceinline__ std::uint32_t kept_along_queries(const AttentionDropout& dropout, std::uint32_t step,
+                                                            const TensorHead& head, std::int32_t key, std::int32_t q0) {
     const std::uint32_t threshold = dropout.threshold();
     const int first = 2 * (static_cast<int>(threadIdx.x) % 4), word = key / 16 % 4;
     std::uint32_t kept = 0;
     for (int n = 0; n < kCols / 8; ++n)
         for (int i = 0; i < 2; ++i) {
             const PhiloxBlock block =
-                dropout.block(head.b, head.h, q0 + 8 * n + first + i, AttentionDropout::block_of(key));
+                dropout.block_in(step, head.b, head.h, q0 + 8 * n + first + i, AttentionDropout::block_of(key));
             const std::uint32_t drawn =
                 word < 2 ? (word == 0 ? block.word[0] : block.word[1]) : (word == 2 ? block.word[2] : block.word[3]);
             kept |= (drawn >= threshold ? 1u : 0u) << (2 * n + i);

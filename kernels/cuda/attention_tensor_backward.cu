@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                         q_tiles = v_tile + Tile::kRowValues, dout_tiles = q_tiles + Tile::kStages * Tile::kStageValues,
                         statistic_tiles = dout_tiles + Tile::kStages * Tile::kStageValues;
     constexpr int kStatistics = 2 * 2 * kCols;  // values of two bytes a stage: lse and delta of the tile's queries
+    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const KeyTile tile(s, blockIdx.x, Tile::kRows);
     const std::int32_t first = tile.first;
     TensorHead head(s, in, tile.b, tile.key_head * static_cast<std::int32_t>(s.group()));
@@ -161,7 +162,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
             DEFT_UNROLL
             for (int u = 0; u < kUp; ++u) DEFT_UNROLL
             for (int j = 0; j < 2; ++j) {
-                const std::uint32_t kept = kept_along_queries<kCols>(s.dropout, head, key + 16 * u + 8 * j, q0);
+                const std::uint32_t kept =
+                    kept_along_queries<kCols>(s.dropout, training_step, head, key + 16 * u + 8 * j, q0);
                 DEFT_UNROLL
                 for (int n = 0; n < kCols / 8; ++n) {
                     float delta[2];
@@ -235,6 +237,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
     const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues;
+    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
@@ -288,7 +291,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
         for (int j = 0; j < 2; ++j) {
             [[maybe_unused]] const std::int32_t last_key = head.last_key(row + 16 * u + 8 * j);
             [[maybe_unused]] std::uint32_t kept = 0;
-            if constexpr (Tile::kDropout) kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
+            if constexpr (Tile::kDropout)
+                kept = kept_along_keys<kCols>(s.dropout, training_step, head, row + 16 * u + 8 * j, k0);
             DEFT_UNROLL
             for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
             for (int i = 0; i < 2; ++i) {

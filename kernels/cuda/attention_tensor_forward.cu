@@ -16,6 +16,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
     const SharedAddress q_tile = shared_address(shared);
+    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
@@ -96,7 +97,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
             }
             if constexpr (Tile::kDropout) {
                 const float keep_scale = s.dropout.scale();
-                const std::uint32_t kept = kept_along_keys<kCols>(s.dropout, head, row + 16 * u + 8 * j, k0);
+                const std::uint32_t kept =
+                    kept_along_keys<kCols>(s.dropout, training_step, head, row + 16 * u + 8 * j, k0);
                 DEFT_UNROLL
                 for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
                 for (int i = 0; i < 2; ++i) p[u][n][2 * j + i] *= keep_factor(kept, n, i, keep_scale);

@@ -53,6 +53,8 @@ Graph::Graph(Exec& exec, const std::function<void()>& work) {
     cudaGraphExec_t ready = nullptr;
     if (status == cudaSuccess) status = cudaGraphInstantiateWithFlags(&ready, graph, 0);
     cudaGraphDestroy(graph);
+    if (status == cudaSuccess) status = cudaGraphUpload(ready, stream_of(exec));  // its memory, taken before a start
+    if (status != cudaSuccess && ready != nullptr) cudaGraphExecDestroy(ready);
     check(status, "preparing a graph");
     graph_ = ready;
     nodes_ = static_cast<std::int64_t>(nodes);

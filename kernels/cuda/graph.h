@@ -11,8 +11,8 @@ namespace deft::kernels::cuda {
 
 class Graph {
  public:
-    // Records what `work` gives the stream; nothing of it runs. Errors: device, for work that waits for the stream or
-    // copies from or to the host, and for what the driver refuses; the stream is then as before.
+    // Records what `work` gives the stream; nothing of it runs. Errors, which leave the stream as it was: device, for
+    // work that waits or copies from or to the host, and for a graph that the driver refuses.
     Graph(Exec&, const std::function<void()>& work);
     ~Graph();
     Graph(const Graph&) = delete;

@@ -1,11 +1,13 @@
 #pragma once
-// Trainings whose steps are recorded as graphs, and a buffer for work that is no step.
+// Trainings whose steps are recorded as graphs, and a buffer for other work.
 
 #include <vector>
 
 #include "engine/core/step_graphs.h"
 #include "tests/cuda/short_steps.h"
 #include "tests/engine/bert_corpus.h"
+#include "tests/engine/labelled_texts.h"
+#include "tests/engine/small_vit.h"
 
 namespace deft::engine {
 
@@ -16,7 +18,7 @@ struct GraphCase {
     TrainerConfig config;
     TrainingData data;
     int steps;
-    std::int64_t least_replayed = 6;
+    std::size_t least_recorded = 1;  // shapes of micro-batches
 };
 
 inline ExpertsConfig drawn_experts() {
@@ -56,11 +58,13 @@ inline std::vector<GraphCase> graph_cases() {
             {"experts", experts, corpus, 8},
             {"dropout and SGD", dropout, corpus, 8},
             {"token bypass", bypass, corpus, 8},
-            {"BERT, packed", bert, test::small_samples(11), 8, 3},
+            {"BERT, packed", bert, test::small_samples(11), 8, 0},
+            {"images", small_vit_training(4, 3), small_image_samples(9), 8},
+            {"labelled texts", test::labelled_training(3, 6, 0.1), test::small_labelled_texts(20, 3), 8},
             {"BERT, padded", padded, test::small_samples(11), 8}};
 }
 
-// A buffer of zeros on the emulated device, for work that is no step.
+// A buffer of zeros on the device.
 struct GraphBuffers {
     Arena arena{Device::cuda};
     Tensor x, draw, step;

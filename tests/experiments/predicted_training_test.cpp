@@ -73,8 +73,8 @@ TEST_CASE("a schedule is sampled in the middles of equal parts, weighted by thei
     CHECK(training.sampled.front().seconds < training.sampled.back().seconds);
 }
 
-// In f32 every product has the same rate. In bf16 attention has a lower share of it than other products and its work
-// falls with the square of the kept tokens, so that a large batch saves more time than FLOPs.
+// In f32 every product has the same rate. In bf16 attention reaches a lower share of it than other products, and its
+// work falls with the square of the kept tokens. A large batch so saves more time than FLOPs.
 TEST_CASE("random-LTD saves less predicted time than FLOPs where products have one rate, or the update is long") {
     const std::string keep_half = "random_ltd = { min = 512, pacing = \"constant\" }\n";
     const TrialConfig baseline = gpt2_trial(), kept = gpt2_trial(keep_half);
@@ -132,7 +132,7 @@ TEST_CASE("a trial whose shapes are unknown has no prediction, with the reason")
     Projection projection = project(config);
     CHECK(lacks_prediction(config, projection).empty());
     projection.memory_bytes = kMostRecordedBytes + 1;
-    CHECK_THAT(lacks_prediction(config, projection), ContainsSubstring("4 TiB"));
+    CHECK_THAT(lacks_prediction(config, projection), ContainsSubstring("512 GiB"));
     projection.has_steps = false;
     CHECK_THAT(lacks_prediction(config, projection), ContainsSubstring("number of steps"));
     projection.has_steps = true;

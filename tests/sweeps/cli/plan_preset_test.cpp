@@ -82,7 +82,7 @@ TEST_CASE("deft plan --preset allocates nothing of what it plans") {
     REQUIRE(ran.exit_code == kExitOk);
     // More than the addresses that a process has.
     CHECK(Json::parse(ran.out).at("memory").at("bytes").get<std::int64_t>() > std::int64_t{1} << 48);
-    CHECK(Json::parse(ran.out).at("hardware").at(0).at("predicted").at("lacks") == "its buffers exceed 4 TiB");
+    CHECK(Json::parse(ran.out).at("hardware").at(0).at("predicted").at("lacks") == "its buffers exceed 512 GiB");
 }
 
 TEST_CASE("deft plan refuses presets, hardware and numbers that make no sense") {
