@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                         q_tiles = v_tile + Tile::kRowValues, dout_tiles = q_tiles + Tile::kStages * Tile::kStageValues,
                         statistic_tiles = dout_tiles + Tile::kStages * Tile::kStageValues;
     constexpr int kStatistics = 2 * 2 * kCols;  // values of two bytes a stage: lse and delta of the tile's queries
-    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
+    [[maybe_unused]] const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const KeyTile tile(s, blockIdx.x, Tile::kRows);
     const std::int32_t first = tile.first;
     TensorHead head(s, in, tile.b, tile.key_head * static_cast<std::int32_t>(s.group()));
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
     const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues;
-    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
+    [[maybe_unused]] const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();

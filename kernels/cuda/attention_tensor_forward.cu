@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
     DEFT_DYNAMIC_SHARED(bf16, shared);
     const SharedAddress q_tile = shared_address(shared);
-    const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
+    [[maybe_unused]] const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
     const QueryTile<Tile> tile(s, in, blockIdx.x);
     const TensorHead& head = tile.head;
     const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();

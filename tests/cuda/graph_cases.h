@@ -46,7 +46,8 @@ inline std::vector<GraphCase> graph_cases() {
     TrainerConfig bert = short_steps();
     bert.model = small_bert();
     bert.model.class_head = ClassHeadConfig{.pooler = true};
-    TrainerConfig padded = bert;
+    TrainerConfig labelled = test::labelled_training(3, 6, 0.1), padded = bert;
+    labelled.packs_samples = false;
     padded.packs_samples = false;
     for (TrainerConfig* config : {&dropout, &bert, &padded}) {
         config->model.blocks.resize(4, config->model.blocks[0]);
@@ -60,7 +61,7 @@ inline std::vector<GraphCase> graph_cases() {
             {"token bypass", bypass, corpus, 8},
             {"BERT, packed", bert, test::small_samples(11), 8, 0},
             {"images", small_vit_training(4, 3), small_image_samples(9), 8},
-            {"labelled texts", test::labelled_training(3, 6, 0.1), test::small_labelled_texts(20, 3), 8},
+            {"labelled texts", labelled, test::small_labelled_texts(20, 3), 8},
             {"BERT, padded", padded, test::small_samples(11), 8}};
 }
 
