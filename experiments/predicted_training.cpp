@@ -58,13 +58,17 @@ double PredictedTraining::step_seconds() const {
     return ops_seconds() + between_devices;
 }
 
+std::string lacks_room(std::int64_t bytes) {
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30, kMostGiB = 512;
+    return bytes > kMostGiB * kGiB ? fmt::format("its buffers exceed {} GiB", kMostGiB) : "";
+}
+
 std::string lacks_prediction(const TrialConfig& config, const Projection& projection) {
     if (is_imported(config)) return "an imported model is not trained";
     if (config.data.samples == SampleKind::labelled) return "lengths of labelled texts are those of their records";
     if (!projection.has_steps || projection.steps == 0) return "the number of steps is unknown";
     if (config.train.expert_ranks > 1) return "the step model divides no experts among devices";
-    if (projection.memory_bytes > kMostRecordedBytes) return "its buffers exceed 512 GiB";
-    return {};
+    return lacks_room(projection.memory_bytes);
 }
 
 double predict_step_of_batch(const TrainerConfig& config, const engine::TrainingData& data,

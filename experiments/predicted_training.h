@@ -47,8 +47,9 @@ using PredictedShapes = std::map<std::string, double>;
 // Number of equal parts of a schedule whose middle steps are recorded.
 inline constexpr std::int64_t kSampledSteps = 9;
 
-// Plans beyond it are not recorded: no GPU holds them, and staging their samples takes this machine's memory.
-inline constexpr std::int64_t kMostRecordedBytes = std::int64_t{512} << 30;
+// Why a step with buffers of that size is not recorded; empty: it is. No GPU holds a larger one, and staging its
+// samples takes this machine's memory.
+std::string lacks_room(std::int64_t bytes);
 
 // Why a trial has no prediction; empty: it has one.
 std::string lacks_prediction(const TrialConfig& config, const Projection& projection);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/bench/step.h"
 #include "experiments/card_of_device.h"
 #include "experiments/model_presets.h"
@@ -84,14 +85,13 @@ void add_predictions(std::vector<PresetOnDevice>& rows, const PresetPlan& plan) 
     std::vector<engine::OpRecord> step;
     for (PresetOnDevice& row : rows) {
         row.lacks_prediction = lacks_rates(row.use.device, plan.settings.dtype);
-        if (plan.memory.bytes > kMostRecordedBytes) row.lacks_prediction = "its buffers exceed 512 GiB";
+        if (row.lacks_prediction.empty()) row.lacks_prediction = lacks_room(plan.memory.bytes);
         if (!row.lacks_prediction.empty()) continue;
         try {
             if (step.empty()) step = record_step(plan);
             row.predicted = predict(row, plan, step);
         } catch (const Error& error) {  // of addresses, where the process may not have as many
-            const std::string what = error.what();
-            row.lacks_prediction = what.substr(0, what.find('\n'));
+            row.lacks_prediction = first_line(error.what());
         }
     }
 }

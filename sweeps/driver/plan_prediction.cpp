@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "experiments/card_of_device.h"
 #include "experiments/communication.h"
 #include "experiments/step_time.h"
@@ -47,8 +48,7 @@ RowPrediction predict_row(const Spec& spec, const experiments::DeviceUse& use, c
         training.between_devices = gradient_seconds(spec, use, trial);
         row.training = std::move(training);
     } catch (const Error& error) {
-        const std::string what = error.what();
-        row.lacks = what.substr(0, what.find('\n'));
+        row.lacks = first_line(error.what());
     }
     return row;
 }

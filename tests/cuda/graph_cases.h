@@ -21,16 +21,6 @@ struct GraphCase {
     std::size_t least_recorded = 1;  // shapes of micro-batches
 };
 
-inline ExpertsConfig drawn_experts() {
-    return {.count = 3,
-            .top = 1,
-            .capacity_factor = 0.5,
-            .min_capacity = 1,
-            .jitter = 0.01,
-            .sampled_noise = true,
-            .aux_weight = 0.3};
-}
-
 // Lengths and kept tokens that grow, a last micro-batch that is smaller, a warm-up, random draws in every part.
 inline std::vector<GraphCase> graph_cases() {
     TrainerConfig curriculum = short_steps();

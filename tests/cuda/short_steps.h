@@ -1,5 +1,5 @@
 #pragma once
-// A tiny model whose steps change in length and in dropped tokens.
+// A tiny model whose steps change in length and in dropped tokens, and experts for it.
 
 #include "tests/engine/model_parts.h"
 #include "tests/engine/tiny.h"
@@ -13,6 +13,17 @@ inline TrainerConfig short_steps() {
     config.techniques.seqtru = Pacing{7, 11, 1, 3, 1};
     config.techniques.dropping = random_ltd(config.model.layers(), Pacing{5, 11, 1, 6, 1});
     return config;
+}
+
+// Experts whose routing draws in each of its parts, and drops rows.
+inline ExpertsConfig drawn_experts() {
+    return {.count = 3,
+            .top = 1,
+            .capacity_factor = 0.5,
+            .min_capacity = 1,
+            .jitter = 0.01,
+            .sampled_noise = true,
+            .aux_weight = 0.3};
 }
 
 }  // namespace deft::engine

@@ -147,13 +147,7 @@ TEST_CASE("models of other parts train on a device as on the CPU, and computed a
 }
 
 TEST_CASE("a model with experts trains on a device as on the CPU, and computed again to the same bits in bf16") {
-    const ExpertsConfig dropping{.count = 3,
-                                 .top = 1,
-                                 .capacity_factor = 0.5,
-                                 .min_capacity = 1,
-                                 .jitter = 0.01,
-                                 .sampled_noise = true,
-                                 .aux_weight = 0.3};
+    const ExpertsConfig dropping = drawn_experts();
     const ExpertsConfig ordered{.count = 4,
                                 .top = 2,
                                 .capacity_factor = 0.75,

@@ -131,7 +131,7 @@ TEST_CASE("a trial whose shapes are unknown has no prediction, with the reason")
     TrialConfig config = small_trial();
     Projection projection = project(config);
     CHECK(lacks_prediction(config, projection).empty());
-    projection.memory_bytes = kMostRecordedBytes + 1;
+    projection.memory_bytes = (std::int64_t{512} << 30) + 1;
     CHECK_THAT(lacks_prediction(config, projection), ContainsSubstring("512 GiB"));
     projection.has_steps = false;
     CHECK_THAT(lacks_prediction(config, projection), ContainsSubstring("number of steps"));

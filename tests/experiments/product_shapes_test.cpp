@@ -100,6 +100,7 @@ TEST_CASE("products of every family of models have dimensions in multiples of 8,
             }
         }
     CHECK(exceptions.size() == 1);
+    CHECK(exceptions.count("classes: as many as the data has") == 1);
 }
 
 TEST_CASE("a dry run's products have the FLOPs that a step is counted with, but for attention") {

@@ -1,4 +1,4 @@
-// Launches that graphs record: no argument that a later step would need otherwise, and how many a step has.
+// Launches that graphs record: their arguments hold in every step, and their number is that of five models.
 
 #include <map>
 #include <optional>
@@ -91,7 +91,7 @@ TEST_CASE("launches of two recordings differ by kernel, grid, number or argument
     CHECK(emulator::first_difference(one, {launch("a", 1, 2), one[1]}) == "launch 0, a: argument 0");
 }
 
-TEST_CASE("the launches of a step are as many as its layers ask for") {
+TEST_CASE("a step of five kinds of models has as many launches as the documentation states") {
     emulator::set_library({.takes_epilogues = true});
     struct Model {
         const char* name;
