@@ -3,7 +3,7 @@
 // .cu sources of tests, compiled with DEFT_CUDA_EMULATOR); a host compiler for code that both sides share.
 //
 // Kernel source uses what both sides know: __global__, __device__, threadIdx and its like, __syncthreads, __syncwarp,
-// the __shfl functions, __ballot_sync, integer atomicAdd, and
+// __threadfence, the __shfl functions, __ballot_sync, integer atomicAdd and atomicInc, and
 //   DEFT_SHARED(Item, name, count)   an array in the block's shared memory; count is a constant
 //   DEFT_DYNAMIC_SHARED(Item, name)  the block's dynamic shared memory, as many bytes as the launch asked
 //   DEFT_UNROLL                      before a loop whose arrays must stay in registers

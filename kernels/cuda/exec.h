@@ -23,6 +23,7 @@ struct Exec {
     std::span<std::byte> blas_workspace;  // device memory of the library alone
     std::span<std::byte> workspace;       // device memory, at least X_workspace(...) bytes for each kernel X that names
                                           // one; 256-byte aligned
+    std::span<std::uint32_t> counters;    // device memory of the stream alone, of zeros between kernels (last_block.h)
 };
 
 }  // namespace deft::kernels::cuda

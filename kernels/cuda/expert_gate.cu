@@ -5,6 +5,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/last_block.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/workspace.h"
 
@@ -124,12 +125,48 @@ __global__ void weigh_choices(float* weight, const float* prob, const std::int32
 
 constexpr int kLossThreads = 256;
 
-// partial (chunks, 2 E + 3): of a chunk of rows the sums of the experts' probabilities, the counts of their choices,
-// the rows, their squares and their entropies. A block a chunk; a thread a column.
-__global__ void sum_gate_chunks(double* partial, const float* prob, const float* lse, const float* logits,
-                                const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
+// Losses of a gate by partial (chunks, 2 E + 3): of a chunk of rows the sums of the experts' probabilities, the counts
+// of their choices, the rows, their squares and their entropies.
+struct GateLosses {
+    float* losses;
+    std::int32_t* chosen;
+    double* partial;
+    std::uint32_t* counter;
+    std::int64_t chunks, E, k;
+
+    __device__ double* chunk(std::int64_t number) const { return partial + number * (2 * E + 3); }
+    __device__ double sum(std::int64_t column) const {
+        double sum = 0;
+        for (std::int64_t i = 0; i < chunks; ++i) sum += chunk(i)[column];
+        return sum;
+    }
+};
+
+// A thread a column.
+__device__ inline void finish_gate_losses(const GateLosses& of) {
+    const std::int64_t E = of.E;
+    const double found = of.sum(2 * E), rows = found > 1 ? found : 1;
+    double balance = 0;
+    for (std::int64_t e = threadIdx.x; e < E; e += kLossThreads) {
+        const double count = of.sum(E + e);
+        of.chosen[e] = static_cast<std::int32_t>(count);
+        balance += of.sum(e) / rows * (count / rows);
+    }
+    balance = block_sum(balance);
+    if (threadIdx.x != 0) return;
+    of.chosen[E] = static_cast<std::int32_t>(found);
+    of.losses[kBalanceLoss] =
+        static_cast<float>(balance * static_cast<double>(E) / static_cast<double>(balanced_choices(of.k)));
+    of.losses[kZLoss] = static_cast<float>(of.sum(2 * E + 1) / rows);
+    of.losses[kGateEntropy] = static_cast<float>(of.sum(2 * E + 2) / rows);
+}
+
+// A block a chunk; a thread a column. The last block finishes the losses.
+__global__ void sum_gate_losses(GateLosses of, const float* prob, const float* lse, const float* logits,
+                                const std::int32_t* expert, std::int64_t N) {
+    const std::int64_t E = of.E, k = of.k;
     const std::int64_t first = blockIdx.x * kGateLossRows, end = first + kGateLossRows < N ? first + kGateLossRows : N;
-    double* const own = partial + blockIdx.x * (2 * E + 3);
+    double* const own = of.chunk(blockIdx.x);
     double entropy = 0;
     for (std::int64_t e = threadIdx.x; e < E; e += kLossThreads) {
         double probability = 0;
@@ -145,43 +182,18 @@ __global__ void sum_gate_chunks(double* partial, const float* prob, const float*
         own[E + e] = static_cast<double>(count);
     }
     entropy = block_sum(entropy);
-    if (threadIdx.x != 0) return;
-    double rows = 0, squares = 0;
-    for (std::int64_t n = first; n < end; ++n) {
-        if (expert[n * k] < 0) continue;
-        rows += 1;
-        squares += static_cast<double>(lse[n]) * static_cast<double>(lse[n]);
+    if (threadIdx.x == 0) {
+        double rows = 0, squares = 0;
+        for (std::int64_t n = first; n < end; ++n) {
+            if (expert[n * k] < 0) continue;
+            rows += 1;
+            squares += static_cast<double>(lse[n]) * static_cast<double>(lse[n]);
+        }
+        own[2 * E] = rows;
+        own[2 * E + 1] = squares;
+        own[2 * E + 2] = entropy;
     }
-    own[2 * E] = rows;
-    own[2 * E + 1] = squares;
-    own[2 * E + 2] = entropy;
-}
-
-__device__ inline double sum_of_chunks(const double* partial, std::int64_t chunks, std::int64_t width,
-                                       std::int64_t column) {
-    double sum = 0;
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += partial[chunk * width + column];
-    return sum;
-}
-
-// One block.
-__global__ void finish_gate_losses(float* losses, std::int32_t* chosen, const double* partial, std::int64_t chunks,
-                                   std::int64_t E, std::int64_t k) {
-    const std::int64_t width = 2 * E + 3;
-    const double found = sum_of_chunks(partial, chunks, width, 2 * E), rows = found > 1 ? found : 1;
-    double balance = 0;
-    for (std::int64_t e = threadIdx.x; e < E; e += kLossThreads) {
-        const double count = sum_of_chunks(partial, chunks, width, E + e);
-        chosen[e] = static_cast<std::int32_t>(count);
-        balance += sum_of_chunks(partial, chunks, width, e) / rows * (count / rows);
-    }
-    balance = block_sum(balance);
-    if (threadIdx.x != 0) return;
-    chosen[E] = static_cast<std::int32_t>(found);
-    losses[kBalanceLoss] =
-        static_cast<float>(balance * static_cast<double>(E) / static_cast<double>(balanced_choices(k)));
-    losses[kZLoss] = static_cast<float>(sum_of_chunks(partial, chunks, width, 2 * E + 1) / rows);
-    losses[kGateEntropy] = static_cast<float>(sum_of_chunks(partial, chunks, width, 2 * E + 2) / rows);
+    if (is_last_block(of.counter, of.chunks)) finish_gate_losses(of);
 }
 
 // An item a thread.
@@ -263,11 +275,10 @@ void gate_weights(Exec& exec, float* weight, const float* prob, const std::int32
 void gate_losses(Exec& exec, float* losses, std::int32_t* chosen, const float* prob, const float* lse,
                  const float* logits, const std::int32_t* expert, std::int64_t N, std::int64_t E, std::int64_t k) {
     require_workspace(exec, gate_losses_workspace(N, E), "gate_losses");
-    auto* const partial = scratch<double>(exec, 0);
-    const std::int64_t chunks = ceil_div(N, kGateLossRows);
-    launch(exec, {"sum_gate_chunks", chunks, kLossThreads}, sum_gate_chunks, partial, prob, lse, logits, expert, N, E,
-           k);
-    launch(exec, {"finish_gate_losses", 1, kLossThreads}, finish_gate_losses, losses, chosen, partial, chunks, E, k);
+    require_counters(exec, 1, "gate_losses");
+    const std::int64_t chunks = std::max<std::int64_t>(1, ceil_div(N, kGateLossRows));
+    const GateLosses of{losses, chosen, scratch<double>(exec, 0), exec.counters.data(), chunks, E, k};
+    launch(exec, {"sum_gate_losses", chunks, kLossThreads}, sum_gate_losses, of, prob, lse, logits, expert, N);
 }
 
 void sum_routing(Exec& exec, double* totals, const float* losses, const std::int32_t* chosen, const std::int32_t* start,

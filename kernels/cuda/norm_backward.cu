@@ -1,7 +1,7 @@
-#include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/float_rows.h"
 #include "kernels/cuda/held_rows.h"
+#include "kernels/cuda/last_block.h"
 #include "kernels/cuda/taken_rows.h"
 #include "kernels/cuda/workspace.h"
 
@@ -19,11 +19,15 @@ struct BackwardRows {
     const Real* weight;              // (C)
     TakenRows rows;
     std::int64_t chunk_rows;  // a block
-    float* partial;           // (chunks, sums, C): dweight, then dbias
+    ChunkSums sums;           // partial (chunks, sums, C): dweight, then dbias
 };
 
 template <NormKind kKind>
 inline constexpr int kSums = kKind == NormKind::layer ? 2 : 1;
+
+// Partial sums that a thread loads at once, where it loads kWidth activations.
+template <int kWidth>
+inline constexpr int kAtOnce = kWidth < kWide<float> ? kWidth : kWide<float>;
 
 // out (C) = the sums over the rows that a block holds at once, in order; value: for the columns from c on.
 template <int kWidth>
@@ -95,11 +99,12 @@ __global__ void __launch_bounds__(kHoldingThreads, 2) norm_held_rows_backward(Ba
             store(dx + column(j), out);
         }
     }
-    float* const partial = b.partial + blockIdx.x * kSums<kKind> * C;
+    float* const partial = b.sums.partial + blockIdx.x * kSums<kKind> * C;
     for (int j = 0; j < kChunks; ++j) {
         sum_over_rows(partial, dweight[j], holder, column(j), C);
         if constexpr (kIsLayer) sum_over_rows(partial + C, dbias[j], holder, column(j), C);
     }
+    finish_chunk_sums<kAtOnce<kWidth>>(b.sums, blockIdx.x, 0, kSums<kKind> * C);
 }
 
 // The same for rows that no block holds: a block reads each of its rows twice, and adds to its partial sums in memory.
@@ -110,7 +115,7 @@ __global__ void norm_rows_backward(BackwardRows<Real> b) {
     const std::int64_t end = first + b.chunk_rows < b.rows.rows ? first + b.chunk_rows : b.rows.rows;
     const RowHolder holder{kRowsOfBlock};
     const std::int64_t first_column = holder.column<kWidth>(0), stride = kHoldingThreads * kWidth;
-    float* const dweight = b.partial + blockIdx.x * kSums<kKind> * C;
+    float* const dweight = b.sums.partial + blockIdx.x * kSums<kKind> * C;
     float* const dbias = dweight + C;
     for (std::int64_t row = first; row < end; ++row) {
         const float mean = kIsLayer ? b.mean[row] : 0.0f, rstd = b.rstd[row];
@@ -146,6 +151,7 @@ __global__ void norm_rows_backward(BackwardRows<Real> b) {
             if (kIsLayer) store(dbias + c, db);
         }
     }
+    finish_chunk_sums<kAtOnce<kWidth>>(b.sums, blockIdx.x, 0, kSums<kKind> * C);
 }
 
 template <class Real, NormKind kKind>
@@ -172,12 +178,15 @@ void norm_backward(Exec& exec, Real* dx, const std::int32_t* index, float* dweig
     const TakenRows rows{index, B * K, T, K, C};
     require_workspace(exec, norm_backward_workspace(rows.rows, C), "norm_backward");
     const bool is_layer = spec.kind == NormKind::layer;
-    const std::int64_t chunk_rows = norm_chunk_rows(rows.rows), chunks = ceil_div(rows.rows, chunk_rows);
-    float* const partial = scratch<float>(exec, 0);
-    const BackwardRows<Real> b{dx, dy, dresidual, x, mean, rstd, weight, rows, chunk_rows, partial};
+    const std::int64_t chunk_rows = norm_chunk_rows(rows.rows),
+                       chunks = std::max<std::int64_t>(1, ceil_div(rows.rows, chunk_rows));
+    require_counters(exec, kCountersOfSums, "norm_backward");
+    const ChunkSums sums{
+        {dweight, is_layer ? dbias : nullptr}, C, scratch<float>(exec, 0), chunks, exec.counters.data(),
+        accumulate == Accumulate::yes};
+    const BackwardRows<Real> b{dx, dy, dresidual, x, mean, rstd, weight, rows, chunk_rows, sums};
     const auto run = is_layer ? run_backward<Real, NormKind::layer> : run_backward<Real, NormKind::rms>;
     run(exec, b, chunks);
-    finish_column_sums(exec, {{dweight, is_layer ? dbias : nullptr}, C}, partial, chunks, accumulate);
 }
 
 template void norm_backward<float>(Exec&, float*, const std::int32_t*, float*, float*, const float*, const float*,

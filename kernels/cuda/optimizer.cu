@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/block_reduce.h"
 #include "kernels/cuda/flat_vectors.h"
+#include "kernels/cuda/last_block.h"
 #include "kernels/cuda/workspace.h"
 
 namespace deft::kernels::cuda {
@@ -33,13 +34,21 @@ __device__ inline double sum_groups(const Value* x, std::int64_t first, std::int
     return block_sum(sum);
 }
 
-// partial (chunks): sums of squares of x (n).
+struct Plus {
+    __device__ double operator()(double so_far, double value) const { return so_far + value; }
+};
+
+// total = or += the sum of squares of x (n), by partial (chunks), a block a chunk.
 template <bool kIsWide>
-__global__ void sum_squares_of_chunks(double* partial, const float* x, std::int64_t n) {
+__global__ void sum_squares(double* total, double* partial, std::uint32_t* counter, const float* x, std::int64_t n,
+                            std::int64_t chunks, bool adds) {
     const std::int64_t first = blockIdx.x * kSquaresChunk, end = first + kSquaresChunk < n ? first + kSquaresChunk : n;
     const double squares = sum_groups<float, kIsWide>(
         x, first, end, [](double so_far, double value) { return fma(value, value, so_far); });
     if (threadIdx.x == 0) partial[blockIdx.x] = squares;
+    if (!is_last_block(counter, chunks)) return;
+    const double sum = sum_groups<double, true>(partial, 0, chunks, Plus{});
+    if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
 // One thread.
@@ -50,7 +59,7 @@ __global__ void replace_by_root(double* x) {
 // One block.
 template <class Value, bool kIsWide>
 __global__ void sum_values(double* total, const Value* x, std::int64_t n, bool adds) {
-    const double sum = sum_groups<Value, kIsWide>(x, 0, n, [](double so_far, double value) { return so_far + value; });
+    const double sum = sum_groups<Value, kIsWide>(x, 0, n, Plus{});
     if (threadIdx.x == 0) total[0] = adds ? total[0] + sum : sum;
 }
 
@@ -159,13 +168,12 @@ void with_wide(bool wide, const F& f) {
 
 void sum_of_squares(Exec& exec, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
     require_workspace(exec, sum_of_squares_workspace(n), "sum_of_squares");
-    const std::int64_t chunks = ceil_div(n, kSquaresChunk);
-    double* partial = scratch<double>(exec, 0);  // (chunks)
+    require_counters(exec, 1, "sum_of_squares");
+    const std::int64_t chunks = std::max<std::int64_t>(1, ceil_div(n, kSquaresChunk));
     with_wide(are_wide(x), [&](auto wide) {
-        launch(exec, {"sum_squares_of_chunks", chunks, kThreads}, sum_squares_of_chunks<wide>, partial, x, n);
+        launch(exec, {"sum_squares", chunks, kThreads}, sum_squares<wide>, total, scratch<double>(exec, 0),
+               exec.counters.data(), x, n, chunks, accumulate == Accumulate::yes);
     });
-    launch(exec, {"sum_values", 1, kThreads}, sum_values<double, true>, total, partial, chunks,
-           accumulate == Accumulate::yes);
 }
 
 void square_root(Exec& exec, double* x) {

@@ -172,6 +172,10 @@ Context::Context(int device) {
     constexpr std::size_t kBlasWorkspace = 32 << 20;  // what NVIDIA recommends for Hopper
     exec_.blas_workspace = {static_cast<std::byte*>(allocate(kBlasWorkspace, "the workspace of cuBLASLt")),
                             kBlasWorkspace};
+    DeviceMemory owned_workspace(exec_.blas_workspace.data());
+    exec_.counters = {static_cast<std::uint32_t*>(allocate(kCounters * sizeof(std::uint32_t), "counters of blocks")),
+                      kCounters};
+    owned_workspace.release();
     exec_.stream = owned_stream.release();
     exec_.blas = owned_blas.release();
     exec_.products = products.release();
@@ -179,6 +183,7 @@ Context::Context(int device) {
 
 Context::~Context() {
     cudaStreamSynchronize(stream_of(exec_));
+    release(exec_.counters.data());
     release(exec_.blas_workspace.data());
     close_blas_library(exec_.blas);
     delete exec_.products;

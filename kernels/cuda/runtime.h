@@ -23,7 +23,8 @@ std::string unusable_reason();
 // Visible devices that can be used (CUDA_VISIBLE_DEVICES is heeded). Only asks: leaves no process on any of them.
 std::vector<DeviceInfo> devices();
 
-// One device's stream, library handle and library workspace. Errors: missing, when no device can be used.
+// One device's stream, library handle, library workspace and counters. Errors: missing, when no device can be used.
+inline constexpr std::size_t kCounters = 1 << 14;  // of blocks (Exec::counters)
 class Context {
  public:
     explicit Context(int device = 0);

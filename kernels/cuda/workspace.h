@@ -41,9 +41,10 @@ inline std::int64_t column_chunk_rows(std::int64_t rows) {
     return std::max(kLeastColumnRows, ceil_div(rows, kMostColumnChunks));
 }
 
-// Fewer rows may have more chunks: 8193 have 127, 8192 have 128.
+// Fewer rows may have more chunks: 8193 have 127, 8192 have 128. No row has one, of zeros.
 inline std::size_t column_sums_workspace(std::int64_t rows, std::int64_t cols) {
-    return scratch_bytes<float>(std::min(kMostColumnChunks, ceil_div(rows, kLeastColumnRows)) * cols);
+    return scratch_bytes<float>(std::clamp<std::int64_t>(ceil_div(rows, kLeastColumnRows), 1, kMostColumnChunks) *
+                                cols);
 }
 
 // Rows of one block of norm_backward: enough blocks for two on each multiprocessor, in whole turns of its warps.
@@ -53,7 +54,8 @@ inline std::int64_t norm_chunk_rows(std::int64_t rows) {
 }
 inline std::size_t norm_backward_workspace(std::int64_t rows, std::int64_t C) {
     constexpr std::int64_t kSums = 2;  // of weight and bias
-    return scratch_bytes<float>(std::min(kMostNormChunks, ceil_div(rows, kLeastNormRows)) * kSums * C);
+    return scratch_bytes<float>(std::clamp<std::int64_t>(ceil_div(rows, kLeastNormRows), 1, kMostNormChunks) * kSums *
+                                C);
 }
 
 // Rows of a product that waits, in float, for the derivative by which it is multiplied before it is added.
@@ -101,7 +103,7 @@ inline std::size_t attention_backward_workspace(std::int64_t B, std::int64_t T, 
 // all.
 inline constexpr std::int64_t kGateLossRows = 128;
 inline std::size_t gate_losses_workspace(std::int64_t N, std::int64_t E) {
-    return scratch_bytes<double>(ceil_div(N, kGateLossRows) * (2 * E + 3));
+    return scratch_bytes<double>(std::max<std::int64_t>(1, ceil_div(N, kGateLossRows)) * (2 * E + 3));
 }
 
 // Workspace for the gate's bias.
@@ -143,7 +145,7 @@ inline std::size_t head_loss_workspace(std::int64_t rows, std::int64_t C, std::i
 
 inline constexpr std::int64_t kSquaresChunk = 1 << 15;  // elements a block; part of the summation order
 inline std::size_t sum_of_squares_workspace(std::int64_t n) {
-    return scratch_bytes<double>(ceil_div(n, kSquaresChunk));
+    return scratch_bytes<double>(std::max<std::int64_t>(1, ceil_div(n, kSquaresChunk)));
 }
 
 }  // namespace deft::kernels::cuda

@@ -72,14 +72,14 @@ inline std::map<std::string, std::string> kernels_in_sources() {
     return kernels;
 }
 
-// Every __syncthreads and __syncwarp.
+// Every __syncthreads, __syncwarp and __threadfence.
 inline std::set<kernels::cuda::emulator::Barrier> barriers_in_sources() {
     std::set<kernels::cuda::emulator::Barrier> barriers;
     for (const SourceFile& file : kernel_sources())
         for (std::size_t i = 0; i < file.lines.size(); ++i) {
             const std::string line = without_comment(file.lines[i]);
-            if (line.find("__syncthreads(") != std::string::npos || line.find("__syncwarp(") != std::string::npos)
-                barriers.insert({file.path, static_cast<int>(i) + 1});
+            for (const char* word : {"__syncthreads(", "__syncwarp(", "__threadfence("})
+                if (line.find(word) != std::string::npos) barriers.insert({file.path, static_cast<int>(i) + 1});
         }
     return barriers;
 }

@@ -35,6 +35,15 @@ void add_ups(bool atomic) {
     launch(exec, {"add_up", kBlocks, kThreads}, add_up, &total, in.data(), atomic);
 }
 
+void last_block_adds_up() {
+    Exec exec;
+    std::int32_t total = 0;
+    unsigned counter = 0;
+    const std::vector<std::int32_t> in(kBlocks, 1);
+    std::vector<std::int32_t> partial(kBlocks);
+    launch(exec, {"add_up_last", kBlocks, kThreads}, add_up_last, &total, partial.data(), &counter, in.data());
+}
+
 // More blocks than have fibers of their own, and the same memory again in the next launch.
 void many_blocks_twice() {
     constexpr std::int64_t kMany = 40;
@@ -68,6 +77,8 @@ bool run_tiny(const std::string& name) {
         add_ups(true);
     else if (name == "add_up")
         add_ups(false);
+    else if (name == "add_up_last")
+        last_block_adds_up();
     else if (name == "read_behind")
         read_behind();
     else if (name == "many_blocks_twice")

@@ -9,6 +9,15 @@ Item atomicAdd(Item* address, std::type_identity_t<Item> value) {
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
 
+// 0 after `most`.
+inline unsigned atomicInc(unsigned* address, unsigned most) {
+    unsigned old = __atomic_load_n(address, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(address, &old, old >= most ? 0 : old + 1, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+    return old;
+}
+
 template <std::integral Item>
 Item atomicOr(Item* address, std::type_identity_t<Item> value) {
     return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);

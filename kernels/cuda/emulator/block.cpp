@@ -23,6 +23,8 @@ const char* name(Wait wait) {
             return "__syncthreads";
         case Wait::warp_barrier:
             return "__syncwarp";
+        case Wait::fence:
+            return "__threadfence";
         case Wait::shuffle:
             return "a shuffle";
         case Wait::ballot:
@@ -49,7 +51,7 @@ bool same_wait(const Thread& a, const Thread& b) {
 }
 
 bool is_barrier(Wait wait) {
-    return wait == Wait::block_barrier || wait == Wait::warp_barrier;
+    return wait == Wait::block_barrier || wait == Wait::warp_barrier || wait == Wait::fence;
 }
 
 bool is_warp_operation(Wait wait) {
@@ -166,6 +168,8 @@ void Block::arrived(unsigned thread, PassedBarriers& passed) {
         group.resize(grid_.threads);
         std::iota(group.begin(), group.end(), 0u);
         release(group, passed);
+    } else if (threads_[thread].wait == Wait::fence) {
+        release({thread}, passed);
     } else if (all_lanes_wait(thread)) {
         const unsigned first = thread / kWarp * kWarp;
         for (unsigned lanes = threads_[thread].mask; lanes != 0; lanes &= lanes - 1)
@@ -188,7 +192,7 @@ void Block::release(const std::vector<unsigned>& group, PassedBarriers& passed) 
     const Thread& first = threads_[group.front()];
     if (is_barrier(first.wait)) {
         passed.insert({first.site.file_name(), first.site.line()});
-        order_memory(group);
+        order_memory(group, first.wait == Wait::fence ? grid_.fence_tag : &tags_[group.front()]);
     } else if (first.wait == Wait::collective) {
         work_together(group);
     } else {
@@ -231,9 +235,8 @@ void Block::work_together(const std::vector<unsigned>& group) {
 
 // Accesses of any thread of the group happen before later accesses of all. All release, then all acquire, so that
 // nothing later leaks in.
-void Block::order_memory(const std::vector<unsigned>& group) {
+void Block::order_memory(const std::vector<unsigned>& group, void* tag) {
     if (!tsan::active()) return;
-    void* const tag = &tags_[group.front()];
     for (const unsigned i : group) {
         tsan::switch_to(threads_[i].context.tsan_fiber);
         tsan::release(tag);

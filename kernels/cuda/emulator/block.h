@@ -18,7 +18,7 @@
 
 namespace deft::kernels::cuda::emulator {
 
-enum class Wait : std::uint8_t { nothing, block_barrier, warp_barrier, shuffle, ballot, collective, end };
+enum class Wait : std::uint8_t { nothing, block_barrier, warp_barrier, fence, shuffle, ballot, collective, end };
 
 struct Thread {
     Context context;
@@ -36,9 +36,10 @@ struct Grid {
     unsigned blocks, threads;
     std::size_t shared_bytes;
     const std::function<void()>& body;
+    std::uint64_t* fence_tag;  // of all fences of the launch
 };
 
-// File and line of barriers that were passed; the same text may be there under two addresses.
+// File and line of barriers and fences that were passed; the same text may be there under two addresses.
 using PassedBarriers = std::set<std::pair<const char*, unsigned>>;
 
 class Block {
@@ -87,7 +88,7 @@ class Block {
     void check_one_place(const std::vector<unsigned>& group) const;
     void exchange_values(const std::vector<unsigned>& group);
     void work_together(const std::vector<unsigned>& group);
-    void order_memory(const std::vector<unsigned>& group);
+    void order_memory(const std::vector<unsigned>& group, void* tag);
     [[noreturn]] void report_stuck() const;
 
     const Grid& grid_;

@@ -48,6 +48,8 @@ std::vector<unsigned> block_order(Device& d, unsigned blocks) {
     std::iota(order.begin(), order.end(), 0u);
     if (d.schedule.shuffled)
         for (unsigned i = blocks; i > 1; --i) std::swap(order[i - 1], order[d.random() % i]);
+    else if (d.schedule.last_block_first)
+        std::reverse(order.begin(), order.end());
     return order;
 }
 
@@ -108,7 +110,9 @@ void run(const char* kernel, std::int64_t blocks, int threads, std::size_t share
     if (d.block != nullptr) throw Misuse(fmt::format("kernel {} is launched by a kernel", kernel));
     check_shape(kernel, blocks, threads);
     const std::lock_guard lock(d.mutex);
-    const Grid grid{kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, body};
+    std::uint64_t fence_tag = 0;
+    const Grid grid{kernel,    static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, body,
+                    &fence_tag};
     record_launch(d, grid);
     PassedBarriers passed;
     try {

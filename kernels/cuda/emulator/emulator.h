@@ -28,10 +28,11 @@ void run(const char* kernel, std::int64_t blocks, int threads, std::size_t share
 struct Schedule {
     bool shuffled = true;  // otherwise in the order of their numbers
     std::uint64_t seed = 1;
+    bool last_block_first = false;  // where not shuffled
 };
 void set_schedule(const Schedule&);
 
-// A __syncthreads or __syncwarp in the source, by its path in the tree.
+// A __syncthreads, __syncwarp or __threadfence in the source, by its path in the tree.
 struct Barrier {
     std::string file;
     int line = 0;

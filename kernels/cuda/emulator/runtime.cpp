@@ -53,9 +53,12 @@ Context::Context(int device) {
     exec_.stream = emulator::new_stream();
     exec_.products = new Products{ProductPlans(std::move(table)), {}};
     ++contexts;
+    exec_.counters = {static_cast<std::uint32_t*>(allocate(kCounters * sizeof(std::uint32_t), "counters of blocks")),
+                      kCounters};
 }
 
 Context::~Context() {
+    release(exec_.counters.data());
     --contexts;
     delete exec_.products;
     emulator::delete_stream(exec_.stream);

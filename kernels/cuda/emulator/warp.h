@@ -16,6 +16,8 @@ inline constexpr unsigned kAllLanes = 0xffffffffu;
 int lane_index();
 void block_barrier(const std::source_location&);
 void warp_barrier(unsigned mask, const std::source_location&);
+// Orders the memory of a launch: what the thread did before it happens before what follows a later fence of any thread.
+void memory_fence(const std::source_location&);
 // Every lane of the mask brings a value and gets that of lane `source`. Orders no memory.
 std::uint64_t exchange(unsigned mask, std::uint64_t value, int source, const std::source_location&);
 // A bit for each lane of the mask that brings true. Orders no memory.
@@ -43,6 +45,10 @@ inline void __syncthreads(std::source_location site = std::source_location::curr
 inline void __syncwarp(unsigned mask = deft::kernels::cuda::emulator::kAllLanes,
                        std::source_location site = std::source_location::current()) {
     deft::kernels::cuda::emulator::warp_barrier(mask, site);
+}
+
+inline void __threadfence(std::source_location site = std::source_location::current()) {
+    deft::kernels::cuda::emulator::memory_fence(site);
 }
 
 // width: a power of two; lanes form groups of that size.

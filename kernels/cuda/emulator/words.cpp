@@ -62,6 +62,13 @@ void warp_barrier(unsigned mask, const std::source_location& site) {
     running_block()->wait(Wait::warp_barrier, site);
 }
 
+void memory_fence(const std::source_location& site) {
+    if (is_skipped(site)) return;
+    Block& block = *running_block();
+    block.current_thread().mask = 0;
+    block.wait(Wait::fence, site);
+}
+
 std::uint64_t exchange(unsigned mask, std::uint64_t value, int source, const std::source_location& site) {
     Thread& self = lane_of(mask);
     self.value = value;

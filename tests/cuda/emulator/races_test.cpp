@@ -1,4 +1,4 @@
-// ThreadSanitizer sees the emulator's annotations: barriers order memory, shuffles and blocks do not.
+// ThreadSanitizer sees the emulator's annotations: barriers and fences order memory, shuffles and blocks do not.
 
 #include <string>
 
@@ -24,10 +24,11 @@ TEST_CASE("ThreadSanitizer finds what is wrong in a kernel, and nothing in a rig
     CHECK(run_tiny(program, "reverse_without_order") == kRace);
     CHECK(run_tiny(program, "add_up_atomically") == 0);
     CHECK(run_tiny(program, "add_up") == kRace);
+    CHECK(run_tiny(program, "add_up_last") == 0);
     CHECK(run_tiny(program, "many_blocks_twice") == 0);
 }
 
-TEST_CASE("ThreadSanitizer finds a missing barrier, though values may be right", "[bare]") {
+TEST_CASE("ThreadSanitizer finds a missing barrier or fence, though values may be right", "[bare]") {
     const Command program = races_program();
     if (program.empty()) DEFT_SKIP("ThreadSanitizer does not run here");
     const auto line_of = [](const std::string& word) {
@@ -39,6 +40,8 @@ TEST_CASE("ThreadSanitizer finds a missing barrier, though values may be right",
     CHECK(run_tiny(program, "block_sum", line_of("__syncthreads();")) == kRace);
     CHECK(run_tiny(program, "reverse_in_warps", line_of("__syncwarp();")) == kRace);
     CHECK(run_tiny(program, "block_sum", line_of("__syncwarp();")) == 0);
+    for (const char* fence : {"__threadfence();  // before", "__threadfence();  // after"})
+        CHECK(run_tiny(program, "add_up_last", line_of(fence)) == kRace);
 }
 
 }  // namespace

@@ -51,6 +51,18 @@ __global__ inline void add_up(std::int32_t* total, const std::int32_t* in, bool 
         *total += value;
 }
 
+// total = sum of in (blocks), which the last block adds.
+__global__ inline void add_up_last(std::int32_t* total, std::int32_t* partial, unsigned* counter,
+                                   const std::int32_t* in) {
+    if (threadIdx.x != 0) return;
+    partial[blockIdx.x] = in[blockIdx.x];
+    __threadfence();  // before
+    if (atomicInc(counter, gridDim.x - 1) != gridDim.x - 1) return;
+    __threadfence();  // after
+    *total = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) *total += partial[i];
+}
+
 // out (n): the sum of three, through an array of the thread's own.
 __global__ inline void local_arrays(std::int32_t* out) {
     volatile std::int32_t own[3];

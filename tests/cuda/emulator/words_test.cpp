@@ -107,7 +107,7 @@ TEST_CASE("votes") {
 
 TEST_CASE("atomics return what was there and leave the result") {
     std::int32_t sum = 5, most = -100, least = 100;
-    unsigned bits = 0;
+    unsigned bits = 0, turns = 0, in_turn = 7;
     std::set<std::int32_t> before;
     emulator::run("atomics", 2, 64, 0, [&] {
         const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -115,6 +115,8 @@ TEST_CASE("atomics return what was there and leave the result") {
         atomicMax(&most, i - 3);
         atomicMin(&least, i - 3);
         atomicOr(&bits, 1u << i % 20);
+        atomicInc(&turns, 9);
+        CHECK(atomicInc(&in_turn, 6) <= 7);
     });
     CHECK(sum == 133);
     CHECK(*before.begin() == 5);
@@ -122,6 +124,8 @@ TEST_CASE("atomics return what was there and leave the result") {
     CHECK(most == 124);
     CHECK(least == -3);
     CHECK(bits == 0xfffffu);
+    CHECK(turns == 128 % 10);
+    CHECK(in_turn == 127 % 7);  // 7 is more than the most: 0 comes first
 }
 
 TEST_CASE("bits and mathematics") {
