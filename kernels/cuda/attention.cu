@@ -95,19 +95,21 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     store_tile<Tile>(out + head.plain(s), s.H * s.d, place.first_row, o, s.rows(head.b, s.Tq), s.d);
 }
 
-// delta (B, H, Tq) = rowsum(dout * out), the FlashAttention-2 algorithm 2's D. One warp a row (b, t, h).
-template <class Real>
-__global__ void sum_output_gradients(float* delta, const Real* dout, const Real* out, AttentionSpec s) {
-    const std::int64_t row = warp_row();
-    if (row >= s.B * s.Tq * s.H) return;
-    const std::int64_t b = row / (s.Tq * s.H), t = row / s.H % s.Tq, h = row % s.H;
-    if (t >= s.rows(b, s.Tq)) return;
-    const std::int64_t first = ((s.first_row(b, s.Tq) + t) * s.H + h) * s.d;
-    float sum = 0;
-    for (std::int64_t i = warp_lane(); i < s.d; i += kWarpSize)
-        sum += to_float(dout[first + i]) * to_float(out[first + i]);
-    sum = warp_sum(sum);
-    if (warp_lane() == 0) delta[(b * s.H + h) * s.Tq + t] = sum;
+// delta (Tq) of a head = rowsum(dout * out) for the rows of a tile of queries, the FlashAttention-2 algorithm 2's D.
+// One warp a row.
+template <class Tile, class Real>
+__device__ inline void sum_output_gradients(float* delta, const Real* dout, const Real* out, const AttentionSpec& s,
+                                            const Head& head, std::int32_t first_row) {
+    const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
+    for (std::int32_t t = first_row + warp; t < first_row + Tile::kRows && t < head.queries;
+         t += kTileThreads / kWarpSize) {
+        const std::int64_t first = head.plain(s) + t * s.H * s.d;
+        float sum = 0;
+        for (std::int64_t i = warp_lane(); i < s.d; i += kWarpSize)
+            sum += to_float(dout[first + i]) * to_float(out[first + i]);
+        sum = warp_sum(sum);
+        if (warp_lane() == 0) delta[t] = sum;
+    }
 }
 
 // Probabilities p, as dv takes them, and score gradients ds = scale p (dp - delta) of a thread's entries of a tile
@@ -141,8 +143,42 @@ struct TileGradients {
     }
 };
 
-// FlashAttention-2 algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that
-// see it, head after head of those that share it. dk = ds^T q, dv = p^T dout.
+// FlashAttention-2 algorithm 2 without atomic sums, first half: one block a tile of queries walks over the keys that it
+// sees. dq = ds k. It leaves delta (B, H, Tq) to the second half.
+template <class Real, class Tile, Extras kExtras>
+__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
+    attention_gradient_of_queries(HeadRows<Real> dq_rows, float* delta, const Real* dout, const Real* out,
+                                  AttentionHeads<const Real> in, const float* lse, AttentionSpec s, float scale) {
+    constexpr int kItems = Tile::kRowsOfThread, kCols = Tile::kColsOfThread;
+    DEFT_DYNAMIC_SHARED(float, tiles);
+    float *const q = tiles, *const dout_tile = q + Tile::kSize, *const k = dout_tile + Tile::kSize;
+    float *const v = k + Tile::kSize, *const ds = v + Tile::kSize;
+    const TilePlace place = tile_place<Tile>(s, s.H, s.Tq, true);
+    const Head head(s, place.b, place.head);
+    const std::int32_t seen = keys_seen<Tile>(head, place.first_row);
+    const std::int64_t of_keys = head.h / s.group();
+    load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, place.first_row, head.queries, s.d);
+    load_tile<Tile>(dout_tile, dout + head.plain(s), s.H * s.d, place.first_row, head.queries, s.d);
+    sum_output_gradients<Tile>(delta + head.row(s), dout, out, s, head, place.first_row);
+    float dq[kItems][kCols] = {};
+    for (std::int32_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
+        load_tile<Tile>(k, s.head(in.k, head.b, of_keys), in.k.row_stride, k0, head.keys, s.d);
+        load_tile<Tile>(v, s.head(in.v, head.b, of_keys), in.v.row_stride, k0, head.keys, s.d);
+        __syncthreads();
+        const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s),
+                                                     place.first_row, k0, s, head, scale);
+        for (int i = 0; i < kItems; ++i)
+            for (int j = 0; j < kItems; ++j) ds[Tile::weight(i, j)] = gradients.ds[i][j];
+        __syncwarp();  // a row of ds is written and read by one half warp
+        add_weighted_rows<Tile>(dq, ds, k);
+        __syncthreads();  // the tiles have been read
+    }
+    store_tile<Tile>(s.head(dq_rows, head.b, head.h), dq_rows.row_stride, place.first_row, dq, s.rows(head.b, s.Tq),
+                     s.d);
+}
+
+// Second half: one block a tile of keys walks over the queries that see it, head after head of those that share it.
+// dk = ds^T q, dv = p^T dout.
 template <class Real, class Tile, Extras kExtras>
 __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     attention_gradient_of_keys(HeadRows<Real> dk_rows, HeadRows<Real> dv_rows, const Real* dout,
@@ -180,38 +216,6 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     const std::int64_t stored = s.rows(place.b, s.Tk);
     store_tile<Tile>(s.head(dk_rows, place.b, place.head), dk_rows.row_stride, place.first_row, dk, stored, s.d);
     store_tile<Tile>(s.head(dv_rows, place.b, place.head), dv_rows.row_stride, place.first_row, dv, stored, s.d);
-}
-
-// Second half: one block a tile of queries walks over the keys that it sees. dq = ds k.
-template <class Real, class Tile, Extras kExtras>
-__global__ void __launch_bounds__(kTileThreads, kTileBlocks)
-    attention_gradient_of_queries(HeadRows<Real> dq_rows, const Real* dout, AttentionHeads<const Real> in,
-                                  const float* lse, const float* delta, AttentionSpec s, float scale) {
-    constexpr int kItems = Tile::kRowsOfThread, kCols = Tile::kColsOfThread;
-    DEFT_DYNAMIC_SHARED(float, tiles);
-    float *const q = tiles, *const dout_tile = q + Tile::kSize, *const k = dout_tile + Tile::kSize;
-    float *const v = k + Tile::kSize, *const ds = v + Tile::kSize;
-    const TilePlace place = tile_place<Tile>(s, s.H, s.Tq, true);
-    const Head head(s, place.b, place.head);
-    const std::int32_t seen = keys_seen<Tile>(head, place.first_row);
-    const std::int64_t of_keys = head.h / s.group();
-    load_tile<Tile>(q, s.head(in.q, head.b, head.h), in.q.row_stride, place.first_row, head.queries, s.d);
-    load_tile<Tile>(dout_tile, dout + head.plain(s), s.H * s.d, place.first_row, head.queries, s.d);
-    float dq[kItems][kCols] = {};
-    for (std::int32_t k0 = 0; k0 < seen; k0 += Tile::kRows) {
-        load_tile<Tile>(k, s.head(in.k, head.b, of_keys), in.k.row_stride, k0, head.keys, s.d);
-        load_tile<Tile>(v, s.head(in.v, head.b, of_keys), in.v.row_stride, k0, head.keys, s.d);
-        __syncthreads();
-        const TileGradients<Tile, kExtras> gradients(q, k, dout_tile, v, lse + head.row(s), delta + head.row(s),
-                                                     place.first_row, k0, s, head, scale);
-        for (int i = 0; i < kItems; ++i)
-            for (int j = 0; j < kItems; ++j) ds[Tile::weight(i, j)] = gradients.ds[i][j];
-        __syncwarp();  // a row of ds is written and read by one half warp
-        add_weighted_rows<Tile>(dq, ds, k);
-        __syncthreads();  // the tiles have been read
-    }
-    store_tile<Tile>(s.head(dq_rows, head.b, head.h), dq_rows.row_stride, place.first_row, dq, s.rows(head.b, s.Tq),
-                     s.d);
 }
 
 // f(Tile, std::integral_constant of Extras) with the smallest tile that holds a head. Extras take registers, so their
@@ -279,14 +283,12 @@ void attention_backward(Exec& exec, const AttentionHeads<Real>& gradients, const
             return attention_backward_on_tensor_cores(exec, gradients, dout, out, in, lse, s);
     float* delta = scratch<float>(exec, 0);  // (B, H, Tq)
     with_kernel(s, [&]<class Tile, Extras kExtras>(Tile, std::integral_constant<Extras, kExtras>) {
-        launch(exec, over_rows("sum_output_gradients", s.B * s.Tq * s.H), sum_output_gradients<Real>, delta, dout, out,
-               s);
+        launch(exec, over_tiles<Tile>("attention_gradient_of_queries", s, s.H, s.Tq, 4 * Tile::kSize + Tile::kWeights),
+               attention_gradient_of_queries<Real, Tile, kExtras>, gradients.q, delta, dout, out, in, lse, s,
+               score_scale(s));
         launch(exec,
                over_tiles<Tile>("attention_gradient_of_keys", s, s.Hkv, s.Tk, 4 * Tile::kSize + 2 * Tile::kWeights),
                attention_gradient_of_keys<Real, Tile, kExtras>, gradients.k, gradients.v, dout, in, lse, delta, s,
-               score_scale(s));
-        launch(exec, over_tiles<Tile>("attention_gradient_of_queries", s, s.H, s.Tq, 4 * Tile::kSize + Tile::kWeights),
-               attention_gradient_of_queries<Real, Tile, kExtras>, gradients.q, dout, in, lse, delta, s,
                score_scale(s));
     });
 }

@@ -14,7 +14,7 @@ namespace {
 // padding, and delta = -rowsum(dout out), the negative D of FlashAttention-2's algorithm 2. A tile's arrive in copies
 // of 16 bytes.
 struct RowStatistics {
-    const float* lse;
+    float* lse;
     std::int32_t to_delta, rows;  // to_delta: distance from a row's lse to its delta, in values
 
     __device__ std::int64_t first_of(const AttentionSpec& s, std::int32_t b, std::int32_t h) const {
@@ -22,29 +22,126 @@ struct RowStatistics {
     }
 };
 
-// kWidth / 8 lanes a row (b, h, t).
-template <int kWidth>
-__global__ void __launch_bounds__(256, 8)
-    gather_row_statistics(float* lse2, float* delta, const float* lse, const bf16* dout, const bf16* out,
-                          AttentionSpec s, std::int64_t rows) {
-    constexpr int kLanes = kWidth / kPiece;
-    const std::int64_t row = first_item() / kLanes;
-    const bool is_row = row < s.B * s.H * rows;
-    const std::int64_t b = row / rows / s.H, h = row / rows % s.H, t = row % rows;
-    const int piece = static_cast<int>(first_item() % kLanes) * kPiece;
-    const bool is_real = is_row && t < s.real(b, s.Tq);
-    float sum = 0;
-    if (is_real && piece < s.d) {
-        const std::int64_t at = ((s.first_row(b, s.Tq) + t) * s.H + h) * s.d + piece;
-        float gradient[kPiece], value[kPiece];
-        load(gradient, dout + at);
-        load(value, out + at);
-        for (int i = 0; i < kPiece; ++i) sum += gradient[i] * value[i];
+// The statistics of a tile's queries, by kWidth / 8 lanes a row.
+template <class Tile>
+__device__ inline void write_row_statistics(const RowStatistics& statistics, const float* lse, const bf16* dout,
+                                            const bf16* out, const AttentionSpec& s, const TensorHead& head,
+                                            std::int32_t first) {
+    constexpr int kLanes = Tile::kWidth / kPiece, kRowsAtOnce = Tile::kThreads / kLanes;
+    static_assert(Tile::kRows % kRowsAtOnce == 0);
+    const int thread = static_cast<int>(threadIdx.x), piece = thread % kLanes * kPiece;
+    const std::int64_t statistic = statistics.first_of(s, head.b, head.h);
+    DEFT_UNROLL
+    for (int next = 0; next < Tile::kRows; next += kRowsAtOnce) {
+        const std::int32_t t = first + next + thread / kLanes;
+        const bool is_real = t < head.queries;
+        float sum = 0;
+        if (is_real && piece < s.d) {
+            const std::int64_t at = head.plain(s) + t * s.H * s.d + piece;
+            float gradient[kPiece], value[kPiece];
+            load(gradient, dout + at);
+            load(value, out + at);
+            for (int i = 0; i < kPiece; ++i) sum += gradient[i] * value[i];
+        }
+        for (int distance = kLanes / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, distance);
+        if (piece != 0) continue;
+        float* const to = statistics.lse + statistic + t;
+        to[0] = is_real ? lse[(std::int64_t{head.b} * s.H + head.h) * s.Tq + t] * kLog2OfE : INFINITY;
+        to[statistics.to_delta] = -sum;
     }
-    for (int distance = kLanes / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, distance);
-    if (!is_row || piece != 0) return;
-    lse2[row] = is_real ? lse[(b * s.H + h) * s.Tq + t] * kLog2OfE : INFINITY;
-    delta[row] = -sum;
+}
+
+// Algorithm 2 without atomic sums, first half: one block a tile of queries walks over the keys that it sees. dq = ds k.
+// It leaves the statistics of its rows to the second half.
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
+    query_gradients_on_tensor_cores(HeadRows<bf16> dq_rows, RowStatistics statistics, const bf16* dout, const bf16* out,
+                                    AttentionHeads<const bf16> in, const float* head_lse, AttentionSpec s,
+                                    float score_scale) {
+    constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
+    DEFT_DYNAMIC_SHARED(bf16, shared);
+    const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues;
+    [[maybe_unused]] const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
+    const QueryTile<Tile> tile(s, in, blockIdx.x);
+    const TensorHead& head = tile.head;
+    const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const std::int32_t first_of_warp = first + 16 * kUp * (static_cast<std::int32_t>(threadIdx.x) / 32);
+    const std::int32_t row = first_of_warp + lane / 4, column = 2 * (lane % 4);
+    const FragmentPlaces<kWidth> at;
+    const typename Tile::Copier copier;
+    const auto width = static_cast<std::int32_t>(s.d);
+    const auto dout_stride = static_cast<std::int32_t>(s.H * s.d);
+    AsyncCopies copies;
+    copier.template copy_rows<Tile::kRows>(copies, q_tile, head.q + std::int64_t{first} * head.q_stride, head.q_stride,
+                                           head.queries - first, width);
+    copier.template copy_rows<Tile::kRows>(copies, dout_tile, dout + head.plain(s) + std::int64_t{first} * dout_stride,
+                                           dout_stride, head.queries - first, width);
+    copies.commit();
+    KeyValueTiles<Tile> tiles(dout_tile + Tile::kRowValues, head, copier, seen, width);
+    tiles.fetch(copies, head, copier, 0);
+    write_row_statistics<Tile>(statistics, head_lse, dout, out, s, head, first);
+    float dq[kUp][kWidth / 8][4] = {};
+    // Statistics of this lane's rows; padding has them too.
+    const float* const lse = statistics.lse + statistics.first_of(s, head.b, head.h) + row;
+    const int rows_of_warp = (first_of_warp - first) * kWidth;
+    typename Tile::Rows q(q_tile + rows_of_warp), d(dout_tile + rows_of_warp);
+    if constexpr (Tile::Rows::kKept) {
+        copies.template wait<1>();
+        __syncthreads();
+        q.keep(at);
+        d.keep(at);
+    }
+    const float scale = score_scale * kLog2OfE;
+    int stage = 0;
+    std::int32_t k0 = 0;
+    const auto step = [&](auto masked) {
+        constexpr bool kMasks = decltype(masked)::value;
+        copies.template wait<0>();
+        __syncthreads();
+        const SharedAddress k_tile = tiles.k_tile(stage), v_tile = tiles.v_tile(stage);
+        stage ^= 1;
+        if (k0 + kCols < seen) tiles.fetch(copies, head, copier, stage);
+        // No row of this warp may see the tile.
+        if (kMasks && s.causal && k0 > first_of_warp + 16 * kUp - 1 + head.reach) return;
+        float p[kUp][kCols / 8][4] = {}, ds[kUp][kCols / 8][4];
+        DEFT_UNROLL
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+        for (int i = 0; i < 4; ++i) ds[u][n][i] = Tile::kDropout ? 0.0f : lse[statistics.to_delta + 16 * u + i / 2 * 8];
+        add_rows_products<kCols>(p, q, k_tile, at);
+        add_rows_products<kCols>(ds, d, v_tile, at);
+        DEFT_UNROLL
+        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
+        for (int j = 0; j < 2; ++j) {
+            [[maybe_unused]] const std::int32_t last_key = head.last_key(row + 16 * u + 8 * j);
+            [[maybe_unused]] std::uint32_t kept = 0;
+            if constexpr (Tile::kDropout)
+                kept = kept_along_keys<kCols>(s.dropout, training_step, head, row + 16 * u + 8 * j, k0);
+            DEFT_UNROLL
+            for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
+            for (int i = 0; i < 2; ++i) {
+                float e = exp2_approximate(p[u][n][2 * j + i] * scale - lse[16 * u + 8 * j]);
+                if (kMasks && k0 + 8 * n + column + i > last_key) e = 0;
+                float& gradient = ds[u][n][2 * j + i];
+                if constexpr (Tile::kDropout)
+                    gradient = keep_factor(kept, n, i, s.dropout.scale()) * gradient +
+                               lse[statistics.to_delta + 16 * u + 8 * j];
+                gradient *= e;
+            }
+        }
+        add_weighted_rows<kWidth, kUp, kCols>(dq, ds, k_tile, at);
+    };
+    for (; k0 < unmasked; k0 += kCols) step(std::false_type{});
+    for (; k0 < seen; k0 += kCols) step(std::true_type{});
+    copies.template wait<0>();
+    const QueryTile<Tile> again(s, in, reread_block_index());
+    bf16* const dq_head = s.head(dq_rows, again.head.b, again.head.h);
+    DEFT_UNROLL
+    for (int u = 0; u < kUp; ++u)
+        store_fragments<kWidth>(dq_head, static_cast<int>(dq_rows.row_stride),
+                                again.first + first_row_of_lane<Tile>() + 16 * u, dq[u], score_scale, score_scale,
+                                again.head.stored(s), width);
 }
 
 // The keys of a block: all heads of the first tile, then those of the next.
@@ -60,9 +157,8 @@ struct KeyTile {
     }
 };
 
-// Algorithm 2 without atomic sums, first half: one block a tile of keys walks over the queries that see it, head after
-// head of those that share it. Scores are transposed, (keys, queries), so that they are first factors as they are: dk =
-// ds^T q, dv = p^T dout.
+// Second half: one block a tile of keys walks over the queries that see it, head after head of those that share it.
+// Scores are transposed, (keys, queries), so that they are first factors as they are: dk = ds^T q, dv = p^T dout.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     key_gradients_on_tensor_cores(HeadRows<bf16> dk_rows, HeadRows<bf16> dv_rows, const bf16* dout,
@@ -229,119 +325,27 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
     }
 }
 
-// Second half: one block a tile of queries walks over the keys that it sees. dq = ds k.
-template <class Tile>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
-    query_gradients_on_tensor_cores(HeadRows<bf16> dq_rows, const bf16* dout, AttentionHeads<const bf16> in,
-                                    RowStatistics statistics, AttentionSpec s, float score_scale) {
-    constexpr int kUp = Tile::kUp, kCols = Tile::kCols, kWidth = Tile::kWidth;
-    DEFT_DYNAMIC_SHARED(bf16, shared);
-    const SharedAddress q_tile = shared_address(shared), dout_tile = q_tile + Tile::kRowValues;
-    [[maybe_unused]] const auto training_step = Tile::kDropout ? static_cast<std::uint32_t>(s.dropout.step.get()) : 0;
-    const QueryTile<Tile> tile(s, in, blockIdx.x);
-    const TensorHead& head = tile.head;
-    const std::int32_t first = tile.first, seen = tile.seen(), unmasked = tile.unmasked();
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const std::int32_t first_of_warp = first + 16 * kUp * (static_cast<std::int32_t>(threadIdx.x) / 32);
-    const std::int32_t row = first_of_warp + lane / 4, column = 2 * (lane % 4);
-    const FragmentPlaces<kWidth> at;
-    const typename Tile::Copier copier;
-    const auto width = static_cast<std::int32_t>(s.d);
-    const auto dout_stride = static_cast<std::int32_t>(s.H * s.d);
-    AsyncCopies copies;
-    copier.template copy_rows<Tile::kRows>(copies, q_tile, head.q + std::int64_t{first} * head.q_stride, head.q_stride,
-                                           head.queries - first, width);
-    copier.template copy_rows<Tile::kRows>(copies, dout_tile, dout + head.plain(s) + std::int64_t{first} * dout_stride,
-                                           dout_stride, head.queries - first, width);
-    copies.commit();
-    KeyValueTiles<Tile> tiles(dout_tile + Tile::kRowValues, head, copier, seen, width);
-    tiles.fetch(copies, head, copier, 0);
-    float dq[kUp][kWidth / 8][4] = {};
-    // Statistics of this lane's rows; padding has them too.
-    const float* const lse = statistics.lse + statistics.first_of(s, head.b, head.h) + row;
-    const int rows_of_warp = (first_of_warp - first) * kWidth;
-    typename Tile::Rows q(q_tile + rows_of_warp), d(dout_tile + rows_of_warp);
-    if constexpr (Tile::Rows::kKept) {
-        copies.template wait<1>();
-        __syncthreads();
-        q.keep(at);
-        d.keep(at);
-    }
-    const float scale = score_scale * kLog2OfE;
-    int stage = 0;
-    std::int32_t k0 = 0;
-    const auto step = [&](auto masked) {
-        constexpr bool kMasks = decltype(masked)::value;
-        copies.template wait<0>();
-        __syncthreads();
-        const SharedAddress k_tile = tiles.k_tile(stage), v_tile = tiles.v_tile(stage);
-        stage ^= 1;
-        if (k0 + kCols < seen) tiles.fetch(copies, head, copier, stage);
-        // No row of this warp may see the tile.
-        if (kMasks && s.causal && k0 > first_of_warp + 16 * kUp - 1 + head.reach) return;
-        float p[kUp][kCols / 8][4] = {}, ds[kUp][kCols / 8][4];
-        DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
-        for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
-        for (int i = 0; i < 4; ++i) ds[u][n][i] = Tile::kDropout ? 0.0f : lse[statistics.to_delta + 16 * u + i / 2 * 8];
-        add_rows_products<kCols>(p, q, k_tile, at);
-        add_rows_products<kCols>(ds, d, v_tile, at);
-        DEFT_UNROLL
-        for (int u = 0; u < kUp; ++u) DEFT_UNROLL
-        for (int j = 0; j < 2; ++j) {
-            [[maybe_unused]] const std::int32_t last_key = head.last_key(row + 16 * u + 8 * j);
-            [[maybe_unused]] std::uint32_t kept = 0;
-            if constexpr (Tile::kDropout)
-                kept = kept_along_keys<kCols>(s.dropout, training_step, head, row + 16 * u + 8 * j, k0);
-            DEFT_UNROLL
-            for (int n = 0; n < kCols / 8; ++n) DEFT_UNROLL
-            for (int i = 0; i < 2; ++i) {
-                float e = exp2_approximate(p[u][n][2 * j + i] * scale - lse[16 * u + 8 * j]);
-                if (kMasks && k0 + 8 * n + column + i > last_key) e = 0;
-                float& gradient = ds[u][n][2 * j + i];
-                if constexpr (Tile::kDropout)
-                    gradient = keep_factor(kept, n, i, s.dropout.scale()) * gradient +
-                               lse[statistics.to_delta + 16 * u + 8 * j];
-                gradient *= e;
-            }
-        }
-        add_weighted_rows<kWidth, kUp, kCols>(dq, ds, k_tile, at);
-    };
-    for (; k0 < unmasked; k0 += kCols) step(std::false_type{});
-    for (; k0 < seen; k0 += kCols) step(std::true_type{});
-    copies.template wait<0>();
-    const QueryTile<Tile> again(s, in, reread_block_index());
-    bf16* const dq_head = s.head(dq_rows, again.head.b, again.head.h);
-    DEFT_UNROLL
-    for (int u = 0; u < kUp; ++u)
-        store_fragments<kWidth>(dq_head, static_cast<int>(dq_rows.row_stride),
-                                again.first + first_row_of_lane<Tile>() + 16 * u, dq[u], score_scale, score_scale,
-                                again.head.stored(s), width);
-}
-
 // The tiles of keys and of queries.
 template <class OfKeys, class OfQueries>
 void differentiate(Exec& exec, const AttentionHeads<bf16>& gradients, const bf16* dout, const bf16* out,
                    const AttentionHeads<const bf16>& in, const float* lse, const AttentionSpec& s) {
     const std::int64_t padded = padded_queries(s.Tq), rows = s.B * s.H * padded;
-    float *const lse2 = scratch<float>(exec, 0), *const delta = lse2 + rows;  // (B, H, padded)
-    const RowStatistics statistics{lse2, static_cast<std::int32_t>(rows), static_cast<std::int32_t>(padded)};
+    const RowStatistics statistics{scratch<float>(exec, 0), static_cast<std::int32_t>(rows),
+                                   static_cast<std::int32_t>(padded)};
+    static_assert(OfQueries::kRows % OfKeys::kCols == 0);  // all statistics that the second half reads are written
     const float score_scale = 1.0f / std::sqrt(static_cast<float>(s.d));
-    constexpr int kThreads = 256, kLanes = OfKeys::kWidth / kPiece;
-    launch(exec, {"gather_row_statistics", ceil_div(rows * kLanes, kThreads), kThreads},
-           gather_row_statistics<OfKeys::kWidth>, lse2, delta, lse, dout, out, s, padded);
+    constexpr std::size_t kQueryShared =
+        sizeof(bf16) * (2 * OfQueries::kRowValues + 2 * OfQueries::kStages * OfQueries::kStageValues);
+    launch(exec,
+           {"query_gradients_on_tensor_cores", s.B * s.H * ceil_div(s.Tq, OfQueries::kRows), OfQueries::kThreads,
+            kQueryShared},
+           query_gradients_on_tensor_cores<OfQueries>, gradients.q, statistics, dout, out, in, lse, s, score_scale);
     constexpr std::size_t kKeyShared =
         sizeof(bf16) * (2 * OfKeys::kRowValues + 2 * OfKeys::kStages * OfKeys::kStageValues) +
         sizeof(float) * 2 * OfKeys::kStages * OfKeys::kCols;
     launch(exec,
            {"key_gradients_on_tensor_cores", s.B * s.Hkv * ceil_div(s.Tk, OfKeys::kRows), OfKeys::kThreads, kKeyShared},
            key_gradients_on_tensor_cores<OfKeys>, gradients.k, gradients.v, dout, in, statistics, s, score_scale);
-    constexpr std::size_t kQueryShared =
-        sizeof(bf16) * (2 * OfQueries::kRowValues + 2 * OfQueries::kStages * OfQueries::kStageValues);
-    launch(exec,
-           {"query_gradients_on_tensor_cores", s.B * s.H * ceil_div(s.Tq, OfQueries::kRows), OfQueries::kThreads,
-            kQueryShared},
-           query_gradients_on_tensor_cores<OfQueries>, gradients.q, dout, in, statistics, s, score_scale);
 }
 
 }  // namespace
