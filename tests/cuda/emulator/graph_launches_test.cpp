@@ -109,11 +109,11 @@ TEST_CASE("a step of five kinds of models has as many launches as the documentat
         config->max_seqlen = 11;
         config->vocab = 31;
     }
-    const std::vector<Model> models = {{"GPT, 4 layers", gpt2_config(4, 16, 2, 8, 31, 0.1), corpus, 139},
-                                       {"GPT, 12 layers", gpt2_config(12, 16, 2, 8, 31, 0.1), corpus, 379},
-                                       {"Llama, 12 layers", llama, corpus, 331},
-                                       {"BERT, 12 layers", bert, test::small_samples(11), 510},
-                                       {"ViT, 12 layers", vit, small_image_samples(9), 407}};
+    const std::vector<Model> models = {{"GPT, 4 layers", gpt2_config(4, 16, 2, 8, 31, 0.1), corpus, 109},
+                                       {"GPT, 12 layers", gpt2_config(12, 16, 2, 8, 31, 0.1), corpus, 293},
+                                       {"Llama, 12 layers", llama, corpus, 293},
+                                       {"BERT, 12 layers", bert, test::small_samples(11), 421},
+                                       {"ViT, 12 layers", vit, small_image_samples(9), 320}};
     for (const Model& model : models) {
         TrainerConfig config = tiny_config();
         config.model = model.config;
