@@ -43,7 +43,8 @@ const RecordTable& table_of(const Started*) {
          {"resume_seconds", at<&Started::resume_seconds>, "", {.came_later = true}},
          {"start_note", at<&Started::start_note>, "", {.came_later = true}},
          {"active_parameters", at<&Started::active_parameters>, "", {.at_least = 0, .came_later = true}},
-         {"start_seconds", at<&Started::start_seconds>, "", {.came_later = true}}}};
+         {"start_seconds", at<&Started::start_seconds>, "", {.came_later = true}},
+         {"recompute", at<&Started::recompute>, "", {.came_later = true}}}};
     return table;
 }
 

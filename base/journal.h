@@ -34,6 +34,7 @@ struct Started {
     std::string start_note = {};   // what [start] did not simply copy, as reinitialized weights; empty: nothing
     std::int64_t active_parameters = 0;  // that one token meets, in a model with experts; 0: all of them
     double start_seconds = 0;            // since its process began
+    std::string recompute = {};          // what the backward pass computes again: none, activation or block
 };
 
 // Resources spent by this attempt alone, written after each checkpoint and each completed evaluation of a task.

@@ -1,6 +1,7 @@
 #pragma once
 // Shared parts of every attempt: its journal, how it ends, and the resources that it used.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -18,6 +19,7 @@ struct TrialSlot {
     int threads = 1;                           // of each rank
     engine::Communicator ranks = {};           // processes that do it together, this one among them
     Clock::time_point started = Clock::now();  // since when this process holds the slot
+    std::int64_t memory_bytes = 0;             // that each rank may plan; 0: not known
 };
 
 // run_folder/journal.jsonl of rank 0, who alone journals what is done. Others write one only to say why they failed.

@@ -7,7 +7,6 @@
 #include "engine/data/sample_kind.h"
 #include "engine/data_efficiency/techniques.h"
 #include "engine/nn/block.h"
-#include "engine/nn/planner.h"
 #include "engine/optim/learning_rate.h"
 #include "engine/optim/optimizer.h"
 #include "kernels/types.h"
@@ -18,6 +17,8 @@ using engine::SampleKind;
 
 enum class PositionEncoding { learned, rope, none };
 enum class SampleRows { packed, padded };
+// automatic: by the memory that a trial may use, see chosen_recompute().
+enum class RecomputeChoice { none, activation, block, automatic };
 enum class RateByBudget { same, inverse };
 enum class DifficultyUnit { percentile, value };
 enum class GrowthPacing { linear, root, step, exponential, discrete, points, constant };
@@ -85,9 +86,10 @@ struct EnumNames<experiments::SampleRows> {
 };
 
 template <>
-struct EnumNames<engine::Recompute> {
-    using enum engine::Recompute;
-    static constexpr EnumName<engine::Recompute> all[] = {{none, "none"}, {activation, "activation"}, {block, "block"}};
+struct EnumNames<experiments::RecomputeChoice> {
+    using enum experiments::RecomputeChoice;
+    static constexpr EnumName<experiments::RecomputeChoice> all[] = {
+        {none, "none"}, {activation, "activation"}, {block, "block"}, {automatic, "auto"}};
 };
 
 template <>

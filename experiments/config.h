@@ -137,7 +137,7 @@ struct TrainConfig {
     std::int64_t batch_size = 8;
     std::int64_t micro_batch_size = 0;
     SampleRows rows = SampleRows::packed;
-    engine::Recompute recompute = engine::Recompute::none;
+    RecomputeChoice recompute = RecomputeChoice::none;
     std::int64_t zero = 0;          // 0 | 1
     std::int64_t expert_ranks = 1;  // that divide the experts of each layer
     std::int64_t budget_tokens = 0;

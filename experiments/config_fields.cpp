@@ -334,7 +334,8 @@ const Fields& fields_of(const TrainConfig&) {
          {.came_later = true}),
         choice<&TrainConfig::recompute>("recompute",
          "Activation checkpointing with bit-identical results. activation: recomputes the outputs of norms and "
-         "activations. block: recomputes everything except each block's input.",
+         "activations. block: recomputes everything except each block's input. auto: the first of none, activation and "
+         "block whose plan fits the memory of a worker; none where that is unknown.",
          {.came_later = true, .role = FieldRole::local}),
         {"zero", at<&TrainConfig::zero>,
          "1: shards the optimizer's moments across ranks (ZeRO-1), with bit-identical results.",

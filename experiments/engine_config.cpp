@@ -32,6 +32,19 @@ engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConf
                                  : open_column(metric, config, samples);
 }
 
+engine::Recompute recompute_of(RecomputeChoice choice) {
+    switch (choice) {
+        case RecomputeChoice::activation:
+            return engine::Recompute::activation;
+        case RecomputeChoice::block:
+            return engine::Recompute::block;
+        case RecomputeChoice::none:
+        case RecomputeChoice::automatic:
+            break;
+    }
+    return engine::Recompute::none;
+}
+
 // In layer-averaged tokens; a warm-up in steps takes the tokens of its steps, with techniques applied.
 std::int64_t warmup_tokens_of(const TrainConfig& train, const engine::TrainerConfig& trainer) {
     if (train.warmup_steps > 0) return engine::layer_tokens_after(trainer, train.warmup_steps);
@@ -89,7 +102,7 @@ engine::TrainerConfig trainer_config(const TrialConfig& config) {
     trainer.packs_samples = config.train.rows == SampleRows::packed;
     trainer.epoch_samples = config.data.epoch_samples;
     trainer.whole_steps = config.data.labelled.whole_batches > 0;
-    trainer.recompute = config.train.recompute;
+    trainer.recompute = recompute_of(config.train.recompute);
     trainer.zero = static_cast<int>(config.train.zero);
     trainer.expert_ranks = static_cast<int>(config.train.expert_ranks);
     trainer.budget_layer_tokens = budget_layer_tokens(config.train);

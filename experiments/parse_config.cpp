@@ -341,10 +341,10 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
     const auto hidden = static_cast<double>(model.hidden);
     // Lower bound: a layer saves this many numbers per token, and a weight has a gradient and its moments, which ranks
     // may share.
-    const engine::Recompute recompute = config.train.recompute;
-    const double saved = recompute == engine::Recompute::block        ? width
-                         : recompute == engine::Recompute::activation ? 4 * width + hidden
-                                                                      : 6 * width + 2 * hidden;
+    const RecomputeChoice recompute = config.train.recompute;
+    const double saved = recompute == RecomputeChoice::none         ? 6 * width + 2 * hidden
+                         : recompute == RecomputeChoice::activation ? 4 * width + hidden
+                                                                    : width;
     const double weights = 2 * width * width + 2 * width * hidden;
     const double copies = 2 + (trainer.zero == 1 ? 0 : engine::moments_of(trainer.optimizer.kind));
     const double bytes = 4 * layers * (tokens * saved + copies * weights);

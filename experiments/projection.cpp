@@ -35,6 +35,12 @@ engine::PlannedMemory plan_trial(const TrialConfig& config, engine::Device devic
     return engine::plan_memory(trainer_config(config), backend_of(config, device, 1), rank);
 }
 
+// Bytes of the last rank.
+std::int64_t planned_with(RecomputeChoice choice, TrialConfig config, engine::Device device, int ranks) {
+    config.train.recompute = choice;
+    return plan_trial(config, device, {ranks - 1, ranks}).bytes;
+}
+
 }  // namespace
 
 Projection project(const TrialConfig& config, engine::Device device) {
@@ -49,7 +55,7 @@ Projection project(const TrialConfig& config, engine::Device device) {
     projection.step_flops =
         counts.steps > 0 ? counts.flops / static_cast<double>(counts.steps) : one_step_flops(trainer);
     projection.growth = growth_of_steps(trainer);
-    projection.memory_bytes = plan_trial(config, device).bytes;
+    projection.memory_bytes = planned_alone(config, device);
     if (config.train.unknown_epochs > 0) {
         projection.has_steps = false;
         projection.steps = projection.input_tokens = projection.layer_tokens = 0;
@@ -80,11 +86,24 @@ void require_ranks(const TrialConfig& config, int ranks) {
     engine::require_even_rows(trainer, ranks);
 }
 
-PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks) {
+PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks, std::int64_t limit) {
     if (is_imported(config)) return planned_scoring_bytes(config, device);  // by one rank
     engine::require_expert_ranks(trainer_config(config), ranks);
-    const std::int64_t of_last = plan_trial(config, device, {ranks - 1, ranks}).bytes;
+    const std::int64_t of_last = planned_with(chosen_recompute(config, device, ranks, limit), config, device, ranks);
     return {of_last, ranks * of_last};
+}
+
+std::int64_t planned_alone(const TrialConfig& config, engine::Device device) {
+    return plan_trial(config, device).bytes;
+}
+
+RecomputeChoice chosen_recompute(const TrialConfig& config, engine::Device device, int ranks, std::int64_t limit) {
+    if (config.train.recompute != RecomputeChoice::automatic) return config.train.recompute;
+    if (limit == 0 || is_imported(config)) return RecomputeChoice::none;
+    if (ranks > 1) engine::require_expert_ranks(trainer_config(config), ranks);
+    for (const RecomputeChoice choice : {RecomputeChoice::none, RecomputeChoice::activation})
+        if (planned_with(choice, config, device, ranks) <= limit) return choice;
+    return RecomputeChoice::block;
 }
 
 std::string memory_table(const TrialConfig& config, engine::Device device) {

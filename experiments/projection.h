@@ -45,8 +45,15 @@ struct PlannedBytes {
     std::int64_t largest = 0;  // of the last rank, whose shares are the largest
     std::int64_t all = 0;      // of all ranks, each taken for that one: they differ by how shares are rounded
 };
-// Errors: as require_ranks(), of experts.
-PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks = 1);
+// `limit`: bytes that a rank may plan, by which train.recompute = "auto" chooses. Errors: as require_ranks(), of
+// experts.
+PlannedBytes planned_bytes(const TrialConfig& config, engine::Device device, int ranks = 1, std::int64_t limit = 0);
+// Bytes of one rank alone, also where the experts need several.
+std::int64_t planned_alone(const TrialConfig& config, engine::Device device);
+
+// train.recompute, or for "auto" the first of none, activation and block whose plan of the last rank is at most
+// `limit`. None where that is 0, which is not known; block where nothing fits. All ranks choose alike.
+RecomputeChoice chosen_recompute(const TrialConfig& config, engine::Device device, int ranks, std::int64_t limit);
 
 // The plan of every buffer, as text: name, shape, bytes, by region; what `deft plan --memory` prints.
 std::string memory_table(const TrialConfig& config, engine::Device device);

@@ -44,6 +44,7 @@ struct Run {
     Resumed resumed;
     Projection projection;
     std::string start_note;  // what [start] did not simply copy
+    RecomputeChoice recompute = RecomputeChoice::none;
 };
 
 // Beside what the heads have lost, each times its weight.
@@ -219,6 +220,7 @@ void write_started(const Run& run, Clock::time_point process_started) {
     if (run.projection.active_parameters != run.projection.parameters)
         started.active_parameters = run.projection.active_parameters;
     started.start_note = run.start_note;
+    started.recompute = name_of(run.recompute);
     started.config_hash = config_hash(run.config);
     started.resume_step = run.resumed.step;
     started.note = run.dataset.note;
@@ -249,6 +251,13 @@ void require_shared_folder(const engine::Communicator& ranks, const fs::path& fo
     engine::on_first_rank(ranks, [&] { fs::remove(mark); });
 }
 
+std::string chosen_note(RecomputeChoice chosen, const TrialSlot& slot) {
+    if (slot.memory_bytes == 0)
+        return fmt::format("train.recompute: auto takes {}: the memory of a worker is not known", name_of(chosen));
+    return fmt::format("train.recompute: auto takes {}: a rank may plan {:.4g} GiB", name_of(chosen),
+                       static_cast<double>(slot.memory_bytes) / (1 << 30));
+}
+
 // False: stopped before its end.
 bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const TrialSlot& slot, journal::Writer& journal,
                   CheckpointOwner& owner, const std::function<bool()>& stop, journal::Ended& ended) {
@@ -262,7 +271,11 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
         engine::require_same(ranks, "the data's sha256", dataset.sha256, "give all ranks the same data folder");
     });
     require_shared_folder(ranks, places.checkpoint_folder);
-    engine::TrainerConfig settings = trainer_config(config);
+    TrialConfig chosen = config;
+    chosen.train.recompute = chosen_recompute(config, slot.device, ranks.size(), slot.memory_bytes);
+    if (chosen.train.recompute != config.train.recompute)
+        fmt::print(stderr, "{}\n", chosen_note(chosen.train.recompute, slot));
+    engine::TrainerConfig settings = trainer_config(chosen);
     ended.waited_seconds += add_curriculum(settings, config, dataset);
     engine::Trainer trainer(settings, dataset.train, backend_of(config, slot.device, slot.threads),
                             engine::InitialWeights::later, ranks);
@@ -286,8 +299,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     if (resumed.step > 0) fmt::print(stderr, "going on from step {}\n", resumed.step);
 
     Heartbeat heartbeat(journal, stop, ranks.size());
-    const Run run{config,     places, dataset, trainer,         journal,   heartbeat,
-                  validation, owner,  resumed, project(config), start_note};
+    const Run run{config,     places, dataset, trainer,         journal,    heartbeat,
+                  validation, owner,  resumed, project(config), start_note, chosen.train.recompute};
     write_started(run, slot.started);
     const double longest_step = longest_step_seconds(run.projection, slot);
     const bool whole = train(run, longest_step, ended);

@@ -198,15 +198,13 @@ int run_plan(const PlanArguments& arguments) {
         print_configurations(trials);
         return kExitOk;
     }
-    sweeps::Plan plan = sweeps::make_plan(spec, trials);
+    sweeps::Slot slot = sweeps::planned_slot(spec, trials, arguments.launcher == "slurm");
+    sweeps::Plan plan = sweeps::make_plan(spec, trials, slot);
     for (std::string& line : sweeps::plan_regime_notes(spec, plan, arguments.root))
         plan.notes.push_back(std::move(line));
     // A sweep that names a device is planned for another machine.
     if (!spec.device) {
-        sweeps::Slot slot;
         slot.device = sweeps::planned_device(spec, trials.front().config);
-        slot.ranks = spec.ranks;
-        if (spec.ranks_per_node > 0) slot.nodes = spec.ranks / spec.ranks_per_node;
         std::vector<sweeps::Trial> limited = trials;
         if (arguments.expert_ranks > 0)
             for (sweeps::Trial& trial : limited)
@@ -249,7 +247,7 @@ int run_plan(const PlanArguments& arguments) {
         print(fmt::format("\nfigures: {}", arguments.figures));
     }
     if (arguments.memory) {
-        const experiments::TrialConfig& config = trials.front().config;
+        const experiments::TrialConfig& config = plan.rows.front().trial.config;
         const engine::Device device = sweeps::planned_device(spec, config);
         print(fmt::format("\nMemory of {} on {}:", trials.front().name(),
                           device == engine::Device::cuda ? "a GPU" : "the CPU"));

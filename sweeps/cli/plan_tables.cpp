@@ -184,6 +184,12 @@ std::string parameters_text(const experiments::Projection& projection) {
     return fmt::format("{} ({} active)", all, reporting::si(static_cast<double>(projection.active_parameters)));
 }
 
+std::string memory_text(const sweeps::PlanRow& row) {
+    const std::string bytes = reporting::binary_bytes(static_cast<double>(row.trial.projection.memory_bytes));
+    return row.chose_recompute ? fmt::format("{}, recompute {}", bytes, deft::name_of(row.trial.config.train.recompute))
+                               : bytes;
+}
+
 }  // namespace
 
 reporting::Table plan_table(const sweeps::Plan& plan) {
@@ -219,7 +225,7 @@ reporting::Table plan_table(const sweeps::Plan& plan) {
                               trained(std::to_string(row.seeds.size())), counted(std::to_string(projection.steps)),
                               parameters_text(projection), counted(si(static_cast<double>(projection.input_tokens))),
                               counted(si(static_cast<double>(projection.layer_tokens))), counted(si(projection.flops)),
-                              reporting::binary_bytes(static_cast<double>(projection.memory_bytes))});
+                              memory_text(row)});
     }
     if (plan.device) add_device_columns(table, plan);
     table.columns.push_back({"row hash", Align::left});

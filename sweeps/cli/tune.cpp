@@ -163,7 +163,7 @@ int run_tune(const TuneArguments& arguments) {
     const sweeps::SignalWatch signals;  // before any thread
     require_writable(arguments);
     const sweeps::Spec spec = load(arguments);
-    const sweeps::Trial trial = sweeps::expand(spec).front();
+    sweeps::Trial trial = sweeps::expand(spec).front();
     if (experiments::is_imported(trial.config))
         throw Error(ErrorKind::usage, fmt::format("{} is imported and not trained", trial.recipe),
                     "name a recipe that trains");
@@ -171,6 +171,7 @@ int run_tune(const TuneArguments& arguments) {
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {trial});
     const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
     sweeps::require_fit(trial, slots);
+    trial = sweeps::with_recompute(std::move(trial), slots.front(), slots.front().device);
     experiments::TuneSettings settings = arguments.settings;
     settings.probe.device = slots.front().device;
     settings.probe.threads = threads;

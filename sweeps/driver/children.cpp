@@ -136,9 +136,10 @@ Child start_trial(TrialStarter& starter, const std::vector<Trial>& trials, std::
                                        checkpoint_folder(options.root, trial.config_hash), may_resume,
                                        assignment.start};
     if (may_resume) places.covered_step = starter.writer.last_step(trial_id);
-    write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment,
-                     {slot.device, options.threads}, starter.launcher.starts_children(),
-                     is_import ? RankHosts{} : options.hosts);
+    experiments::TrialSlot own_slot = {slot.device, options.threads};
+    own_slot.memory_bytes = memory_limit(slot);
+    write_trial_file(trial, starter.spec.name, attempt, starter.recorded.provenance, places, assignment, own_slot,
+                     starter.launcher.starts_children(), is_import ? RankHosts{} : options.hosts);
     if (assignment.work == results_db::Work::train)
         experiments::own_checkpoints(places.checkpoint_folder, child.folder.filename().string());
     child.attempt = starter.writer.begin_attempt(trial_id, starter.recorded.code, starter.recorded.host, attempt);

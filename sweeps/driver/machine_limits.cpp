@@ -56,8 +56,9 @@ std::vector<std::string> exceeded_limits(const std::vector<Trial>& trials, const
     std::int64_t saving = 0;  // checkpoints of a trial under way
     for (const Trial& trial : trials) {
         if (slot.device == engine::Device::cpu) {
-            const std::int64_t planned =
-                slot.ranks == 1 ? trial.projection.memory_bytes : planned_in(slot, trial).all / slot.nodes;
+            const std::int64_t planned = slot.ranks == 1
+                                             ? with_recompute(trial, slot, slot.device).projection.memory_bytes
+                                             : planned_in(slot, trial).all / slot.nodes;
             if (hungriest == nullptr || planned > memory) {
                 hungriest = &trial;
                 memory = planned;

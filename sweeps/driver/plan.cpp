@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reporting/numbers.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan_notes.h"
 #include "sweeps/driver/plan_time.h"
@@ -26,6 +27,22 @@ std::vector<PlanRow> rows_of(std::vector<Trial> trials) {
         rows.back().trained += is_new;
     }
     return rows;
+}
+
+void choose_recompute(const Spec& spec, const Slot& slot, PlanRow& row) {
+    Trial& trial = row.trial;
+    row.chose_recompute = trial.config.train.recompute == experiments::RecomputeChoice::automatic &&
+                          !experiments::is_imported(trial.config);
+    trial = with_recompute(trial, slot, planned_device(spec, trial.config));
+}
+
+std::string recompute_note(const Slot& slot) {
+    const std::int64_t limit = memory_limit(slot);
+    if (limit == 0)
+        return "train.recompute = \"auto\" takes none, because the memory of a worker is not known here; deft run "
+               "takes what fits the worker that it finds.";
+    return "train.recompute = \"auto\" takes the first of none, activation and block whose plan fits " +
+           reporting::binary_bytes(static_cast<double>(limit)) + (slot.ranks == 1 ? "." : " of a rank.");
 }
 
 }  // namespace
@@ -62,7 +79,7 @@ const PlanRow* Plan::fitted_row() const {
     return fitted == rows.end() ? nullptr : &*fitted;
 }
 
-Plan make_plan(const Spec& spec, std::vector<Trial> trials) {
+Plan make_plan(const Spec& spec, std::vector<Trial> trials, const Slot& slot) {
     Plan plan;
     plan.sweep = spec.name;
     plan.scale = spec.scale.empty() ? "as written" : spec.scale;
@@ -70,12 +87,14 @@ Plan make_plan(const Spec& spec, std::vector<Trial> trials) {
     plan.places = trials.size();
     const std::int64_t checkpoints = checkpoint_bytes(trials);
     plan.rows = rows_of(std::move(trials));
+    for (PlanRow& row : plan.rows) choose_recompute(spec, slot, row);
     for (const PlanRow& row : plan.rows) {
         plan.trials += row.trained;
         plan.flops += static_cast<double>(row.trained) * row.trial.projection.flops;
     }
     if (plan.device) add_times(spec, plan);
     plan.notes = plan_notes(spec, plan, checkpoints);
+    if (std::ranges::any_of(plan.rows, &PlanRow::chose_recompute)) plan.notes.push_back(recompute_note(slot));
     return plan;
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/hardware.h"
 #include "experiments/step_time.h"
 #include "reporting/analysis/published/published.h"
+#include "sweeps/driver/slots.h"
 #include "sweeps/spec/expand.h"
 #include "sweeps/spec/spec.h"
 
@@ -25,7 +26,8 @@ struct PublishedValue {
 
 // Seeds differ in nothing that is planned. What is counted is of one seed.
 struct PlanRow {
-    Trial trial;  // of the first seed
+    Trial trial;                   // of the first seed
+    bool chose_recompute = false;  // train.recompute was "auto": the trial has what it takes
     std::vector<std::int64_t> seeds;
     std::size_t trained = 0;                           // of those that no row above trains already
     std::optional<experiments::BesideCompute> beside;  // where Plan::counts_exchange and the device's rates are known
@@ -81,8 +83,9 @@ struct Plan {
 
 std::vector<Comparison> comparisons(const Plan& plan, const PlanRow& row);
 
-// `trials`: those to plan for, in the sweep's order. Errors: config, for a damaged table of published numbers.
-Plan make_plan(const Spec& spec, std::vector<Trial> trials);
+// `trials`: those to plan for, in the sweep's order, each in a slot as this one. Errors: config, for a damaged table of
+// published numbers.
+Plan make_plan(const Spec& spec, std::vector<Trial> trials, const Slot& slot = {});
 
 // {"schema": "deft-plan/1", "sweep", "scale", "device", "price", "rows", "total", "notes"}; null for what is unknown.
 Json to_json(const Plan& plan);

@@ -87,6 +87,7 @@ Json row_json(const Plan& plan, const PlanRow& row) {
             {"layer_tokens", counted(projection.layer_tokens)},
             {"flops", counted(projection.flops)},
             {"memory_bytes", projection.memory_bytes},
+            {"chosen_recompute", row.chose_recompute ? Json(name_of(row.trial.config.train.recompute)) : Json()},
             {"hours", number_or_null(row.hours)},
             {"published_hours", row.published_hours ? Json(row.published_hours->cell.number.text) : Json()},
             {"published_hours_doubt", row.published_hours ? row.published_hours->cell.doubt : ""},

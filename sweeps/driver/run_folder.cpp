@@ -148,6 +148,7 @@ void write_trial_file(const Trial& trial, const std::string& sweep, const result
                        {"driver_pid", is_child ? ::getpid() : 0},
                        {"device", engine::device_name(slot.device)},
                        {"threads", slot.threads},
+                       {"memory_bytes", slot.memory_bytes},
                        {"shape", shape_json(attempt.shape)},
                        {"price", price_json(attempt.price)},
                        {"launcher", attempt.launcher},
@@ -191,6 +192,7 @@ TrialFile read_trial_file(const std::filesystem::path& run_folder) {
         result.assignment.keys = trial.at("scores").get<std::vector<std::string>>();
         result.slot.device = trial.at("device") == "cuda" ? engine::Device::cuda : engine::Device::cpu;
         result.slot.threads = trial.at("threads").get<int>();
+        result.slot.memory_bytes = trial.value("memory_bytes", std::int64_t{0});
         result.ranks = static_cast<int>(origin_shape(trial).ranks);
         if (trial.contains("hosts") && !trial.at("hosts").is_null()) result.hosts = hosts_of(trial.at("hosts"));
         result.driver_pid = trial.at("driver_pid").get<pid_t>();

@@ -21,7 +21,18 @@ namespace {
 // Memory of a card that the driver, the runtime and its libraries take beside a trial's own buffers.
 constexpr std::int64_t kContextBytes = std::int64_t{768} << 20;
 
+// Memory of a machine that a process on the CPU takes beside its buffers.
+constexpr std::int64_t kProcessBytes = std::int64_t{256} << 20;
+
 constexpr int kJobsAtOnce = 8;  // in the queue of a batch system, where nobody states it
+
+std::int64_t share_of_card(std::int64_t memory_bytes, int per_gpu) {
+    return std::max<std::int64_t>(1, memory_bytes / per_gpu - kContextBytes);
+}
+
+std::int64_t share_of_host(std::int64_t memory_bytes, int processes) {
+    return std::max<std::int64_t>(1, memory_bytes / processes - kProcessBytes);
+}
 
 // A slot on these cards, one a rank.
 Slot slot_on(std::span<const engine::Gpu> cards, int per_gpu) {
@@ -32,7 +43,7 @@ Slot slot_on(std::span<const engine::Gpu> cards, int per_gpu) {
     slot.device = engine::Device::cuda;
     for (const engine::Gpu& card : cards) slot.gpu_uuids.push_back(card.uuid);
     slot.gpu_name = least->name;
-    slot.memory_bytes = std::max<std::int64_t>(1, least->memory_bytes / per_gpu - kContextBytes);
+    slot.memory_bytes = share_of_card(least->memory_bytes, per_gpu);
     slot.per_gpu = per_gpu;
     slot.ranks = static_cast<int>(cards.size());
     return slot;
@@ -132,8 +143,10 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
         Slot on_cpu;
         on_cpu.ranks = request.ranks;
         on_cpu.nodes = request.nodes_of_trial();
-        const int at_once = request.where == SlotRequest::Where::cpu ? request.count : trials_at_once(request, threads);
-        return std::vector<Slot>(static_cast<std::size_t>(std::max(1, at_once)), on_cpu);
+        const int at_once =
+            std::max(1, request.where == SlotRequest::Where::cpu ? request.count : trials_at_once(request, threads));
+        if (request.node_cores.empty()) on_cpu.host_bytes = share_of_host(usable_memory(), at_once * request.ranks);
+        return std::vector<Slot>(static_cast<std::size_t>(at_once), on_cpu);
     }
     if (!request.node_cores.empty() && !gpus.empty()) return node_gpu_slots(request, gpus);
     const std::size_t cards = cards_of(request, gpus.size());
@@ -200,6 +213,7 @@ int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t me
     std::int64_t largest = 0;
     Slot on_cpu;
     on_cpu.ranks = ranks;
+    if (nodes == 1) on_cpu.host_bytes = share_of_host(memory_bytes, at_once * ranks);
     for (const Trial& trial : trials) largest = std::max(largest, planned_in(on_cpu, trial).all);
     const bool fits_side_by_side = largest / nodes_a_trial <= memory_bytes / 2 / at_once;
     return trials.size() >= places && fits_side_by_side ? 1 : at_once;
@@ -217,10 +231,48 @@ int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>&
                            request.node_cores.size(), request.nodes_of_trial());
 }
 
+std::int64_t memory_limit(const Slot& slot) {
+    return slot.device == engine::Device::cpu ? slot.host_bytes : slot.memory_bytes;
+}
+
+Trial with_recompute(Trial trial, const Slot& slot, engine::Device device) {
+    experiments::RecomputeChoice& recompute = trial.config.train.recompute;
+    if (recompute != experiments::RecomputeChoice::automatic) return trial;
+    recompute = experiments::chosen_recompute(trial.config, slot.device, slot.ranks, memory_limit(slot));
+    trial.projection.memory_bytes = experiments::planned_alone(trial.config, device);
+    return trial;
+}
+
+Slot planned_slot(const Spec& spec, const std::vector<Trial>& trials, bool is_queued) {
+    Slot slot;
+    slot.device = planned_device(spec, trials.front().config);
+    slot.ranks = spec.ranks;
+    if (spec.ranks_per_node > 0) slot.nodes = spec.ranks / spec.ranks_per_node;
+    const bool chooses = std::ranges::any_of(trials, [](const Trial& trial) {
+        return trial.config.train.recompute == experiments::RecomputeChoice::automatic;
+    });
+    if (!chooses || is_queued || slot.nodes > 1) return slot;
+    SlotRequest request = parse_slots(spec.slots);
+    request.ranks = spec.ranks;
+    if (!spec.hostfile.empty()) request.host_slots = 0;
+    if (spec.device) {
+        const std::int64_t memory = spec.device->device.memory_bytes;
+        if (memory > 0) slot.memory_bytes = slot.host_bytes = share_of_card(memory, request.per_gpu);
+        return slot;
+    }
+    try {
+        const Slot here = make_slots(request, threads_for(spec.threads, request, trials)).front();
+        if (here.device == engine::Device::cuda || slot.device == engine::Device::cpu) return here;
+    } catch (const Error&) {
+        // deft run says what lacks.
+    }
+    return slot;
+}
+
 experiments::PlannedBytes planned_in(const Slot& slot, const Trial& trial, results_db::Work work) {
     try {
         return work == results_db::Work::train
-                   ? experiments::planned_bytes(trial.config, slot.device, slot.ranks)
+                   ? experiments::planned_bytes(trial.config, slot.device, slot.ranks, memory_limit(slot))
                    : experiments::planned_scoring_bytes(trial.config, slot.device, slot.ranks);
     } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("recipe {}: {}", trial.recipe, error.what()));

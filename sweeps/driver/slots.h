@@ -19,6 +19,7 @@ struct Slot {
     std::vector<std::string> gpu_uuids = {};  // a rank's each, in their order; empty on the CPU and on nodes
     std::string gpu_name = {};                // of the one with least memory
     std::int64_t memory_bytes = 0;            // of that GPU, what a rank here may plan; 0 on the CPU: not limited
+    std::int64_t host_bytes = 0;              // a rank's share of this machine on the CPU; 0: not known
     int per_gpu = 1;
     int ranks = 1;  // processes of a trial here, each with all its threads
     int nodes = 1;  // that these ranks span, as many on each
@@ -54,6 +55,14 @@ int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t me
 // `asked`, where it is not 0. Otherwise default_threads() where the number of slots is left to this machine and it has
 // no GPU, and one thread where somebody chose that number.
 int threads_for(int asked, const SlotRequest& request, const std::vector<Trial>& trials);
+
+// Bytes by which train.recompute = "auto" chooses in the slot; 0: not known.
+std::int64_t memory_limit(const Slot& slot);
+// The trial with what "auto" chooses in the slot, and with the memory that one rank then plans on that device.
+Trial with_recompute(Trial trial, const Slot& slot, engine::Device device);
+// The slot for which the trials of a sweep are planned, with the memory of the device that it names, or as `deft run`
+// would have it on this machine. Its memory is not known where that machine is not.
+Slot planned_slot(const Spec& spec, const std::vector<Trial>& trials, bool is_queued);
 
 // The memory that this work at the trial plans in the slot. Errors: config, naming the recipe, for experts that its
 // ranks do not divide.

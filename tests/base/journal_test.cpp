@@ -78,16 +78,17 @@ TEST_CASE("every journal record survives its line", "[bare]") {
 TEST_CASE("journal lines keep their form: older ones are read again, by newer programs too", "[bare]") {
     CHECK(
         to_json(Started{1700000000123, 42, "corpus", "abcd", 1000, 250, 100, 60000, "cafe", 40, "a note", 1.5,
-                        "a new head", 20000, 0.75})
+                        "a new head", 20000, 0.75, "block"})
             .dump() ==
         R"({"active_parameters":20000,"config_hash":"cafe","dataset_bytes":1000,"dataset_name":"corpus",)"
-        R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,)"
+        R"("dataset_sha256":"abcd","dataset_tokens":250,"note":"a note","parameters":60000,"pid":42,"recompute":"block",)"
         R"("resume_seconds":1.5,"resume_step":40,"start_note":"a new head","start_seconds":0.75,"time_ms":1700000000123,)"
         R"("total_steps":100,"type":"started"})");
     Json before_experts = to_json(Started{});
     before_experts.erase("start_note");
     before_experts.erase("active_parameters");
     before_experts.erase("start_seconds");
+    before_experts.erase("recompute");
     Started read_before;
     from_json(before_experts, read_before);
     CHECK(read_before.active_parameters == 0);

@@ -113,7 +113,7 @@ TEST_CASE("Memory and bytes of divided experts by hand") {
     CHECK(on_cpu(config, 4, 4).traffic.gradients_reduced == 4 * (decayed + others - own));
 
     TrialConfig again = config;
-    again.train.recompute = engine::Recompute::block;
+    again.train.recompute = RecomputeChoice::block;
     CHECK(on_cpu(again, 4, 2).traffic.rows_to_experts == 3 * (2 * 16 * 2 / 2) * 16 * 4);
     TrialConfig kept = test::resolved_trial(
         "data = { corpus = \"embedded\" }\n"

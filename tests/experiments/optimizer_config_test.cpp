@@ -144,6 +144,19 @@ TEST_CASE("which ranks have which experts is in no hash, and survives JSON") {
     check_train_refused("expert_ranks = 0\n", "train.expert_ranks is 0", "must be at least 1");
 }
 
+TEST_CASE("what is computed again is in no hash, survives JSON, and has four values") {
+    const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
+    const TrialConfig plain = config_of(""), chosen = config_of("recompute = \"auto\"\n");
+    CHECK(config_hash(chosen) == config_hash(plain));
+    CHECK(variant_hash(chosen) == variant_hash(plain));
+    CHECK(from_json(to_json(chosen)).train.recompute == RecomputeChoice::automatic);
+    CHECK(to_json(config_of("recompute = \"none\"\n")) == to_json(plain));
+    CHECK(trainer_config(chosen).recompute == engine::Recompute::none);
+    CHECK(trainer_config(config_of("recompute = \"activation\"\n")).recompute == engine::Recompute::activation);
+    CHECK(trainer_config(config_of("recompute = \"block\"\n")).recompute == engine::Recompute::block);
+    check_train_refused("recompute = \"all\"\n", "train.recompute", "none, activation, block, auto");
+}
+
 TEST_CASE("where the optimizer's moments are is in no hash, survives JSON, and is 0 or 1") {
     const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
     const TrialConfig plain = config_of(""), shared = config_of("zero = 1\n");

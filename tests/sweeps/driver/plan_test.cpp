@@ -8,6 +8,7 @@
 #include "sweeps/cli/plan_tables.h"
 #include "sweeps/driver/machine_limits.h"
 #include "sweeps/driver/plan_regime.h"
+#include "sweeps/driver/run_folder.h"
 
 #include <map>
 
@@ -285,6 +286,54 @@ TEST_CASE("The program draws the schedules that change, and no others", "[bare]"
     CHECK_THAT(page, ContainsSubstring("<h3>Length</h3>") && ContainsSubstring("<h3>Samples of a step</h3>"));
     CHECK_THAT(page, !ContainsSubstring("Kept tokens") && !ContainsSubstring("<h3>Difficulty"));
     CHECK_THAT(page, ContainsSubstring("ramped") && !ContainsSubstring("(log scale)</text>"));
+}
+
+TEST_CASE("A plan shows what auto computes again, and by which limit", "[bare]") {
+    const test::Folder folder;
+    const std::string automatic = kPlannedSpec + "[case.train]\nrecompute = \"auto\"\n",
+                      block = kPlannedSpec + "[case.train]\nrecompute = \"block\"\n";
+    const auto plan_in = [&](const std::string& text, const Slot& slot) {
+        const Spec spec = load_spec(folder.write("s.toml", text));
+        return make_plan(spec, expand(spec, Data::may_be_missing), slot);
+    };
+    const auto text_of = [](const Plan& plan) { return reporting::render_terminal(cli::plan_table(plan), 300); };
+    const std::int64_t least = plan_in(block, {}).rows[0].trial.projection.memory_bytes;
+    Slot tight;
+    tight.host_bytes = least;
+    const Plan chosen = plan_in(automatic, tight), unlimited = plan_in(automatic, {}), stated = plan_in(block, tight);
+    CHECK(chosen.rows[0].trial.projection.memory_bytes == least);
+    CHECK_THAT(text_of(chosen), ContainsSubstring("B, recompute block"));
+    CHECK_THAT(text_of(chosen), ContainsSubstring("takes the first of none, activation and block whose plan fits"));
+    CHECK(to_json(chosen).at("rows")[0].at("chosen_recompute") == "block");
+    CHECK_THAT(text_of(unlimited), ContainsSubstring("B, recompute none") &&
+                                       ContainsSubstring("takes none, because the memory of a worker is not known"));
+    CHECK_THAT(text_of(stated), !ContainsSubstring("recompute"));
+    CHECK(to_json(stated).at("rows")[0].at("chosen_recompute").is_null());
+    CHECK(chosen.rows[0].trial.variant_hash == stated.rows[0].trial.variant_hash);
+    const auto trials = expand(load_spec(folder.write("s.toml", automatic)), Data::may_be_missing);
+    CHECK(exceeded_limits(trials, tight, 1, {least, 0}, "somewhere").empty());
+    CHECK(exceeded_limits(trials, Slot{}, 1, {least, 0}, "somewhere").size() == 1);
+}
+
+TEST_CASE("The sweep's device, or this machine, limits what auto plans", "[bare]") {
+    const test::Folder folder;
+    const auto slot_for = [&](const std::string& more, bool is_queued = false) {
+        const Spec spec =
+            load_spec(folder.write("s.toml", kPlannedSpec + "[case.train]\nrecompute = \"auto\"\n" + more));
+        return planned_slot(spec, expand(spec, Data::may_be_missing), is_queued);
+    };
+    constexpr std::int64_t context = std::int64_t{768} << 20;
+    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\n")) == 32'000'000'000 - context);
+    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\nslots = \"gpu:1/2\"\n")) == 16'000'000'000 - context);
+    CHECK(memory_limit(slot_for("[resources]\nslots = \"cpu:2\"\n")) ==
+          make_slots(parse_slots("cpu:2"), 1)[0].host_bytes);
+    CHECK(memory_limit(slot_for("[resources]\nslots = \"cpu:2\"\n", true)) == 0);
+
+    const test::TinySweep sweep("[[case]]\nname = \"plain\"\n[case.train]\nrecompute = \"auto\"\n");
+    CHECK_THAT(sweep.deft("plan").out, ContainsSubstring("recompute none") && ContainsSubstring("whose plan fits"));
+    REQUIRE(sweep.run().exit_code == kExitOk);
+    const auto run = *std::filesystem::directory_iterator(sweep.root / "runs");
+    CHECK(read_trial_file(run.path()).slot.memory_bytes == make_slots(parse_slots("cpu:1"), 1)[0].host_bytes);
 }
 
 TEST_CASE("A plan that exceeds the machine says by what", "[bare]") {

@@ -254,6 +254,61 @@ TEST_CASE("a trial goes where its buffers fit, and nowhere else") {
                       ContainsSubstring("recipe baseline plans") && ContainsSubstring("train.micro_batch_size"));
 }
 
+TEST_CASE("auto plans what fits the worker, and is refused where block does not") {
+    Trial chooses = trial_of(256, 32), block = chooses, none = chooses;
+    chooses.config.train.recompute = experiments::RecomputeChoice::automatic;
+    block.config.train.recompute = experiments::RecomputeChoice::block;
+    auto card = slots("gpu:1");
+    const std::int64_t least = planned_in(card[0], block).largest, most = planned_in(card[0], none).largest;
+    REQUIRE(least < most);
+    card[0].memory_bytes = most;
+    CHECK(planned_in(card[0], chooses).largest == most);
+    CHECK(with_recompute(chooses, card[0], card[0].device).config.train.recompute ==
+          experiments::RecomputeChoice::none);
+    card[0].memory_bytes = least;
+    CHECK(!fits(none, card[0]));
+    CHECK(fits(chooses, card[0]));
+    CHECK(planned_in(card[0], chooses).largest == least);
+    const Trial chosen = with_recompute(chooses, card[0], card[0].device);
+    CHECK(chosen.config.train.recompute == experiments::RecomputeChoice::block);
+    CHECK(chosen.projection.memory_bytes == least);
+    --card[0].memory_bytes;
+    CHECK_THROWS_WITH(require_fit(chooses, card),
+                      ContainsSubstring("recipe baseline plans") && ContainsSubstring("lower train.micro_batch_size"));
+}
+
+TEST_CASE("workers on the CPU share this machine's memory, and others' is not known") {
+    constexpr std::int64_t process = std::int64_t{256} << 20;
+    const auto three = slots("cpu:3");
+    CHECK(three[2].host_bytes == std::max<std::int64_t>(1, usable_memory() / 3 - process));
+    CHECK(memory_limit(three[2]) == three[2].host_bytes);
+    CHECK(three[2].memory_bytes == 0);  // which limits nothing
+    CHECK(of_ranks("cpu:1", 2, 1)[0].host_bytes == std::max<std::int64_t>(1, usable_memory() / 2 - process));
+    CHECK(memory_limit(slots("gpu:1")[0]) == slots("gpu:1")[0].memory_bytes);
+    SlotRequest request = request_of("cpu:2", 1);
+    request.is_queued = true;
+    CHECK(memory_limit(make_slots(request, 1, {}, "")[0]) == 0);
+    request.is_queued = false;
+    request.node_cores = {8, 8};
+    CHECK(memory_limit(make_slots(request, 1, {}, "")[0]) == 0);
+}
+
+TEST_CASE("threads count the plan that auto will choose") {
+    using experiments::RecomputeChoice;
+    const auto trials = [](RecomputeChoice choice) {
+        std::vector<Trial> four(4, trial_of(256, 192));
+        for (Trial& trial : four) trial.config.train.recompute = choice;
+        return four;
+    };
+    // Of 1 GiB, each of two at once may plan 256 MiB: half of its share, and the rest of it without the process's.
+    constexpr std::int64_t memory = std::int64_t{1} << 30;
+    REQUIRE(planned_in(Slot{}, trials(RecomputeChoice::none)[0]).all > memory / 4);
+    REQUIRE(planned_in(Slot{}, trials(RecomputeChoice::block)[0]).all <= memory / 4);
+    CHECK(default_threads(trials(RecomputeChoice::none), 2, memory) == 2);
+    CHECK(default_threads(trials(RecomputeChoice::block), 2, memory) == 1);
+    CHECK(default_threads(trials(RecomputeChoice::automatic), 2, memory) == 1);
+}
+
 TEST_CASE("a dtype that the workers lack is refused with the recipe's name") {
     Trial trial = trial_of(64, 8);
     trial.config.train.dtype = engine::DType::bf16;
