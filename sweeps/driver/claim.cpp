@@ -26,10 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path claim_folder(const fs::path& run_folder) {
-    return run_folder / "claim";
-}
-
 // Empty where it cannot be read, as for a moment on a network file system.
 std::string text_in(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -48,6 +44,10 @@ std::string slurm_nodes() {
 }
 
 }  // namespace
+
+fs::path claim_folder(const fs::path& run_folder) {
+    return run_folder / "claim";
+}
 
 void claim_run_folder(const fs::path& run_folder, bool is_placed, const std::string& nodes) {
     const fs::path folder = claim_folder(run_folder);

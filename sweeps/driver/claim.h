@@ -20,7 +20,10 @@ struct Claim {
     std::optional<results_db::Host> machine = {};  // of an attempt whose machine its driver does not know
 };
 
-// Makes RUN_FOLDER/claim, which the file system grants once, and writes who has it: with this machine's description
+// RUN_FOLDER/claim
+std::filesystem::path claim_folder(const std::filesystem::path& run_folder);
+
+// Makes claim_folder(), which the file system grants once, and writes who has it: with this machine's description
 // where a batch system or a hostfile chose the machine. `nodes`: of the attempt, where Slurm does not say. Errors:
 // usage, naming that process; io.
 void claim_run_folder(const std::filesystem::path& run_folder, bool is_placed = false, const std::string& nodes = {});

@@ -91,9 +91,10 @@ std::vector<std::string> variables_of_ranks() {
 }
 
 void require_mpirun() {
-    constexpr const char* kMend = "install MPI and build with it: ./deft --mpi (Debian: libopenmpi-dev, openmpi-bin)";
+    constexpr const char* kInstall =
+        "install MPI and build with it: ./deft --mpi (Debian: libopenmpi-dev, openmpi-bin)";
     if (!engine::Communicator::has_mpi())
-        throw Error(ErrorKind::missing, "several ranks need MPI, and this deft was built without it", kMend,
+        throw Error(ErrorKind::missing, "several ranks need MPI, and this deft was built without it", kInstall,
                     "nothing was started");
     bool is_there = false;
     try {
@@ -101,7 +102,7 @@ void require_mpirun() {
     } catch (const Error&) {
     }
     if (!is_there)
-        throw Error(ErrorKind::missing, "several ranks are started by mpirun, which is not on PATH", kMend,
+        throw Error(ErrorKind::missing, "several ranks are started by mpirun, which is not on PATH", kInstall,
                     "nothing was started");
 }
 

@@ -47,6 +47,7 @@ constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while
 constexpr double kLagSeconds = 45;      // for which a network file system may hide a journal's next line
 constexpr double kLateOkSeconds = 60;   // for which it may hide an end, where mpirun saw every rank end well
 constexpr double kLateSeconds = 15;     // and where it did not
+constexpr int kMostStarts = 3;          // of mpirun, whose daemons may not meet on a busy machine
 
 // mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that. On other hosts, Open
 // MPI's daemon ends them once it has no connection to mpirun.
@@ -119,6 +120,7 @@ class RankWatch {
         for (const pid_t rank : ranks_here()) ::kill(rank, SIGCONT);
     }
 
+    pid_t mpirun() const { return mpirun_; }
     const std::string& verdict() const { return verdict_; }
 
  private:
@@ -211,7 +213,7 @@ journal::Ended ended_without_word(const fs::path& run_folder, int wait_status, c
         ended.error = watch.verdict();
     } else if (!said.empty()) {
         ended.error = said;
-    } else if (code > 128 && (mpirun_itself || !is_on_hosts)) {
+    } else if (code > 128 && code - 128 <= SIGRTMAX && (mpirun_itself || !is_on_hosts)) {
         const int signal = code - 128;
         ended.error =
             fmt::format("{} was ended by signal {} ({})", mpirun_itself ? "mpirun" : rank_named_in(run_folder / kLog),
@@ -252,6 +254,31 @@ double patience_with_journals(bool is_on_hosts, int wait_status, const RankWatch
     return said.empty() || said.find(" exited with ") != std::string::npos ? kLateSeconds : 0;
 }
 
+// Whether a rank has claimed the folder or written to its journal. Before that, another start of the ranks loses
+// nothing, and the claim refuses a rank that a network file system hides.
+bool has_begun(const fs::path& run_folder, const TrialFile& trial) {
+    std::error_code unknown;  // as of a network file system: taken for begun
+    if (!trial.hosts.empty() && (fs::exists(claim_folder(run_folder), unknown) || unknown)) return true;
+    for (int rank = 0; rank < trial.ranks; ++rank)
+        if (fs::exists(experiments::journal_of_rank(run_folder, rank), unknown) || unknown) return true;
+    return false;
+}
+
+// The wait status of mpirun, which is asked to end its ranks where this process is asked to end.
+int wait_for_mpirun(const fs::path& run_folder, RankWatch& watch, const SignalWatch& signals) {
+    bool were_woken = false;
+    int status = 0;
+    while (true) {
+        const pid_t ended = ::waitpid(watch.mpirun(), &status, WNOHANG);
+        if (ended == watch.mpirun() || (ended < 0 && errno != EINTR)) return status;
+        if (signals.terminated() && !has_stop_file(run_folder)) write_stop_file(run_folder);
+        const bool are_to_stop = has_stop_file(run_folder);
+        if (are_to_stop && !std::exchange(were_woken, true)) watch.wake();
+        watch.look(are_to_stop);
+        signals.sleep_ms(kWatchMs);
+    }
+}
+
 }  // namespace
 
 std::optional<journal::Ended> failure_of_another(const fs::path& run_folder, int ranks) {
@@ -270,30 +297,30 @@ int exit_code_of(const journal::Ended& ended) {
 
 int run_ranks(const fs::path& run_folder, const TrialFile& trial, const SignalWatch& signals) {
     const long memory_kills_before = memory_kills();
-    const pid_t mpirun = start_mpirun(run_folder, trial);
     const fs::path file = experiments::journal_of_rank(run_folder, 0);
-    RankWatch watch(mpirun, file, trial.hosts);
-    bool were_woken = false;
-    int status = 0;
-    while (true) {
-        const pid_t ended = ::waitpid(mpirun, &status, WNOHANG);
-        if (ended == mpirun || (ended < 0 && errno != EINTR)) break;
-        if (signals.terminated() && !has_stop_file(run_folder)) write_stop_file(run_folder);
-        const bool are_to_stop = has_stop_file(run_folder);
-        if (are_to_stop && !std::exchange(were_woken, true)) watch.wake();
-        watch.look(are_to_stop);
-        signals.sleep_ms(kWatchMs);
-    }
     const bool is_on_hosts = !trial.hosts.empty();
-    const std::string said = is_on_hosts ? failure_in_mpirun_log(run_folder / kLog) : "";
-    std::optional<journal::Ended> ended =
-        end_in_journals(run_folder, trial.ranks, patience_with_journals(is_on_hosts, status, watch, said));
-    if (ended && read_journal(file).ended) return exit_code_of(*ended);
-    if (!ended)
-        ended = ended_without_word(run_folder, status, watch, memory_kills() > memory_kills_before, is_on_hosts, said);
-    fmt::print(stderr, "{}\n", ended->error);
-    journal::Writer(file).write(*ended);
-    return exit_code_of(*ended);
+    for (int starts = 1;; ++starts) {
+        RankWatch watch(start_mpirun(run_folder, trial), file, trial.hosts);
+        const int status = wait_for_mpirun(run_folder, watch, signals);
+        const std::string named = failure_in_mpirun_log(run_folder / kLog);
+        const bool is_unexplained = WIFEXITED(status) && WEXITSTATUS(status) != 0 && watch.verdict().empty() &&
+                                    named.empty() && !has_stop_file(run_folder);
+        if (is_unexplained && starts < kMostStarts && !has_begun(run_folder, trial)) {
+            fmt::print(stderr, "mpirun exited with {} before a rank began; it starts again ({} of {})\n",
+                       WEXITSTATUS(status), starts + 1, kMostStarts);
+            continue;
+        }
+        const std::string said = is_on_hosts ? named : "";
+        std::optional<journal::Ended> ended =
+            end_in_journals(run_folder, trial.ranks, patience_with_journals(is_on_hosts, status, watch, said));
+        if (ended && read_journal(file).ended) return exit_code_of(*ended);
+        if (!ended)
+            ended =
+                ended_without_word(run_folder, status, watch, memory_kills() > memory_kills_before, is_on_hosts, said);
+        fmt::print(stderr, "{}\n", ended->error);
+        journal::Writer(file).write(*ended);
+        return exit_code_of(*ended);
+    }
 }
 
 bool is_rank_of(const fs::path& run_folder, const TrialFile& trial) {

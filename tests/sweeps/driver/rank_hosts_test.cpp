@@ -282,6 +282,31 @@ TEST_CASE("A host that mpirun names ends the attempt with its name", "[bare][mpi
         CHECK(read_file(run.path() / "hosts.txt") == "alpha slots=1\nbeta slots=1\n");
 }
 
+TEST_CASE("An mpirun whose daemons do not meet starts again, and no try is spent", "[bare][mpi]") {
+    if (!engine::Communicator::has_mpi()) DEFT_SKIP(kNoRanks);
+    const int failures = GENERATE(2, 3);
+    const bool is_on_hosts = GENERATE(true, false);
+    CAPTURE(failures, is_on_hosts);
+    if (failures < 3 && !has_ranks()) DEFT_SKIP(kNoRanks);
+    const HostSweep on;
+    on.program("mpirun",
+               fmt::format("#!/bin/bash\nPATH=${{PATH#*:}}\n[ \"$1\" = --version ] && exec mpirun --version\n"
+                           "calls=$(dirname \"$0\")/calls\necho call >> \"$calls\"\n"
+                           "[ $(wc -l < \"$calls\") -gt {} ] && exec mpirun \"$@\"\n"
+                           "echo 'A process or daemon was unable to complete a TCP connection' >&2\nexit 213\n",
+                           failures));
+    const std::string path = on.bin() + ":" + std::getenv("PATH");
+    const std::vector<std::string> options = is_on_hosts ? on.options() : std::vector<std::string>{"--ranks", "2"};
+    CHECK(on.sweep.run(options, [&] { ::setenv("PATH", path.c_str(), 1); }).exit_code == kExitOk);
+    // The attempt starts its ranks three times.
+    std::vector<std::string> ends = {"ok  "};
+    if (failures == 3)
+        ends.insert(ends.begin(), "failed crash mpirun exited with 213, and no rank said why in its journal");
+    CHECK(on.sweep.query("SELECT state, fail_class, error FROM attempt WHERE kind = 'train' ORDER BY id", 3) == ends);
+    // One more that trains, and one that evaluates.
+    CHECK(read_file(on.sweep.folder.path / "bin" / "calls").size() == std::string("call\n").size() * (failures + 2));
+}
+
 TEST_CASE("Ranks on two hosts measure the bits of ranks on one, and no hash knows of hosts", "[bare][mpi]") {
     if (!has_ranks()) DEFT_SKIP(kNoRanks);
     const HostSweep on;
@@ -329,7 +354,9 @@ TEST_CASE("A killed rank on a host is named, a killed driver leaves none there",
     const pid_t first = on.sweep.freeze_trial();
     REQUIRE(first > 0);
     ::kill(first, SIGKILL);
-    CHECK(driver.wait() == kExitOk);
+    const int code = driver.wait();
+    CAPTURE(on.sweep.query("SELECT number, state, fail_class, error FROM attempt", 4), read_file(on.sweep.err()));
+    CHECK(code == kExitOk);
     CHECK_THAT(on.sweep.value("SELECT error FROM attempt WHERE fail_class = 'crash'"),
                ContainsSubstring("rank 0 on ") && ContainsSubstring("signal 9 (Killed)"));
 }
