@@ -8,7 +8,7 @@ namespace deft::sweeps {
 
 // Seconds; tests use shorter ones.
 struct SlurmPatience {
-    double submit = 30;     // for sbatch to answer
+    double submit = 15;     // for sbatch to answer; meanwhile no job is looked at, and Slurm forgets ended ones
     double question = 5;    // for squeue, sacct and scancel to answer
     double between = 5;     // two looks at the queue
     double agreement = 60;  // for a journal and a job's file to arrive after the job has left the queue
