@@ -99,76 +99,95 @@ std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
     return std::get<TokenCorpus>(data).samples(seqlen);
 }
 
-Batches::Batches(TrainingData data, const TrainerConfig& config, Device device)
+Batches::Batches(TrainingData data, const TrainerConfig& config, Device device, int at_once)
     : data_(std::move(data)),
       seed_(config.seed),
       full_seqlen_(config.model.max_seqlen),
       reshapes_(config.techniques.seqres.has_value()),
       unique_tokens_(sample_count(data_, full_seqlen_)) {
+    if (const ImageSamples* samples = images()) require_images_of(config, *samples);
+    if (const LabelledSamples* texts = labelled()) require_labels_of(config, *texts);
+    if (const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_)) {
+        if (reshapes_)
+            throw Error(ErrorKind::config,
+                        "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
+                        "use seqtru, which cuts each segment before its [SEP]");
+        reader_.emplace(**bert);
+    }
+    packs_ = config.packs_samples && (reader_ || labelled() != nullptr);
+    steps_.resize(static_cast<std::size_t>(at_once));
+    for (StagedStep& step : steps_) allocate(step, config, device);
+}
+
+void Batches::allocate(StagedStep& step, const TrainerConfig& config, Device device) const {
     const LargestStep largest = largest_step(config);
     const std::int64_t rows = largest.tokens / largest.least_seqlen + 1;
-    draw_ = staging<std::int64_t>(device, rows);
+    step.seen.reserve(static_cast<std::size_t>(largest.samples));
+    step.draw = staging<std::int64_t>(device, rows);
     const bool is_regression = config.model.class_head && config.model.class_head->value;
-    if (config.model.class_head && !is_regression) class_ = staging<std::int32_t>(device, rows);
-    if (is_regression) value_ = staging<float>(device, rows);
+    if (config.model.class_head && !is_regression) step.class_of = staging<std::int32_t>(device, rows);
+    if (is_regression) step.value = staging<float>(device, rows);
     if (const ImageSamples* samples = images()) {
-        require_images_of(config, *samples);
-        image_ = staging<float>(device, rows * samples->image_values());
+        step.image = staging<float>(device, rows * samples->image_values());
         return;
     }
-    token_ = staging<std::int32_t>(device, largest.tokens);
-    const LabelledSamples* const texts = labelled();
-    if (texts != nullptr)
-        require_labels_of(config, *texts);
-    else
-        target_ = staging<std::int32_t>(device, largest.tokens);
-    const auto* bert = std::get_if<std::shared_ptr<const BertSamples>>(&data_);
-    if (bert == nullptr && texts == nullptr) return;
-    if (bert != nullptr && reshapes_)
-        throw Error(ErrorKind::config,
-                    "seqres lays samples end to end, and a BERT sample cannot be cut across its special tokens",
-                    "use seqtru, which cuts each segment before its [SEP]");
-    if (bert != nullptr) reader_.emplace(**bert);
-    segment_ = staging<std::int32_t>(device, largest.tokens);
-    length_ = staging<std::int32_t>(device, rows);
-    packs_ = config.packs_samples;
+    step.token = staging<std::int32_t>(device, largest.tokens);
+    if (labelled() == nullptr) step.target = staging<std::int32_t>(device, largest.tokens);
+    if (!reader_ && labelled() == nullptr) return;
+    step.segment = staging<std::int32_t>(device, largest.tokens);
+    step.length = staging<std::int32_t>(device, rows);
     if (!packs_) return;
-    position_ = staging<std::int32_t>(device, largest.tokens);
-    start_ = staging<std::int32_t>(device, 2 * rows);
-    kept_start_ = staging<std::int32_t>(device, 2 * rows);
+    step.position = staging<std::int32_t>(device, largest.tokens);
+    step.start = staging<std::int32_t>(device, 2 * rows);
+    step.kept_start = staging<std::int32_t>(device, 2 * rows);
 }
 
 void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                     std::optional<std::int64_t> at_once, std::int64_t parts) {
-    seqlen_ = plan.seqlen;
-    part_rows_ = plan.rows / parts;
-    at_once_ = std::min(at_once.value_or(part_rows_), part_rows_);
-    drops_ = plan.drops();
-    if (const ImageSamples* samples = images())
-        stage_images(*samples, plan, draws, first_draw);
-    else if (const LabelledSamples* texts = labelled())
-        stage_labelled(*texts, plan, draws);
-    else if (reader_)
-        stage_bert(plan, draws, first_draw);
-    else
-        stage_packed(std::get<TokenCorpus>(data_), plan, draws);
-    std::iota(numbers_in(draw_), numbers_in(draw_) + plan.rows, first_draw);
-    targets_.tokens = target_ ? count_targets(tokens_in(target_), packs_ ? tokens_.input : plan.rows * plan.seqlen) : 0;
-    targets_.classes = class_ ? count_targets(tokens_in(class_), plan.rows) : value_ ? plan.rows : 0;
+    stage_next(plan, draws, first_draw, at_once, parts);
+    take_next();
 }
 
-void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws) {
-    const std::int64_t length = reshapes_ ? full_seqlen_ : plan.seqlen;     // of each sample
-    std::int32_t *token = tokens_in(token_), *target = tokens_in(target_);  // (length) of the sample at hand
+void Batches::stage_next(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
+                         std::optional<std::int64_t> at_once, std::int64_t parts) {
+    StagedStep& to = next();
+    to.seqlen = plan.seqlen;
+    to.part_rows = plan.rows / parts;
+    to.at_once = std::min(at_once.value_or(to.part_rows), to.part_rows);
+    to.drops = plan.drops();
+    to.seen.clear();
+    if (const ImageSamples* samples = images())
+        stage_images(*samples, plan, draws, first_draw, to);
+    else if (const LabelledSamples* texts = labelled())
+        stage_labelled(*texts, plan, draws, to);
+    else if (reader_)
+        stage_bert(plan, draws, first_draw, to);
+    else
+        stage_packed(std::get<TokenCorpus>(data_), plan, draws, to);
+    std::iota(numbers_in(to.draw), numbers_in(to.draw) + plan.rows, first_draw);
+    const std::int64_t positions = packs_ ? to.tokens.input : plan.rows * plan.seqlen;
+    to.targets.tokens = to.target ? count_targets(tokens_in(to.target), positions) : 0;
+    to.targets.classes = to.class_of ? count_targets(tokens_in(to.class_of), plan.rows) : to.value ? plan.rows : 0;
+}
+
+void Batches::take_next() {
+    taken_ = (taken_ + 1) % steps_.size();
+    for (const auto& [sample, length] : steps_[taken_].seen) unique_tokens_.see(sample, length);
+}
+
+void Batches::stage_packed(const TokenCorpus& corpus, const StepPlan& plan, std::span<const Sampler::Draw> draws,
+                           StagedStep& to) const {
+    const std::int64_t length = reshapes_ ? full_seqlen_ : plan.seqlen;         // of each sample
+    std::int32_t *token = tokens_in(to.token), *target = tokens_in(to.target);  // (length) of the sample at hand
     for (const Sampler::Draw& draw : draws) {
         copy_sample(corpus, draw.sample, full_seqlen_, length, token, target);
-        unique_tokens_.see(draw.sample, length);
+        to.seen.push_back({draw.sample, length});
         token += length;
         target += length;
     }
     std::fill_n(token, plan.padding(), 0);
     std::fill_n(target, plan.padding(), kernels::kIgnoreTarget);
-    tokens_ = planned_tokens(plan);
+    to.tokens = planned_tokens(plan);
 }
 
 // Where the next row goes, of rows that have padding unless they are packed.
@@ -176,6 +195,10 @@ struct Batches::Cursor {
     std::int64_t T;  // of a padded row
     std::int32_t *token, *segment, *length, *position;
 };
+
+Batches::Cursor Batches::cursor(const StagedStep& to) const {
+    return {to.seqlen, tokens_in(to.token), tokens_in(to.segment), tokens_in(to.length), tokens_in(to.position)};
+}
 
 void Batches::lay_out(Cursor& at, std::span<const std::int32_t> tokens, std::span<const std::int32_t> types,
                       std::int32_t pad) const {
@@ -190,13 +213,14 @@ void Batches::lay_out(Cursor& at, std::span<const std::int32_t> tokens, std::spa
     at.position += rows;
 }
 
-void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw) {
+void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
+                         StagedStep& to) {
     const BertSamples& samples = reader_->samples();
     const std::int32_t pad = samples.wordpiece()->vocabulary().pad;
     const std::int64_t T = plan.seqlen;
-    Cursor at{T, tokens_in(token_), tokens_in(segment_), tokens_in(length_), tokens_in(position_)};
-    std::int32_t *target = tokens_in(target_), *order = tokens_in(class_);
-    tokens_ = {};
+    Cursor at = cursor(to);
+    std::int32_t *target = tokens_in(to.target), *order = tokens_in(to.class_of);
+    to.tokens = {};
     for (const Sampler::Draw& draw : draws) {
         const auto number = static_cast<std::uint64_t>(first_draw++);
         const BertSample& sample = reader_->read({draw.sample, number}, T);
@@ -205,20 +229,20 @@ void Batches::stage_bert(const StepPlan& plan, std::span<const Sampler::Draw> dr
         copy_padded(sample.labels, kernels::kIgnoreTarget, rows, target);
         target += rows;
         if (order != nullptr) *order++ = sample.order;
-        unique_tokens_.see(draw.sample, sample.length());
-        tokens_.input += sample.length();
-        tokens_.cut += samples.real_length(draw.sample) - sample.length();
+        to.seen.push_back({draw.sample, sample.length()});
+        to.tokens.input += sample.length();
+        to.tokens.cut += samples.real_length(draw.sample) - sample.length();
     }
-    tokens_.padding = plan.rows * T - tokens_.input;
-    if (packs_) stage_starts(plan);
+    to.tokens.padding = plan.rows * T - to.tokens.input;
+    if (packs_) stage_starts(plan, to);
 }
 
-void Batches::stage_labelled(const LabelledSamples& samples, const StepPlan& plan,
-                             std::span<const Sampler::Draw> draws) {
-    Cursor at{plan.seqlen, tokens_in(token_), tokens_in(segment_), tokens_in(length_), tokens_in(position_)};
-    std::int32_t* label = tokens_in(class_);
-    float* value = values_in(value_);
-    tokens_ = {};
+void Batches::stage_labelled(const LabelledSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
+                             StagedStep& to) const {
+    Cursor at = cursor(to);
+    std::int32_t* label = tokens_in(to.class_of);
+    float* value = values_in(to.value);
+    to.tokens = {};
     for (const Sampler::Draw& draw : draws) {
         const auto i = static_cast<std::size_t>(draw.sample);
         lay_out(at, samples.tokens(draw.sample), samples.types(draw.sample), samples.pad());
@@ -226,22 +250,22 @@ void Batches::stage_labelled(const LabelledSamples& samples, const StepPlan& pla
             *value++ = samples.values()[i];
         else
             *label++ = samples.labels()[i];
-        unique_tokens_.see(draw.sample, samples.length(draw.sample));
-        tokens_.input += samples.length(draw.sample);
-        tokens_.cut += samples.cut(draw.sample);
+        to.seen.push_back({draw.sample, samples.length(draw.sample)});
+        to.tokens.input += samples.length(draw.sample);
+        to.tokens.cut += samples.cut(draw.sample);
     }
-    tokens_.padding = plan.rows * plan.seqlen - tokens_.input;
-    if (packs_) stage_starts(plan);
+    to.tokens.padding = plan.rows * plan.seqlen - to.tokens.input;
+    if (packs_) stage_starts(plan, to);
 }
 
-void Batches::stage_starts(const StepPlan& plan) {
-    const std::int32_t* length = tokens_in(length_);
-    std::int32_t *start = tokens_in(start_), *kept_start = tokens_in(kept_start_);
+void Batches::stage_starts(const StepPlan& plan, const StagedStep& to) const {
+    const std::int32_t* length = tokens_in(to.length);
+    std::int32_t *start = tokens_in(to.start), *kept_start = tokens_in(to.kept_start);
     const auto kept = static_cast<std::int32_t>(plan.kept);
-    for (std::int64_t part = 0; part < plan.rows; part += part_rows_)
-        for (std::int64_t first = part; first < part + part_rows_; first += at_once_) {
+    for (std::int64_t part = 0; part < plan.rows; part += to.part_rows)
+        for (std::int64_t first = part; first < part + to.part_rows; first += to.at_once) {
             *start = *kept_start = 0;
-            const std::int64_t end = std::min(part + part_rows_, first + at_once_);
+            const std::int64_t end = std::min(part + to.part_rows, first + to.at_once);
             for (std::int64_t row = first; row < end; ++row, ++start, ++kept_start) {
                 start[1] = start[0] + length[row];
                 kept_start[1] = kept_start[0] + std::min(kept, length[row]);
@@ -262,45 +286,47 @@ const LabelledSamples* Batches::labelled() const {
 }
 
 void Batches::stage_images(const ImageSamples& samples, const StepPlan& plan, std::span<const Sampler::Draw> draws,
-                           std::int64_t first_draw) {
+                           std::int64_t first_draw, StagedStep& to) const {
     const auto pixels = static_cast<std::size_t>(samples.image_values());
-    float* image = values_in(image_);  // (height, width, channels)
-    std::int32_t* label = tokens_in(class_);
+    float* image = values_in(to.image);  // (height, width, channels)
+    std::int32_t* label = tokens_in(to.class_of);
     for (const Sampler::Draw& draw : draws) {
         write_augmented(samples.images, draw.sample, samples.augmentation, {seed_, first_draw++}, {image, pixels});
         *label++ = samples.images.labels[static_cast<std::size_t>(draw.sample)];
-        unique_tokens_.see(draw.sample, plan.seqlen);
+        to.seen.push_back({draw.sample, plan.seqlen});
         image += pixels;
     }
-    tokens_ = planned_tokens(plan);
+    to.tokens = planned_tokens(plan);
 }
 
 ModelInput Batches::rows(std::int64_t first, std::int64_t count) const {
-    const std::int32_t* length = tokens_in(length_);
-    const std::int64_t begin = packs_ ? std::accumulate(length, length + first, std::int64_t{0}) : first * seqlen_;
-    ModelInput input{.B = count, .T = seqlen_};
-    input.draw = numbers_in(draw_) + first;
+    const StagedStep& from = steps_[taken_];
+    const std::int32_t* length = tokens_in(from.length);
+    const std::int64_t begin = packs_ ? std::accumulate(length, length + first, std::int64_t{0}) : first * from.seqlen;
+    ModelInput input{.B = count, .T = from.seqlen};
+    input.draw = numbers_in(from.draw) + first;
     if (const ImageSamples* samples = images()) {
-        input.image = values_in(image_) + first * samples->image_values();
-        input.class_target = tokens_in(class_) + first;
+        input.image = values_in(from.image) + first * samples->image_values();
+        input.class_target = tokens_in(from.class_of) + first;
         return input;
     }
-    input.token = tokens_in(token_) + begin;
-    if (target_) input.target = tokens_in(target_) + begin;
-    if (!length_) return input;
+    input.token = tokens_in(from.token) + begin;
+    if (from.target) input.target = tokens_in(from.target) + begin;
+    if (!from.length) return input;
     input.length = length + first;
-    input.segment = tokens_in(segment_) + begin;
-    if (class_) input.class_target = tokens_in(class_) + first;
-    if (value_) input.value_target = values_in(value_) + first;
+    input.segment = tokens_in(from.segment) + begin;
+    if (from.class_of) input.class_target = tokens_in(from.class_of) + first;
+    if (from.value) input.value_target = values_in(from.value) + first;
     if (!packs_) return input;
-    const std::int64_t in_part = first % part_rows_;
-    if (in_part % at_once_ != 0 || count > at_once_) throw std::logic_error("packed rows of several micro-batches");
+    const std::int64_t in_part = first % from.part_rows;
+    if (in_part % from.at_once != 0 || count > from.at_once)
+        throw std::logic_error("packed rows of several micro-batches");
     const std::int64_t micro_batches_before =
-        first / part_rows_ * kernels::ceil_div(part_rows_, at_once_) + in_part / at_once_;
+        first / from.part_rows * kernels::ceil_div(from.part_rows, from.at_once) + in_part / from.at_once;
     const std::int64_t starts_before = first + micro_batches_before;
-    input.position = tokens_in(position_) + begin;
-    input.start = tokens_in(start_) + starts_before;
-    if (drops_) input.kept_start = tokens_in(kept_start_) + starts_before;
+    input.position = tokens_in(from.position) + begin;
+    input.start = tokens_in(from.start) + starts_before;
+    if (from.drops) input.kept_start = tokens_in(from.kept_start) + starts_before;
     return input;
 }
 

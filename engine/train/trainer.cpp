@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "engine/core/exec.h"
@@ -88,7 +89,7 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
       plan_(plan_step(config, 0)) {
     Buffers buffers = plan_and_commit(
         arena_, [&](Arena& arena) { return plan_buffers(arena, config_, backend, ranks.rank_of(), layout_.model); });
-    batches_.emplace(data, config, backend.device);
+    batches_.emplace(data, config, backend.device, backend.device == Device::cpu ? 1 : 2);
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
     step_values_ = buffers.step_values;
@@ -102,7 +103,8 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     exec_ = make_exec(backend, arena_);
     if (buffers.received)
         layout_.use_device(exec_.cuda, std::as_writable_bytes(buffers.received.elements<std::uint8_t>()));
-    draws_.reserve(static_cast<std::size_t>(largest_step(config).samples));
+    for (std::vector<Sampler::Draw>* draws : {&draws_, &next_draws_})
+        draws->reserve(static_cast<std::size_t>(largest_step(config).samples));
     if (dropping_) dropping_->choice.start(exec_);
     if (weights == InitialWeights::drawn) draw_initial_weights();
 }
@@ -115,11 +117,31 @@ SamplingStatistics Trainer::sampling() const {
     return sampling_statistics(counts_, batches_->unique_tokens(), sampler_);
 }
 
-void Trainer::draw_samples() {
-    draws_.resize(static_cast<std::size_t>(plan_.samples));
-    const std::int64_t first = first_draw(config_, counts_.steps, counts_.samples);
-    sampler_.fill(first, draws_);
-    batches_->stage(plan_, draws_, first, rows_at_once(config_, plan_.seqlen), layout_.all.size());
+void Trainer::stage(const StepPlan& plan, const Counts& before) {
+    require_even_rows(plan, before.steps, layout_.all.size());
+    next_draws_.resize(static_cast<std::size_t>(plan.samples));
+    const std::int64_t first = first_draw(config_, before.steps, before.samples);
+    sampler_.fill(first, next_draws_);
+    batches_->stage_next(plan, next_draws_, first, rows_at_once(config_, plan.seqlen), layout_.all.size());
+}
+
+void Trainer::take_samples() {
+    if (!std::exchange(is_staged_, false)) stage(plan_, counts_);
+    std::swap(draws_, next_draws_);
+    batches_->take_next();
+}
+
+void Trainer::stage_ahead() {
+    if (exec_.device == Device::cpu) return;  // its work is done by now
+    Counts after = counts_;
+    advance(after, flops_, config_.techniques, plan_, batches_->tokens());
+    if (after.layer_tokens >= config_.budget_layer_tokens) return;
+    try {
+        stage(plan_step(config_, after.steps), after);
+        is_staged_ = true;
+    } catch (const Error&) {
+        // Thrown again in that step's turn: this one is still to be counted.
+    }
 }
 
 Share Trainer::own_rows() const {
@@ -208,7 +230,7 @@ void Trainer::start_gradients() {
     const std::int64_t at_once = rows_at_once(config_, T);
     const Share own = own_rows();
     const bool is_alone = layout_.all.size() == 1;
-    draw_samples();
+    take_samples();
     write_step_values();
     for (std::int64_t first = own.begin; first < own.end; first += at_once) {
         const std::int64_t B = std::min(at_once, own.end - first);
@@ -308,13 +330,16 @@ void Trainer::update() {
 StepResult Trainer::step() {
     start_gradients();
     start_update();  // writes nothing when loss or gradient norm is not finite
+    stage_ahead();
     const StepResult result = read_result();
-    if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
+    if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
+        is_staged_ = false;  // the step is not done
         throw Error(ErrorKind::nonfinite,
                     fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1,
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen the warm-up or set train.max_grad_norm",
                     "the weights of the step before");
+    }
     finish_step();
     return result;
 }
@@ -326,6 +351,7 @@ void Trainer::gather_all_weights() {
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
     plan_ = plan_step(config_, counts_.steps);
+    is_staged_ = false;
     batches_->restore(unique_tokens_by_sample);
 }
 

@@ -106,7 +106,11 @@ class Trainer {
     void start_update();
     // Waits for what was started.
     StepResult read_result();
-    void draw_samples();
+    // Draws the samples of the step that comes after those counts, and lays them out.
+    void stage(const StepPlan& plan, const Counts& before);
+    void take_samples();
+    // Stages the next step while a device computes this one.
+    void stage_ahead();
     void select_tokens(std::int64_t first, std::int64_t B);
     // The share of a micro-batch of B rows in the step, the factor of its experts' auxiliary losses.
     double share_of_step(std::int64_t B) const;
@@ -135,7 +139,8 @@ class Trainer {
     std::optional<Batches> batches_;  // once the arena has chosen a device
     std::unique_ptr<Transformer> model_;
     Exec exec_;
-    std::vector<Sampler::Draw> draws_;  // (samples of the step)
+    std::vector<Sampler::Draw> draws_, next_draws_;  // (samples of the step), of the one that is staged
+    bool is_staged_ = false;                         // whether the next step is
     std::optional<PlannedDropping> dropping_;
     Tensor draw_;                             // (rows at once) i64
     Tensor step_values_;                      // (sizeof(StepValues)) u8
