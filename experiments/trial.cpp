@@ -308,7 +308,8 @@ bool train_to_end(const TrialConfig& config, const TrialPlaces& places, const Tr
     if (const kernels::cuda::Products* const products = trainer.exec().cuda.products)
         if (const std::string note = fallback_note(products->log.records()); !note.empty())
             fmt::print(stderr, "{}\n", note);
-    if (const std::string note = trainer.graphs().note(); !note.empty()) fmt::print(stderr, "{}\n", note);
+    for (const engine::StepGraphs* graphs : {&trainer.graphs(), &trainer.model().evaluation_graphs()})
+        if (const std::string note = graphs->note(); !note.empty()) fmt::print(stderr, "{}\n", note);
     if (!whole) return false;
     const bool saved_before = resumed.step == trainer.counts().steps;
     const SavedCheckpoint saved = saved_before ? resumed.checkpoint : save(run, ended.train_seconds);

@@ -63,6 +63,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
+    evaluation_graphs_.records = ranks.experts.ranks == 1;  // they exchange rows on the host's side
     parameters_.plan_optimizer(moments, ranks.moments, ranks.divided_moments);
     arena.reserve_workspace(sum_of_squares_workspace(backend, parameters_.flat_gradients().numel()));
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
@@ -288,11 +289,15 @@ void Transformer::forward_backward(Exec& exec, std::int64_t B, std::int64_t T, c
 }
 
 void Transformer::evaluate(Exec& exec, std::int64_t B, std::int64_t T) {
-    const StreamRows rows = stream_rows(B, T, {}, {});
-    embed(exec, rows);
-    const Tensor states = forward(exec, rows);
-    if (head_) head_->evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
-    if (class_head_) class_head_->evaluate(exec, labelled(B), states, packed());
+    const auto work = [&] {
+        const StreamRows rows = stream_rows(B, T, {}, {});
+        embed(exec, rows);
+        const Tensor states = forward(exec, rows);
+        if (head_) head_->evaluate(exec, loaded(loss), loaded(greedy), states, loaded(target), target_rows_);
+        if (class_head_) class_head_->evaluate(exec, labelled(B), states, packed());
+    };
+    evaluation_graphs_.run(exec, {B, T, loaded_rows(), packed().longest, bool(length_), target_rows_, class_rows_},
+                           work);
 }
 
 void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
@@ -324,7 +329,9 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    head_->logits(exec, out, packed_.samples ? last_states_ : last_states_.view({B, T, config_.width}));
+    // Recorded passes leave the shape of another one.
+    const std::int64_t samples = packed_.samples ? 1 : B, rows = packed_.samples ? shape_[1] : T;
+    head_->logits(exec, out, make_tensor(last_states_.data, last_states_.dtype, {samples, rows, config_.width}));
 }
 
 ModelSize model_size(const TransformerConfig& config) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/core/ops.h"
+#include "engine/core/step_graphs.h"
 #include "engine/models/transformer_config.h"
 #include "engine/nn/block_stack.h"
 #include "engine/nn/class_head.h"
@@ -127,8 +128,10 @@ class Transformer {
     void forward_backward(Exec& exec, std::int64_t B, std::int64_t T, const KeptTokens& kept, const DropoutKeys& random,
                           const LossScales& scales, Accumulate accumulate, const BlockDone& done = {});
 
-    // Loss and greedy hits with every token in every layer.
+    // Loss and greedy hits with every token in every layer. On a GPU, a shape that returns starts as one graph, unless
+    // ranks divide the experts.
     void evaluate(Exec& exec, std::int64_t B, std::int64_t T);
+    StepGraphs& evaluation_graphs() { return evaluation_graphs_; }
 
     // The same of causal attention for packed samples: R entries of loss and greedy, which view({1, R}) has.
     // Errors: as load().
@@ -189,6 +192,7 @@ class Transformer {
     Tensor start_;                                   // (max_batch max_seqlen + 1) i32, likewise
     std::array<std::int64_t, 2> shape_{};            // of the loaded micro-batch: (B, T), or (1, M) of packed samples
     PackedRows packed_;                              // likewise
+    StepGraphs evaluation_graphs_;
 };
 
 // Errors: config, for a model that cannot continue a text: it looks to later positions, has no head of tokens, or has

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/core/step_graphs.h"
+#include "kernels/cuda/runtime.h"
 #include "tests/cuda/short_steps.h"
 #include "tests/engine/bert_corpus.h"
 #include "tests/engine/labelled_texts.h"
@@ -53,6 +54,19 @@ inline std::vector<GraphCase> graph_cases() {
             {"images", small_vit_training(4, 3), small_image_samples(9), 8},
             {"labelled texts", labelled, test::small_labelled_texts(20, 3), 8},
             {"BERT, padded", padded, test::small_samples(11), 8}};
+}
+
+// The model evaluates the first B samples of the data, 1 or 2.
+inline void evaluate_samples(Trainer& trainer, const TrainingData& data, std::int64_t B) {
+    TrainerConfig whole;
+    whole.model = trainer.config().model;
+    whole.batch_size = whole.micro_batch_size = B;
+    Batches batches(data, whole, Device::cuda);
+    const std::vector<Sampler::Draw> draws = {{0, 0}, {1, 1}};
+    batches.stage(plan_step(whole.model.extents(), {}, 0, B), std::span(draws).first(static_cast<std::size_t>(B)), 0);
+    trainer.model().load(trainer.exec(), batches.rows(0, B));
+    trainer.model().evaluate(trainer.exec(), B, whole.model.max_seqlen);
+    kernels::cuda::synchronise(trainer.exec().cuda);  // before the samples are gone
 }
 
 // A buffer of zeros on the device.

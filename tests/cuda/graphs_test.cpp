@@ -13,6 +13,17 @@ using namespace deft::engine;
 
 namespace {
 
+void append_losses(Trainer& trainer, std::int64_t B, std::vector<float>& values) {
+    const Transformer& model = trainer.model();
+    std::vector<Tensor> losses;
+    if (model.loss) losses.push_back(model.loaded(model.loss));
+    if (model.class_loss) losses.push_back(model.class_loss.view({B}));
+    for (const Tensor& loss : losses) {
+        const std::vector<float> more = host_copy<float>(trainer.exec(), loss);
+        values.insert(values.end(), more.begin(), more.end());
+    }
+}
+
 struct Run {
     std::vector<double> measured;  // loss, gradient norm and rate of each step
     std::vector<float> weights;
@@ -50,6 +61,31 @@ TEST_CASE("steps that are recorded and started again have the bits of single lau
         CHECK(replayed.refusal.empty());
         CHECK(replayed.measured == direct.measured);
         CHECK((replayed.weights == direct.weights));
+    }
+}
+
+TEST_CASE("recorded evaluations have the bits of single launches, after further steps too") {
+    for (const GraphCase& trained : graph_cases()) {
+        INFO(trained.name);
+        const auto evaluated = [&](bool records) {
+            Trainer trainer(trained.config, trained.data, kGraphGpu);
+            StepGraphs& graphs = trainer.model().evaluation_graphs();
+            graphs.records = records;
+            std::vector<float> values;
+            for (int round = 0; round < 4; ++round) {
+                trainer.step();
+                for (const std::int64_t B : {2, 1}) {
+                    evaluate_samples(trainer, trained.data, B);
+                    append_losses(trainer, B, values);
+                }
+            }
+            CHECK(graphs.counts().replayed == (records ? 6 : 0));
+            CHECK(graphs.refusal().empty());
+            return values;
+        };
+        const std::vector<float> direct = evaluated(false), replayed = evaluated(true);
+        CHECK(direct.size() >= 12);
+        CHECK(replayed == direct);
     }
 }
 

@@ -36,6 +36,38 @@ TEST_CASE("two recordings of one shape in different steps have the same argument
     }
 }
 
+TEST_CASE("two recordings of one evaluation have the same arguments, and leave its logits") {
+    for (const GraphCase& trained : graph_cases()) {
+        INFO(trained.name);
+        Trainer trainer(trained.config, trained.data, kGraphGpu);
+        std::vector<std::vector<emulator::Launch>> recordings;
+        for (int round = 0; round < 2; ++round) {
+            trainer.step();
+            StepGraphs& graphs = trainer.model().evaluation_graphs() = {};
+            graphs.inspect = [&](const GraphShape&, const kernels::cuda::Graph& graph) {
+                recordings.push_back(emulator::launches_of(graph));
+            };
+            for (int use = 0; use < 2; ++use) evaluate_samples(trainer, trained.data, 2);
+        }
+        REQUIRE(recordings.size() == 2);
+        CHECK(emulator::first_difference(recordings[0], recordings[1]).value_or("") == "");
+
+        const TransformerConfig& model = trained.config.model;
+        if (!model.head) continue;
+        const auto logits = [&] {
+            std::vector<std::uint16_t> values(static_cast<std::size_t>(2 * model.max_seqlen * model.vocab));
+            const Tensor out = make_tensor(values.data(), DType::bf16, {2, model.max_seqlen, model.vocab});
+            trainer.model().logits(trainer.exec(), out, 2, model.max_seqlen);
+            return values;
+        };
+        const std::vector<std::uint16_t> expected = logits();
+        evaluate_samples(trainer, trained.data, 1);
+        evaluate_samples(trainer, trained.data, 2);
+        CHECK(trainer.model().evaluation_graphs().counts().replayed == 2);
+        CHECK((logits() == expected));
+    }
+}
+
 TEST_CASE("an argument that is frozen in a recording is found and named") {
     GraphBuffers on;
     std::int64_t step = 0;
