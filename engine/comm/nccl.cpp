@@ -61,6 +61,8 @@ struct Group {
     Group(const std::shared_ptr<Transport>& ranks, std::shared_ptr<Stream> of_device, kernels::cuda::Exec computing)
         : stream(std::move(of_device)), exec(computing) {
         exec.stream = stream->stream;
+        exec.counters = {};  // of the computing stream alone, as is its workspace
+        exec.workspace = {};
         ncclUniqueId id{};
         if (ranks->rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
         ranks->broadcast(reinterpret_cast<std::byte*>(&id), sizeof id, 0);

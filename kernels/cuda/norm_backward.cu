@@ -117,6 +117,12 @@ __global__ void norm_rows_backward(BackwardRows<Real> b) {
     const std::int64_t first_column = holder.column<kWidth>(0), stride = kHoldingThreads * kWidth;
     float* const dweight = b.sums.partial + blockIdx.x * kSums<kKind> * C;
     float* const dbias = dweight + C;
+    // A block without rows.
+    for (std::int64_t c = first_column; first >= end && c < C; c += stride) {
+        constexpr float kZeros[kWidth] = {};
+        store(dweight + c, kZeros);
+        if (kIsLayer) store(dbias + c, kZeros);
+    }
     for (std::int64_t row = first; row < end; ++row) {
         const float mean = kIsLayer ? b.mean[row] : 0.0f, rstd = b.rstd[row];
         float x[kWidth], dy[kWidth], w[kWidth], sum[2] = {};  // of g n, and of g
