@@ -27,6 +27,7 @@
 #include "sweeps/cli/commands.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
+#include "sweeps/driver/multi_process.h"
 #include "sweeps/driver/provenance.h"
 #include "sweeps/driver/slots.h"
 
@@ -152,6 +153,15 @@ std::vector<Finding> gpus() {
     return findings;
 }
 
+Finding card_sharing() {
+    constexpr const char* kSubject = "GPU sharing";
+    if (has_multi_process_service())
+        return {ok, kSubject, "CUDA's multi-process service runs",
+                "trials on a card run side by side: --slots gpu:1/4"};
+    return {note, kSubject, "CUDA's multi-process service does not run",
+            "trials on a card take turns; `deft run --slots gpu:1/4 --mps` starts the service"};
+}
+
 // The products of GPT-2 124M in bf16, of one sample at length 1024.
 std::vector<kernels::cuda::ProductShape> usual_products() {
     const engine::TrainerConfig config = engine::trainer_config_of(engine::gpt2_124m_bench(1));
@@ -252,7 +262,10 @@ std::vector<Finding> examine(const fs::path& root) {
     findings.push_back(toolkit());
     findings.push_back(driver());
     for (Finding& finding : gpus()) findings.push_back(std::move(finding));
-    if (!engine::usable_gpus().empty()) findings.push_back(gpu_products(usual_products()));
+    if (!engine::usable_gpus().empty()) {
+        findings.push_back(card_sharing());
+        findings.push_back(gpu_products(usual_products()));
+    }
     for (Finding& finding : std::vector{mpi(), nccl()}) findings.push_back(std::move(finding));
     for (Finding& finding : launchers()) findings.push_back(std::move(finding));
     for (Finding& finding : std::vector{libraries(), git(), data_mirror()}) findings.push_back(std::move(finding));

@@ -24,6 +24,7 @@
 #include "sweeps/cli/results.h"
 #include "sweeps/cli/run_arguments.h"
 #include "sweeps/driver/driver.h"
+#include "sweeps/driver/multi_process.h"
 #include "sweeps/driver/rank_hosts.h"
 #include "sweeps/driver/search_rates.h"
 #include "sweeps/driver/shared_locks.h"
@@ -143,6 +144,24 @@ void use_hosts(const RunArguments& arguments, const sweeps::Spec& spec, sweeps::
     options.hosts.agent = sweeps::agent_command(arguments.agent.empty() ? spec.agent : arguments.agent);
 }
 
+// The service that --mps asks for, while the run lasts.
+std::unique_ptr<sweeps::MultiProcessService> service_for_cards(const RunArguments& arguments,
+                                                               const sweeps::SlotRequest& request,
+                                                               const sweeps::DriverOptions& options) {
+    if (!arguments.mps) return nullptr;
+    if (request.per_gpu == 1)
+        throw Error(ErrorKind::usage, "--mps is for trials that share a card, and no card is shared",
+                    "put several trials on a card, as in --slots gpu:1/4 or gpu:1/auto, or leave --mps out",
+                    "nothing was started");
+    if (options.dry_run) return nullptr;
+    auto service = std::make_unique<sweeps::MultiProcessService>(options.root / "mps");
+    if (!service->problem().empty())
+        print_note(
+            fmt::format("warning: CUDA's multi-process service does not run, and trials take turns on a card: {}",
+                        service->problem()));
+    return service;
+}
+
 int run_recipes(const RunArguments& arguments, bool full) {
     engine::require_alone(engine::launch_of_this_process(), "driver of the sweep");
     // Results are stored whether or not somebody still reads along.
@@ -178,6 +197,7 @@ int run_recipes(const RunArguments& arguments, bool full) {
     options.only = arguments.spec.only;
     options.fail_fast = arguments.fail_fast;
     options.dry_run = arguments.dry_run;
+    options.asks_for_mps = arguments.mps;
     options.retrain = arguments.retrain;
     options.rerun_if = sweeps::parse_rerun_if(arguments.rerun_if);
     options.continue_with = arguments.continue_with();
@@ -187,12 +207,13 @@ int run_recipes(const RunArguments& arguments, bool full) {
     if (request.is_queued)
         for (const sweeps::Trial& trial : sweeps::expand(file_spec))
             sweeps::require_time(slurm, trial.config.checkpoint.grace_seconds);
+    const auto service = service_for_cards(arguments, request, options);
     const sweeps::Search search = sweeps::search_rates(file_spec, request, arguments.threads, options);
     if (!search.is_whole) return search.summary.exit_code;
     const sweeps::Spec& spec = search.spec;
     const std::vector<sweeps::Trial> trials = sweeps::with_search(spec, sweeps::expand(spec));
     options.threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, trials);
-    options.slots = sweeps::make_slots(request, options.threads);
+    options.slots = sweeps::make_slots(request, options.threads, trials);
     if (!request.host_slots) options.slots_note = sweeps::unused_gpus(request);
     RunningPage page(spec.name, options.root);
     options.while_running = [&] { page.write(); };

@@ -44,7 +44,12 @@ std::string first_difference(const std::string& before, const std::string& after
 void RunArguments::add_to(CLI::App& command, bool file_is_required) {
     spec.add_to(command, file_is_required);
     add_root(command, root, "Where results go");
-    command.add_option("--slots", slots, "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card)");
+    command.add_option(
+        "--slots", slots,
+        "Trials at once: auto, or as in cpu:2, gpu:1, gpu:1/2 (two on a card), gpu:1/auto (as many as its "
+        "memory holds)");
+    command.add_flag("--mps", mps,
+                     "Start CUDA's multi-process service where none runs, so that trials on a card run side by side");
     add_threads(command, threads,
                 "Threads of each trial; chosen by the size of the models where neither this nor the sweep says");
     command.add_option("--ranks", ranks, "Processes that train each trial together, in place of the sweep's ranks")
@@ -84,6 +89,7 @@ std::string RunArguments::continue_with() const {
     if (!agent.empty()) line += " --agent " + reporting::shell_word(agent);
     if (launcher != "auto") line += " --launcher " + reporting::shell_word(launcher);
     if (!slurm.empty()) line += " --slurm " + reporting::shell_word(slurm);
+    if (mps) line += " --mps";
     if (rerun_if != kRerunAll) line += " --rerun-if " + reporting::shell_word(rerun_if);
     return line;
 }

@@ -19,6 +19,7 @@ struct RunArguments {
     std::string hostfile, agent;
     int threads = 0, ranks = 0, ranks_per_node = 0;
     std::string progress = "auto";
+    bool mps = false;  // CUDA's multi-process service, started where none runs
     bool dry_run = false;
     bool fail_fast = false;
     bool retrain = false;

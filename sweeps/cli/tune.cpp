@@ -169,7 +169,7 @@ int run_tune(const TuneArguments& arguments) {
                     "name a recipe that trains");
     const sweeps::SlotRequest request = sweeps::parse_slots(arguments.slots.empty() ? spec.slots : arguments.slots);
     const int threads = sweeps::threads_for(arguments.threads > 0 ? arguments.threads : spec.threads, request, {trial});
-    const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads);
+    const std::vector<sweeps::Slot> slots = sweeps::make_slots(request, threads, {trial});
     sweeps::require_fit(trial, slots);
     trial = sweeps::with_recompute(std::move(trial), slots.front(), slots.front().device);
     experiments::TuneSettings settings = arguments.settings;

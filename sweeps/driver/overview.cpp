@@ -7,6 +7,7 @@
 #include "reporting/numbers.h"
 #include "reporting/text.h"
 #include "results_db/reader.h"
+#include "sweeps/driver/multi_process.h"
 #include "sweeps/driver/plan_notes.h"
 #include "sweeps/driver/stored_results.h"
 #include "sweeps/spec/select.h"
@@ -99,7 +100,7 @@ std::vector<std::string> describe(const Spec& spec, const std::vector<Trial>& tr
         lines.push_back(estimate);
         if (const std::string where = describe_launcher(options.launcher); !where.empty())
             lines.push_back("  trials run " + where);
-        for (const std::string& note : {options.slots_note, taking_turns(options.slots, multi_process_pipes())})
+        for (const std::string& note : {options.slots_note, options.asks_for_mps ? "" : taking_turns(options.slots)})
             if (!note.empty()) lines.push_back("  " + note);
     }
     return lines;

@@ -87,7 +87,7 @@ Search search_rates(const Spec& spec, const SlotRequest& slots, int threads, con
     DriverOptions of_search = options;
     of_search.only.clear();
     of_search.threads = threads_for(threads > 0 ? threads : spec.threads, slots, trials);
-    of_search.slots = make_slots(slots, of_search.threads);
+    of_search.slots = make_slots(slots, of_search.threads, trials);
     of_search.slots_note = unused_gpus(slots);
     Search search{spec, true, run_sweep(searching, trials, of_search)};
     if (options.dry_run) return search;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 
 #include "base/error.h"
@@ -11,6 +10,7 @@
 #include "base/usable_machine.h"
 #include "engine/comm/communicator.h"
 #include "experiments/engine_config.h"
+#include "kernels/ceil_div.h"
 #include "sweeps/driver/mpirun.h"
 #include "sweeps/driver/rank_nodes.h"
 
@@ -73,7 +73,7 @@ int trials_at_once(const SlotRequest& request, int threads) {
 // Machines that nobody here has seen: memory is not known, so it limits nothing. Errors: usage, for cards that trials
 // share.
 std::vector<Slot> queued_slots(const SlotRequest& request) {
-    if (request.per_gpu > 1)
+    if (request.per_gpu != 1)
         throw Error(ErrorKind::usage, "Slurm gives each job cards of its own, so trials cannot share one",
                     "use gpu:N for N jobs at once, or --launcher local", "nothing was submitted");
     Slot slot;
@@ -87,7 +87,7 @@ std::vector<Slot> queued_slots(const SlotRequest& request) {
 // On nodes that each have such cards; Slurm gives each trial its own. Errors: usage, for cards that trials share;
 // missing, for more ranks of a trial on a node than it has cards.
 std::vector<Slot> node_gpu_slots(const SlotRequest& request, std::span<const engine::Gpu> cards) {
-    if (request.per_gpu > 1)
+    if (request.per_gpu != 1)
         throw Error(ErrorKind::usage, "Slurm gives each step cards of its own, so trials cannot share one",
                     "use gpu:N, or --launcher local", "nothing was started");
     const auto of_node = static_cast<std::size_t>(request.ranks_of_node());
@@ -166,13 +166,35 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
     return gpu_slots(std::span(gpus).first(cards), request.per_gpu, request.ranks);
 }
 
-std::vector<Slot> make_slots(const SlotRequest& request, int threads) {
+int trials_on_card(const std::vector<Trial>& trials, const std::vector<engine::Gpu>& cards, int cores, int ranks) {
+    Slot card;
+    card.ranks = ranks;
+    card.device = engine::Device::cuda;
+    std::int64_t largest = 1;
+    for (const Trial& trial : trials)
+        for (const results_db::Work work : {results_db::Work::train, results_db::Work::score})
+            largest = std::max(largest, planned_in(card, trial, work).largest);
+    const std::int64_t memory = std::ranges::min(cards, {}, &engine::Gpu::memory_bytes).memory_bytes;
+    const auto count = static_cast<std::int64_t>(cards.size());
+    const std::int64_t processes = ranks * static_cast<std::int64_t>(trials.size());
+    const std::int64_t most = std::min({memory / (largest + kContextBytes), cores / count,
+                                        kernels::ceil_div(processes, count), static_cast<std::int64_t>(kMostOnCard)});
+    return static_cast<int>(std::max<std::int64_t>(1, most));
+}
+
+std::vector<Slot> make_slots(const SlotRequest& asked, int threads, const std::vector<Trial>& trials) {
+    SlotRequest request = asked;
     if (request.nodes_of_trial() > 1 && !request.host_slots)
         require_ranks_on_nodes(request);
     else if (request.ranks > 1)
         require_mpirun();
     if (request.is_queued || request.where == SlotRequest::Where::cpu) return make_slots(request, threads, {}, "");
-    std::vector<Slot> slots = make_slots(request, threads, engine::usable_gpus(), engine::gpu_problem());
+    const std::vector<engine::Gpu> gpus = engine::usable_gpus();
+    const std::size_t cards = std::min(gpus.size(), cards_of(request, gpus.size()));
+    if (request.per_gpu == 0 && cards > 0)
+        request.per_gpu = trials_on_card(trials, {gpus.begin(), gpus.begin() + static_cast<std::ptrdiff_t>(cards)},
+                                         usable_cores(), request.ranks);
+    std::vector<Slot> slots = make_slots(request, threads, gpus, engine::gpu_problem());
     if (request.ranks > 1 && slots.front().device == engine::Device::cuda && !engine::Communicator::has_nccl())
         throw Error(
             ErrorKind::missing,
@@ -192,18 +214,6 @@ std::string unused_gpus(const SlotRequest& request, std::size_t visible) {
 
 std::string unused_gpus(const SlotRequest& request) {
     return request.ranks == 1 ? "" : unused_gpus(request, engine::usable_gpus().size());
-}
-
-std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::path& pipes) {
-    std::error_code ignored;
-    if (slots.empty() || slots.front().per_gpu < 2 || std::filesystem::exists(pipes / "control", ignored)) return "";
-    return "trials that share a card take turns on it; they run side by side under CUDA's multi-process service: "
-           "nvidia-cuda-mps-control -d";
-}
-
-std::filesystem::path multi_process_pipes() {
-    const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-    return folder != nullptr && *folder != 0 ? folder : "/tmp/nvidia-mps";
 }
 
 int default_threads(const std::vector<Trial>& trials, int cores, std::int64_t memory_bytes, int ranks,
@@ -257,11 +267,11 @@ Slot planned_slot(const Spec& spec, const std::vector<Trial>& trials, bool is_qu
     if (!spec.hostfile.empty()) request.host_slots = 0;
     if (spec.device) {
         const std::int64_t memory = spec.device->device.memory_bytes;
-        if (memory > 0) slot.memory_bytes = slot.host_bytes = share_of_card(memory, request.per_gpu);
+        if (memory > 0) slot.memory_bytes = slot.host_bytes = share_of_card(memory, std::max(1, request.per_gpu));
         return slot;
     }
     try {
-        const Slot here = make_slots(request, threads_for(spec.threads, request, trials)).front();
+        const Slot here = make_slots(request, threads_for(spec.threads, request, trials), trials).front();
         if (here.device == engine::Device::cuda || slot.device == engine::Device::cpu) return here;
     } catch (const Error&) {
         // deft run says what lacks.

@@ -2,7 +2,6 @@
 // Where trials run: one at a time in each slot.
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,17 +30,18 @@ struct Slot {
 // the ranks of one.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<engine::Gpu>& gpus,
                              const std::string& gpu_problem);
-// On the GPUs of this machine. Errors: missing, where several ranks cannot be started here.
-std::vector<Slot> make_slots(const SlotRequest& request, int threads);
+// On the GPUs of this machine, for these trials. Errors: missing, where several ranks cannot be started here.
+std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<Trial>& trials);
+
+// Trials at once on each of these cards, where the request leaves that to the memory plan. The smallest card holds as
+// many of the largest, beside what CUDA takes for each. Each has a core of the machine, and each rank of a trial
+// counts.
+inline constexpr int kMostOnCard = 48;  // processes of a card that the multi-process service serves
+int trials_on_card(const std::vector<Trial>& trials, const std::vector<engine::Gpu>& cards, int cores, int ranks = 1);
 
 // "1 of 3 GPUs stays unused: a trial of 2 ranks takes 2"; empty where slots take all that were asked for.
 std::string unused_gpus(const SlotRequest& request, std::size_t visible);
 std::string unused_gpus(const SlotRequest& request);
-
-// The loss of trials that share a card without CUDA's multi-process service: processes take turns on it. Empty where
-// they do not share, or it runs. `pipes`: its folder, by CUDA_MPS_PIPE_DIRECTORY or where CUDA has it.
-std::string taking_turns(const std::vector<Slot>& slots, const std::filesystem::path& pipes);
-std::filesystem::path multi_process_pipes();
 
 // Threads of each trial on the CPU where nobody chose: one for all trials of a sweep, since wall times are compared
 // between slots of one shape. Results are the same bits either way. `deft bench slots` measured that trials side by

@@ -21,11 +21,12 @@ std::optional<int> parse_count(std::string_view text) {
     return count;
 }
 
-// N or N/K.
+// N, N/K or N/auto.
 bool parse_gpus(std::string_view text, SlotRequest& request) {
     const std::size_t slash = text.find('/');
     const auto cards = parse_count(text.substr(0, slash));
-    const auto per_gpu = slash == std::string_view::npos ? std::optional(1) : parse_count(text.substr(slash + 1));
+    const std::string_view share = slash == std::string_view::npos ? "1" : text.substr(slash + 1);
+    const auto per_gpu = share == "auto" ? std::optional(0) : parse_count(share);
     if (!cards || !per_gpu) return false;
     request.count = *cards;
     request.per_gpu = *per_gpu;
@@ -49,7 +50,8 @@ SlotRequest parse_slots(const std::string& text, const Place& place) {
     if (text == "gpu" || (text.starts_with("gpu:") && parse_gpus(rest, request))) return request;
     throw Error(place.file.empty() ? ErrorKind::usage : ErrorKind::config, place,
                 fmt::format("'{}' is not a number of workers", text),
-                "write auto, cpu:2 for two trials at once, gpu:2 for one on each of two GPUs, gpu:1/2 for two on one");
+                "write auto, cpu:2 for two trials at once, gpu:2 for one on each of two GPUs, gpu:1/2 for two on one, "
+                "gpu:1/auto for as many on one as its memory holds");
 }
 
 void require_ranks_per_node(int ranks, int ranks_per_node, const Place& place) {

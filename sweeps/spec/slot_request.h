@@ -11,11 +11,11 @@ namespace deft::sweeps {
 
 inline constexpr int kMostRanks = 1024;  // of a trial
 
-// The value of `slots`: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K".
+// The value of `slots`: "auto", "cpu:N", "gpu", "gpu:N", "gpu:N/K", "gpu:N/auto".
 struct SlotRequest {
     enum class Where { automatic, cpu, gpu } where = Where::automatic;
     int count = 0;                     // cpu: trials at once; gpu: cards, 0 for every visible one
-    int per_gpu = 1;                   // trials at once on a card
+    int per_gpu = 1;                   // trials at once on a card; 0: as many as its memory holds
     int ranks = 1;                     // processes of each trial
     int ranks_per_node = 0;            // of them; 0: all
     bool is_queued = false;            // a batch system finds the machine of each trial

@@ -139,3 +139,17 @@ extern "C" void __tsan_func_exit() {}
     }
 DEFT_COUNT_ATOMICS(32, std::uint32_t)
 DEFT_COUNT_ATOMICS(64, std::uint64_t)
+
+// An increment with a limit: a load, which counts as nothing, and an exchange, which counts as a write.
+extern "C" std::uint32_t __tsan_atomic32_load(const volatile void* address, int order) {
+    return __atomic_load_n(static_cast<const volatile std::uint32_t*>(address), order);
+}
+extern "C" int __tsan_atomic32_compare_exchange_strong(volatile void* address, void* expected, std::uint32_t value,
+                                                       int order, int order_of_failure) {
+    void* const plain = const_cast<void*>(address);
+    count(plain, sizeof value, true, __builtin_return_address(0));
+    return __atomic_compare_exchange_n(static_cast<std::uint32_t*>(plain), static_cast<std::uint32_t*>(expected), value,
+                                       false, order, order_of_failure)
+               ? 1
+               : 0;
+}

@@ -323,17 +323,18 @@ TEST_CASE("The sweep's device, or this machine, limits what auto plans", "[bare]
         return planned_slot(spec, expand(spec, Data::may_be_missing), is_queued);
     };
     constexpr std::int64_t context = std::int64_t{768} << 20;
-    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\n")) == 32'000'000'000 - context);
-    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\nslots = \"gpu:1/2\"\n")) == 16'000'000'000 - context);
+    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\nutilisation = 0.34\n")) == 32'000'000'000 - context);
+    CHECK(memory_limit(slot_for("[resources]\ndevice = \"V100\"\nutilisation = 0.34\nslots = \"gpu:1/2\"\n")) ==
+          16'000'000'000 - context);
     CHECK(memory_limit(slot_for("[resources]\nslots = \"cpu:2\"\n")) ==
-          make_slots(parse_slots("cpu:2"), 1)[0].host_bytes);
+          make_slots(parse_slots("cpu:2"), 1, {})[0].host_bytes);
     CHECK(memory_limit(slot_for("[resources]\nslots = \"cpu:2\"\n", true)) == 0);
 
     const test::TinySweep sweep("[[case]]\nname = \"plain\"\n[case.train]\nrecompute = \"auto\"\n");
     CHECK_THAT(sweep.deft("plan").out, ContainsSubstring("recompute none") && ContainsSubstring("whose plan fits"));
     REQUIRE(sweep.run().exit_code == kExitOk);
     const auto run = *std::filesystem::directory_iterator(sweep.root / "runs");
-    CHECK(read_trial_file(run.path()).slot.memory_bytes == make_slots(parse_slots("cpu:1"), 1)[0].host_bytes);
+    CHECK(read_trial_file(run.path()).slot.memory_bytes == make_slots(parse_slots("cpu:1"), 1, {})[0].host_bytes);
 }
 
 TEST_CASE("A plan that exceeds the machine says by what", "[bare]") {

@@ -156,17 +156,42 @@ TEST_CASE("cards that slots of several ranks leave over are reported, and unused
     CHECK(unused_gpus(request_of("cpu:1", 2), 3).empty());
 }
 
-TEST_CASE("trials that share a card without the multi-process service are said to take turns") {
-    const test::TemporaryFolder folder;
-    CHECK(taking_turns(slots("gpu:1"), folder.path()).empty());
-    CHECK_THAT(taking_turns(slots("gpu:1/2"), folder.path()), ContainsSubstring("nvidia-cuda-mps-control -d"));
-    CHECK(taking_turns({}, folder.path()).empty());
-    write_file_atomically(folder.path() / "control", "");
-    CHECK(taking_turns(slots("gpu:1/2"), folder.path()).empty());
-    REQUIRE(::setenv("CUDA_MPS_PIPE_DIRECTORY", "/there", 1) == 0);
-    CHECK(multi_process_pipes() == "/there");
-    REQUIRE(::unsetenv("CUDA_MPS_PIPE_DIRECTORY") == 0);
-    CHECK(multi_process_pipes() == "/tmp/nvidia-mps");
+TEST_CASE("a card takes as many trials as its memory, the cores and the trials allow") {
+    constexpr std::int64_t kContext = std::int64_t{768} << 20;
+    const std::vector<Trial> trials(9, trial_of(128, 8));
+    const std::int64_t scored = planned_in(slots("gpu:1")[0], trials[0], results_db::Work::score).largest;
+    const std::int64_t largest = std::max(planned_in(slots("gpu:1")[0], trials[0]).largest, scored);
+    const auto on_cards = [&](std::vector<std::int64_t> memory, int cores, std::size_t count) {
+        std::vector<engine::Gpu> gpus;
+        for (const std::int64_t bytes : memory) gpus.push_back({"Card", "GPU-a", bytes});
+        return trials_on_card({trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(count)}, gpus, cores);
+    };
+    const std::int64_t three = 3 * (largest + kContext);
+    CHECK(on_cards({three}, 64, 9) == 3);
+    CHECK(on_cards({three - 1}, 64, 9) == 2);
+    CHECK(on_cards({three}, 2, 9) == 2);
+    CHECK(on_cards({three, three}, 5, 9) == 2);
+    CHECK(on_cards({4 * three, three}, 64, 9) == 3);
+    CHECK(on_cards({3 * three}, 64, 5) == 5);
+    CHECK(on_cards({3 * three, 3 * three}, 64, 5) == 3);
+    CHECK(trials_on_card(trials, {{"Card", "GPU-a", 4 * three}, {"Card", "GPU-b", 4 * three}}, 64, 2) == 9);
+    CHECK(on_cards({1}, 64, 9) == 1);  // which the fit of each trial refuses
+    // A worker of as many holds the largest.
+    CHECK(make_slots(parse_slots("gpu:1/3"), 1, {{"Card", "GPU-a", three}}, "")[0].memory_bytes == largest);
+    std::vector<Trial> mixed = {trial_of(128, 8), trial_of(256, 8)};
+    CHECK(trials_on_card(mixed, {{"Card", "GPU-a", three}}, 64) < 3);
+    mixed.resize(100, trial_of(64, 1));
+    CHECK(trials_on_card(mixed, {{"Card", "GPU-a", std::int64_t{1} << 50}}, 4096) == kMostOnCard);
+}
+
+TEST_CASE("a card's share is a number, or left to the memory plan") {
+    CHECK(parse_slots("gpu:2/auto").per_gpu == 0);
+    CHECK(parse_slots("gpu:2/auto").count == 2);
+    for (const char* wrong : {"gpu:1/", "gpu:1/0", "gpu:auto", "gpu:1/automatic", "cpu:1/auto", "gpu/auto"})
+        CHECK_THROWS_WITH(parse_slots(wrong), ContainsSubstring("gpu:1/auto for as many on one"));
+    SlotRequest queued = parse_slots("gpu:1/auto");
+    queued.is_queued = true;
+    CHECK_THROWS_WITH(make_slots(queued, 1, {}, ""), ContainsSubstring("cannot share one"));
 }
 
 TEST_CASE("too few cards for the ranks of a trial are refused with what to do") {
@@ -300,7 +325,7 @@ TEST_CASE("threads count the plan that auto will choose") {
         for (Trial& trial : four) trial.config.train.recompute = choice;
         return four;
     };
-    // Of 1 GiB, each of two at once may plan 256 MiB: half of its share, and the rest of it without the process's.
+    // Each of two at once may plan, in 1 GiB, 256 MiB: half of its share, and the rest of it without the process's.
     constexpr std::int64_t memory = std::int64_t{1} << 30;
     REQUIRE(planned_in(Slot{}, trials(RecomputeChoice::none)[0]).all > memory / 4);
     REQUIRE(planned_in(Slot{}, trials(RecomputeChoice::block)[0]).all <= memory / 4);

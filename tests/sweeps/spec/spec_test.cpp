@@ -254,7 +254,7 @@ TEST_CASE("Resources and prices") {
     const std::string price = "[price]\nsku = \"m\"\nusd_per_device_hour = 0.5\nsource = \"list\"\ndate = ";
     const Spec spec = load(kSmallSpec + "[resources]\nthreads = 2\nslots = \"cpu:3\"\n" + price + "\"1970-01-02\"\n");
     CHECK(spec.threads == 2);
-    CHECK(make_slots(parse_slots(spec.slots), spec.threads).size() == 3);
+    CHECK(make_slots(parse_slots(spec.slots), spec.threads, {}).size() == 3);
     REQUIRE(spec.price);
     CHECK(spec.price->date_ms == 86'400'000);
     CHECK(spec.price->usd_per_hour == 0.5);
