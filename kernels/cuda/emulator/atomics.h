@@ -4,6 +4,8 @@
 #include <concepts>
 #include <type_traits>
 
+#include "kernels/cuda/emulator/warp.h"
+
 template <std::integral Item>
 Item atomicAdd(Item* address, std::type_identity_t<Item> value) {
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
@@ -11,6 +13,7 @@ Item atomicAdd(Item* address, std::type_identity_t<Item> value) {
 
 // 0 after `most`.
 inline unsigned atomicInc(unsigned* address, unsigned most) {
+    deft::kernels::cuda::emulator::order_count(address);
     unsigned old = __atomic_load_n(address, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(address, &old, old >= most ? 0 : old + 1, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {

@@ -192,7 +192,7 @@ void Block::release(const std::vector<unsigned>& group, PassedBarriers& passed) 
     const Thread& first = threads_[group.front()];
     if (is_barrier(first.wait)) {
         passed.insert({first.site.file_name(), first.site.line()});
-        order_memory(group, first.wait == Wait::fence ? grid_.fence_tag : &tags_[group.front()]);
+        if (first.wait != Wait::fence) order_memory(group);
     } else if (first.wait == Wait::collective) {
         work_together(group);
     } else {
@@ -235,8 +235,9 @@ void Block::work_together(const std::vector<unsigned>& group) {
 
 // Accesses of any thread of the group happen before later accesses of all. All release, then all acquire, so that
 // nothing later leaks in.
-void Block::order_memory(const std::vector<unsigned>& group, void* tag) {
+void Block::order_memory(const std::vector<unsigned>& group) {
     if (!tsan::active()) return;
+    void* const tag = &tags_[group.front()];
     for (const unsigned i : group) {
         tsan::switch_to(threads_[i].context.tsan_fiber);
         tsan::release(tag);

@@ -29,6 +29,8 @@ struct Thread {
     std::uint64_t value = 0;        // brought to a shuffle or ballot
     std::uint64_t result = 0;       // and taken from it
     CollectiveWork work = nullptr;  // of a collective, whose operands are at the address `value`
+    bool has_fenced = false;        // since its last count
+    void* counted = nullptr;        // the counter of its last count, since its last fence
 };
 
 struct Grid {
@@ -36,7 +38,6 @@ struct Grid {
     unsigned blocks, threads;
     std::size_t shared_bytes;
     const std::function<void()>& body;
-    std::uint64_t* fence_tag;  // of all fences of the launch
 };
 
 // File and line of barriers and fences that were passed; the same text may be there under two addresses.
@@ -88,7 +89,7 @@ class Block {
     void check_one_place(const std::vector<unsigned>& group) const;
     void exchange_values(const std::vector<unsigned>& group);
     void work_together(const std::vector<unsigned>& group);
-    void order_memory(const std::vector<unsigned>& group, void* tag);
+    void order_memory(const std::vector<unsigned>& group);
     [[noreturn]] void report_stuck() const;
 
     const Grid& grid_;

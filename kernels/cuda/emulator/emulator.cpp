@@ -110,9 +110,7 @@ void run(const char* kernel, std::int64_t blocks, int threads, std::size_t share
     if (d.block != nullptr) throw Misuse(fmt::format("kernel {} is launched by a kernel", kernel));
     check_shape(kernel, blocks, threads);
     const std::lock_guard lock(d.mutex);
-    std::uint64_t fence_tag = 0;
-    const Grid grid{kernel,    static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, body,
-                    &fence_tag};
+    const Grid grid{kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, body};
     record_launch(d, grid);
     PassedBarriers passed;
     try {

@@ -16,8 +16,10 @@ inline constexpr unsigned kAllLanes = 0xffffffffu;
 int lane_index();
 void block_barrier(const std::source_location&);
 void warp_barrier(unsigned mask, const std::source_location&);
-// Orders the memory of a launch: what the thread did before it happens before what follows a later fence of any thread.
+// What a thread did before a fence and a count happens before what another does after a later count of the same counter
+// and a fence.
 void memory_fence(const std::source_location&);
+void order_count(void* counter);
 // Every lane of the mask brings a value and gets that of lane `source`. Orders no memory.
 std::uint64_t exchange(unsigned mask, std::uint64_t value, int source, const std::source_location&);
 // A bit for each lane of the mask that brings true. Orders no memory.

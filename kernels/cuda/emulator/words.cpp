@@ -6,6 +6,7 @@
 #include "kernels/cuda/emulator/allocations.h"
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/emulator/sanitizers.h"
 #include "kernels/cuda/emulator/shared_memory.h"
 #include "kernels/cuda/emulator/warp.h"
 
@@ -65,8 +66,19 @@ void warp_barrier(unsigned mask, const std::source_location& site) {
 void memory_fence(const std::source_location& site) {
     if (is_skipped(site)) return;
     Block& block = *running_block();
-    block.current_thread().mask = 0;
+    Thread& self = block.current_thread();
+    if (self.counted != nullptr) tsan::acquire(self.counted);
+    self.counted = nullptr;
+    self.has_fenced = true;
+    self.mask = 0;
     block.wait(Wait::fence, site);
+}
+
+void order_count(void* counter) {
+    Thread& self = running_block()->current_thread();
+    if (self.has_fenced) tsan::release(counter);
+    self.has_fenced = false;
+    self.counted = counter;
 }
 
 std::uint64_t exchange(unsigned mask, std::uint64_t value, int source, const std::source_location& site) {
