@@ -16,7 +16,7 @@ inline constexpr unsigned kAllLanes = 0xffffffffu;
 int lane_index();
 void block_barrier(const std::source_location&);
 void warp_barrier(unsigned mask, const std::source_location&);
-// What a thread did before a fence and a count happens before what another does after a later count of the same counter
+// Accesses of a thread before a fence and a count happen before those of another after a later count of that counter
 // and a fence.
 void memory_fence(const std::source_location&);
 void order_count(void* counter);
