@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <sstream>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -57,13 +56,7 @@ struct BertTrial {
         resolve_data(config);
     }
 
-    std::vector<Json> lines(const fs::path& run, const char* kind) const {
-        std::vector<Json> found;
-        std::istringstream stream(read_file(run / "journal.jsonl"));
-        for (std::string line; std::getline(stream, line);)
-            if (Json json = Json::parse(line); json.at("type") == kind) found.push_back(std::move(json));
-        return found;
-    }
+    std::vector<Json> lines(const fs::path& run, const char* kind) const { return test::journal_records(run, kind); }
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // A trial on images, from files to scores.
 
 #include <map>
-#include <sstream>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -70,13 +69,7 @@ struct Greys {
             1, folder.path());
     }
 
-    std::vector<Json> lines(const fs::path& run, const char* kind) const {
-        std::vector<Json> found;
-        std::istringstream stream(read_file(run / "journal.jsonl"));
-        for (std::string line; std::getline(stream, line);)
-            if (Json json = Json::parse(line); json.at("type") == kind) found.push_back(std::move(json));
-        return found;
-    }
+    std::vector<Json> lines(const fs::path& run, const char* kind) const { return test::journal_records(run, kind); }
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <map>
-#include <sstream>
 
 #include "base/json.h"
 #include "base/score_key.h"
@@ -23,14 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<Json> journal_lines(const fs::path& run, const char* type) {
-    std::vector<Json> found;
-    std::istringstream stream(read_file(run / "journal.jsonl"));
-    for (std::string line; std::getline(stream, line);)
-        if (Json json = Json::parse(line); json.at("type") == type) found.push_back(std::move(json));
-    return found;
-}
-
 // Passes enough to learn the training records by heart.
 const std::string kLong = "budget_fraction = 16\n";
 
@@ -50,7 +41,7 @@ TEST_CASE("a trial on labelled texts learns them by heart and is scored on every
         const fs::path& folder = toy.folder.path();
         test::train_and_score(config, folder);
         std::map<std::string, std::vector<std::string>> metrics;
-        for (const Json& score : journal_lines(folder, "evaluation")) {
+        for (const Json& score : test::journal_records(folder, "evaluation")) {
             CHECK(score.at("task") == "validation");
             CHECK(score.at("task_version") == "7");
             const std::string split = score.at("split");
@@ -66,7 +57,7 @@ TEST_CASE("a trial on labelled texts learns them by heart and is scored on every
         for (const char* split : {"near", "far", "all splits"}) CHECK(metrics[split] == expected);
 
         // Every record of every epoch was trained on.
-        const Json last = journal_lines(folder, "train").back();
+        const Json last = test::journal_records(folder, "train").back();
         CHECK(last.at("layer_tokens") == 48 * ToyTask::kTrain * 16);
         CHECK(last.at("step") == 48 * 6);
         CHECK(last.at("loss") < 0.05);
@@ -117,7 +108,7 @@ TEST_CASE("the best weights of a trial on labelled texts are the best by the poo
     const fs::path& folder = toy.folder.path();
     test::train_and_score(config, folder);
     std::vector<double> pooled;
-    for (const Json& score : journal_lines(folder, "evaluation"))
+    for (const Json& score : test::journal_records(folder, "evaluation"))
         if (score.at("metric") == "acc" && score.at("split") == kAllSplits) pooled.push_back(score.at("value"));
     REQUIRE(pooled.size() >= 8);
     CHECK(pooled.back() == *std::max_element(pooled.begin(), pooled.end()));
@@ -138,7 +129,7 @@ TEST_CASE("a trial on labelled texts goes on to the same bits after it was stopp
             TrialSlot slot;
             slot.threads = stopped ? 2 : 1;
             REQUIRE(run_trial(config, places, slot, [] { return false; }) == 0);
-            weights.push_back(journal_lines(run, "artifact").back().at("sha256"));
+            weights.push_back(test::journal_records(run, "artifact").back().at("sha256"));
         }
         CHECK(weights[0] == weights[1]);
     }

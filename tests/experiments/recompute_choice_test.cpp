@@ -1,7 +1,5 @@
 // train.recompute = "auto": what it chooses, and that no choice changes a bit.
 
-#include <sstream>
-
 #include "base/files.h"
 #include "base/json.h"
 #include "experiments/engine_config.h"
@@ -48,13 +46,7 @@ struct LimitedTrial {
         return records("started").back().at("recompute").get<std::string>();
     }
 
-    std::vector<Json> records(const std::string& type) const {
-        std::vector<Json> found;
-        std::istringstream in(read_file(folder / "journal.jsonl"));
-        for (std::string line; std::getline(in, line);)
-            if (Json json = Json::parse(line); json.at("type") == type) found.push_back(std::move(json));
-        return found;
-    }
+    std::vector<Json> records(const std::string& type) const { return test::journal_records(folder.path(), type); }
 
     // Losses of all steps, and the weights' sha256.
     std::vector<std::string> bits() const {

@@ -1,7 +1,5 @@
 // Which checkpoint a trial goes on from, when its journals may end before it.
 
-#include <sstream>
-
 #include "base/files.h"
 #include "base/json.h"
 #include "tests/experiments/whole_trial.h"
@@ -35,14 +33,7 @@ struct StoppedTrial {
         return started().back();
     }
 
-    std::vector<Json> started() const {
-        std::vector<Json> found;
-        if (!std::filesystem::exists(folder / "journal.jsonl")) return found;
-        std::istringstream in(read_file(folder / "journal.jsonl"));
-        for (std::string line; std::getline(in, line);)
-            if (Json json = Json::parse(line); json.at("type") == "started") found.push_back(std::move(json));
-        return found;
-    }
+    std::vector<Json> started() const { return test::journal_records(folder.path(), "started"); }
 
     test::TemporaryFolder folder;
     TrialConfig config;

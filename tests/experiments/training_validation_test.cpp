@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -51,13 +50,7 @@ struct Trial {
         return run_trial(config, places, {}, stop);
     }
 
-    std::vector<Json> lines(const std::string& type) const {
-        std::vector<Json> found;
-        std::istringstream in(read_file(folder / "journal.jsonl"));
-        for (std::string line; std::getline(in, line);)
-            if (Json json = Json::parse(line); json.at("type") == type) found.push_back(std::move(json));
-        return found;
-    }
+    std::vector<Json> lines(const std::string& type) const { return test::journal_records(folder.path(), type); }
 
     // Entries that were journalled twice must be equal.
     Curve curve() const {
