@@ -32,6 +32,7 @@ engine::DifficultyIndex index_of(const CurriculumMetric& metric, const TrialConf
                                  : open_column(metric, config, samples);
 }
 
+// "auto" is none where nobody has chosen by memory, see chosen_recompute().
 engine::Recompute recompute_of(RecomputeChoice choice) {
     switch (choice) {
         case RecomputeChoice::activation:

@@ -61,7 +61,7 @@ struct Group {
     Group(const std::shared_ptr<Transport>& ranks, std::shared_ptr<Stream> of_device, kernels::cuda::Exec computing)
         : stream(std::move(of_device)), exec(computing) {
         exec.stream = stream->stream;
-        exec.counters = {};  // of the computing stream alone, as is its workspace
+        exec.counters = {};  // the computing stream alone uses them, and the workspace
         exec.workspace = {};
         ncclUniqueId id{};
         if (ranks->rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");

@@ -63,7 +63,7 @@ Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Ba
       class_head_(class_head(plan_, config)),
       states_(plan_.scratch("d_branch", {max_batch, config.max_seqlen, config.width})) {
     const std::int64_t B = max_batch, T = config.max_seqlen;
-    evaluation_graphs_.records = ranks.experts.ranks == 1;  // they exchange rows on the host's side
+    evaluation_graphs_.records = ranks.experts.ranks == 1;  // several exchange rows from the host
     parameters_.plan_optimizer(moments, ranks.moments, ranks.divided_moments);
     arena.reserve_workspace(sum_of_squares_workspace(backend, parameters_.flat_gradients().numel()));
     const auto add = [&](const std::string& name, DType type, std::initializer_list<std::int64_t> shape) {
@@ -329,7 +329,7 @@ void Transformer::evaluate(Exec& exec, const PackedSamples& samples) {
 }
 
 void Transformer::logits(Exec& exec, Tensor out, std::int64_t B, std::int64_t T) {
-    // Recorded passes leave the shape of another one.
+    // A recorded pass leaves last_states_ in the shape of an earlier one.
     const std::int64_t samples = packed_.samples ? 1 : B, rows = packed_.samples ? shape_[1] : T;
     head_->logits(exec, out, make_tensor(last_states_.data, last_states_.dtype, {samples, rows, config_.width}));
 }

@@ -99,7 +99,7 @@ std::int64_t sample_count(const TrainingData& data, std::int64_t seqlen) {
     return std::get<TokenCorpus>(data).samples(seqlen);
 }
 
-Batches::Batches(TrainingData data, const TrainerConfig& config, Device device, int at_once)
+Batches::Batches(TrainingData data, const TrainerConfig& config, Device device, int steps)
     : data_(std::move(data)),
       seed_(config.seed),
       full_seqlen_(config.model.max_seqlen),
@@ -115,7 +115,7 @@ Batches::Batches(TrainingData data, const TrainerConfig& config, Device device, 
         reader_.emplace(**bert);
     }
     packs_ = config.packs_samples && (reader_ || labelled() != nullptr);
-    steps_.resize(static_cast<std::size_t>(at_once));
+    steps_.resize(static_cast<std::size_t>(steps));
     for (StagedStep& step : steps_) allocate(step, config, device);
 }
 

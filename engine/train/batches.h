@@ -65,10 +65,10 @@ struct StagedStep {
 // many tokens as the model makes of it, and is cropped and flipped by the number of its draw.
 class Batches {
  public:
-    // With memory for the largest step of the techniques, or with at_once = 2 for one that is taken and the next.
-    // Errors: memory; config, for seqres of BERT samples, for images that are not those of the model, for labelled
-    // texts that do not fit its head, and for both if a technique cuts samples to a length.
-    Batches(TrainingData data, const TrainerConfig& config, Device device, int at_once = 1);
+    // With memory for the largest step of the techniques; `steps` = 2 holds the next step beside the taken one. Errors:
+    // memory; config, for seqres of BERT samples, for images that are not those of the model, for labelled texts that
+    // do not fit its head, and for both if a technique cuts samples to a length.
+    Batches(TrainingData data, const TrainerConfig& config, Device device, int steps = 1);
 
     // Lays out a step and takes it: `draws` (plan.samples), the first of which is number `first_draw` of the run; of
     // BERT samples the number also decides which tokens are masked, and of images how they are augmented. Overwrites
@@ -77,7 +77,7 @@ class Batches {
     // in, which plan.rows is a multiple of; micro-batches restart in each.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                std::optional<std::int64_t> at_once = {}, std::int64_t parts = 1);
-    // The halves of stage(). With two at once, the taken step stays as it is while the next one is laid out.
+    // The halves of stage(). With two steps, the taken one stays as it is while the next one is laid out.
     void stage_next(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                     std::optional<std::int64_t> at_once, std::int64_t parts);
     void take_next();
@@ -123,7 +123,7 @@ class Batches {
     bool packs_ = false;                // BERT samples and labelled texts, without padding
     std::optional<BertReader> reader_;  // of BERT samples
     UniqueTokens unique_tokens_;
-    // One, which is laid out and then taken; or two, so that a device reads one while the other is laid out.
+    // With two, a device reads one while the other is laid out.
     std::vector<StagedStep> steps_;
     std::size_t taken_ = 0;
 };

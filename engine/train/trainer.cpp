@@ -132,7 +132,7 @@ void Trainer::take_samples() {
 }
 
 void Trainer::stage_ahead() {
-    if (exec_.device == Device::cpu) return;  // its work is done by now
+    if (exec_.device == Device::cpu) return;  // which has computed the step already
     Counts after = counts_;
     advance(after, flops_, config_.techniques, plan_, batches_->tokens());
     if (after.layer_tokens >= config_.budget_layer_tokens) return;
@@ -140,7 +140,7 @@ void Trainer::stage_ahead() {
         stage(plan_step(config_, after.steps), after);
         is_staged_ = true;
     } catch (const Error&) {
-        // Thrown again in that step's turn: this one is still to be counted.
+        // The next step stages again and throws it; the current step must be counted first.
     }
 }
 

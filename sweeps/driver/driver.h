@@ -26,7 +26,7 @@ struct DriverOptions {
     RankHosts hosts = {};  // that the ranks of each trial span; the local launcher starts them
     std::vector<Slot> slots = {{}};
     std::string slots_note;         // on GPUs that they leave unused; empty: on none
-    bool asks_for_mps = false;      // so nobody needs to be advised of it
+    bool asks_for_mps = false;      // the overview does not suggest --mps then
     int threads = 1;                // of each trial
     std::vector<std::string> only;  // as in spec/select.h; all where empty
     bool fail_fast = false;

@@ -6,14 +6,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <optional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/stopwatch.h"
-#include "reporting/text.h"
+#include "sweeps/driver/run_folder.h"
 
 namespace deft::sweeps {
 
@@ -51,14 +50,6 @@ std::optional<int> end_within(pid_t child, double seconds) {
     return std::nullopt;
 }
 
-std::string last_line_of(const fs::path& file) {
-    std::ifstream in(file);
-    std::string last;
-    for (std::string line; std::getline(in, line);)
-        if (!line.empty()) last = line;
-    return reporting::visible(last);
-}
-
 // Empty where the daemon runs.
 std::string problem_at_start(const fs::path& logs, double answer_seconds, bool& is_started) {
     const fs::path said = logs / "start.txt";
@@ -70,8 +61,8 @@ std::string problem_at_start(const fs::path& logs, double answer_seconds, bool& 
     const std::optional<int> status = end_within(child, kStartSeconds);
     if (!status) return fmt::format("{} -d did not answer for {:.0f} s", kControl, kStartSeconds);
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-        const std::string line = last_line_of(said);
-        return fmt::format("{} -d failed{}", kControl, line.empty() ? "" : ": " + line);
+        const std::vector<std::string> lines = last_lines(said, 1);
+        return fmt::format("{} -d failed{}", kControl, lines.empty() ? "" : ": " + lines.back());
     }
     is_started = true;
     const Clock::time_point start = Clock::now();

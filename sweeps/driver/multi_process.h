@@ -15,8 +15,8 @@ bool has_multi_process_service();
 // The loss of trials that share a card without the service; empty where they do not share, or it answers.
 std::string taking_turns(const std::vector<Slot>& slots);
 
-// The service on request, from here to the end of the object. One that answered before stays: that of another run, or
-// of a run that was killed.
+// The service on request, from here to the end of the object. A service that answered before stays: another run started
+// it, or one that was killed.
 class MultiProcessService {
  public:
     // Starts the daemon, which logs to `logs`, unless one answers.

@@ -274,7 +274,7 @@ Slot planned_slot(const Spec& spec, const std::vector<Trial>& trials, bool is_qu
         const Slot here = make_slots(request, threads_for(spec.threads, request, trials), trials).front();
         if (here.device == engine::Device::cuda || slot.device == engine::Device::cpu) return here;
     } catch (const Error&) {
-        // deft run says what lacks.
+        // `deft run` reports what is missing.
     }
     return slot;
 }

@@ -33,9 +33,8 @@ std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std:
 // On the GPUs of this machine, for these trials. Errors: missing, where several ranks cannot be started here.
 std::vector<Slot> make_slots(const SlotRequest& request, int threads, const std::vector<Trial>& trials);
 
-// Trials at once on each of these cards, where the request leaves that to the memory plan. The smallest card holds as
-// many of the largest, beside what CUDA takes for each. Each has a core of the machine, and each rank of a trial
-// counts.
+// Trials at once on each of these cards: as many of the largest as the smallest card holds, beside CUDA's own memory.
+// Each rank needs a core of the machine. At least 1, and no more than the trials fill.
 inline constexpr int kMostOnCard = 48;  // processes of a card that the multi-process service serves
 int trials_on_card(const std::vector<Trial>& trials, const std::vector<engine::Gpu>& cards, int cores, int ranks = 1);
 
