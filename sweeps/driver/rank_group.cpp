@@ -47,7 +47,7 @@ constexpr double kStoppedSeconds = 30;  // for which a rank may be stopped while
 constexpr double kLagSeconds = 45;      // for which a network file system may hide a journal's next line
 constexpr double kLateOkSeconds = 60;   // for which it may hide an end, where mpirun saw every rank end well
 constexpr double kLateSeconds = 15;     // and where it did not
-constexpr int kMostStarts = 3;          // of mpirun, whose daemons may not meet on a busy machine
+constexpr int kMostStarts = 3;          // of mpirun; several that start together race for one folder in /tmp
 
 // mpirun ends with this process, and the ranks end with mpirun: each asks the kernel for that. On other hosts, Open
 // MPI's daemon ends them once it has no connection to mpirun.

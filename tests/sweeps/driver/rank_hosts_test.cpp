@@ -43,9 +43,11 @@ class HostSweep {
  public:
     explicit HostSweep(const std::string& recipes = kPlain) : sweep(recipes) {
         sweep.folder.write("hosts", "alpha slots=1\nbeta slots=1\nspare slots=1\n");
-        // mpirun gives the host, then a line for its shell.
+        // mpirun gives the host, then a line for its shell. Daemons in one folder for temporary files remove each
+        // other's there while they start and end.
         program("here",
-                "#!/bin/bash\nhost=$1\nshift\necho \"$host\" >> \"$(dirname \"$0\")/reached\"\nexec sh -c \"$*\"\n");
+                "#!/bin/bash\nhost=$1\nshift\necho \"$host\" >> \"$(dirname \"$0\")/reached\"\n"
+                "export TMPDIR=\"$(dirname \"$0\")/tmp-$host\"\nmkdir -p \"$TMPDIR\"\nexec sh -c \"$*\"\n");
     }
 
     void program(const std::string& name, const std::string& text) const {
