@@ -162,6 +162,7 @@ struct TrainConfig {
     double beta2 = 0.95;
     double eps = 1e-8;
     double max_grad_norm = 1.0;
+    engine::DType moments = engine::DType::f32;
     engine::DType dtype = engine::DType::f32;
 };
 

@@ -391,8 +391,12 @@ const Fields& fields_of(const TrainConfig&) {
          "Term added to the root of the second moment for numerical stability. AdamW only.", {.above = 0}},
         {"max_grad_norm", at<&TrainConfig::max_grad_norm>, "Maximum gradient norm (gradient clipping). 0: no clipping.",
          {.at_least = 0}},
+        choice<&TrainConfig::moments>("moments",
+         "Number format of the optimizer's moments between steps. bf16: stochastic rounding, with half of their memory. "
+         "Updates use the values before rounding.",
+         {.came_later = true}),
         choice<&TrainConfig::dtype>("dtype",
-         "Number format of activations. Weights, gradients and moments stay f32. bf16 requires a GPU."),
+         "Number format of activations. Weights and gradients stay f32. bf16 requires a GPU."),
     };
     return fields;
 }

@@ -81,7 +81,8 @@ engine::OptimizerConfig optimizer_config(const TrainConfig& train) {
             .eps = train.eps,
             .momentum = train.momentum,
             .weight_decay = train.weight_decay,
-            .max_grad_norm = train.max_grad_norm};
+            .max_grad_norm = train.max_grad_norm,
+            .rounds_moments = train.moments == engine::DType::bf16};
 }
 
 engine::Backend backend_of(const TrialConfig& config, engine::Device device, int threads) {

@@ -346,8 +346,9 @@ void require_countable(const TableReader& root, const TrialConfig& config) {
                          : recompute == RecomputeChoice::activation ? 4 * width + hidden
                                                                     : width;
     const double weights = 2 * width * width + 2 * width * hidden;
-    const double copies = 2 + (trainer.zero == 1 ? 0 : engine::moments_of(trainer.optimizer.kind));
-    const double bytes = 4 * layers * (tokens * saved + copies * weights);
+    const engine::KeptMoments moments = engine::moments_of(trainer.optimizer);
+    const double of_moments = trainer.zero == 1 ? 0 : moments.count * (moments.are_rounded ? 0.5 : 1);
+    const double bytes = 4 * layers * (tokens * saved + (2 + of_moments) * weights);
     if (bytes > kMostBufferBytes)
         root.refuse("model",
                     fmt::format("and train.micro_batch_size need buffers of {:.1e} bytes; the maximum is {:.0e}", bytes,

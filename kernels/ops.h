@@ -198,8 +198,9 @@ void value_loss_train(Exec&, float* loss, float* value, Real* dx, float* dw, flo
                       Accumulate);
 
 // ---- optimizer ----
-// Global gradient norm, AdamW and SGD over flat buffers. Master weights, moments and gradients are float on every
-// backend. No optimizer writes when norm[0] or loss[0] is not finite.
+// Global gradient norm, AdamW and SGD over flat buffers. Master weights and gradients are float on every backend.
+// Moment: float, or bf16, rounded at random (kernels/stochastic_rounding.h). No optimizer writes when norm[0] or
+// loss[0] is not finite.
 
 // total[0] = or += sum of the squares of x (n), in double over fixed chunks.
 void sum_of_squares(Exec&, double* total, const float* x, std::int64_t n, Accumulate);
@@ -210,12 +211,14 @@ void square_root(Exec&, double* x);
 // One step of AdamW (Loshchilov & Hutter 2019, algorithm 2) on param, m, v (n) with gradient grad (n).
 // norm[0] is the gradient's global norm, read by the kernel, so a device needs no host round trip.
 // rounded (n) or null receives the new weights, rounded.
-void adamw_update(Exec&, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+template <class Moment>
+void adamw_update(Exec&, float* param, bf16* rounded, Moment* m, Moment* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW&);
 
 // One step of SGD, as torch.optim.SGD without dampening and Nesterov. m (n) is the momentum, 0 before the first step.
-void sgd_update(Exec&, float* param, bf16* rounded, float* m, const float* grad, const double* norm, const double* loss,
-                std::int64_t n, const Sgd&);
+template <class Moment>
+void sgd_update(Exec&, float* param, bf16* rounded, Moment* m, const float* grad, const double* norm,
+                const double* loss, std::int64_t n, const Sgd&);
 
 // total[0] = or += sum of x (n), in double, in a fixed order.
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate);

@@ -26,11 +26,12 @@ inline std::int64_t columns_before(Activation act, std::int64_t columns) {
 // (sqrt(square_scale v) + eps).
 struct AdamWRates {
     double lr = 0, mean_scale = 0, square_scale = 0;
+    std::uint32_t step = 0;  // its low bits, by which moments in bf16 are rounded
 };
 // step: counts from 1.
 inline AdamWRates adamw_rates(double lr, double beta1, double beta2, std::int64_t step) {
     const auto t = static_cast<double>(step);
-    return {lr, lr / (1 - std::pow(beta1, t)), 1 / (1 - std::pow(beta2, t))};
+    return {lr, lr / (1 - std::pow(beta1, t)), 1 / (1 - std::pow(beta2, t)), static_cast<std::uint32_t>(step)};
 }
 
 // Parameters of one AdamW step (Loshchilov & Hutter 2019, algorithm 2).
@@ -43,9 +44,14 @@ struct AdamW {
     double max_grad_norm = 0;  // gradients are scaled by min(1, max_grad_norm / norm); 0: no clip
 };
 
+struct SgdRates {
+    double lr = 0;
+    std::uint32_t step = 0;  // as AdamWRates::step
+};
+
 // Parameters of one step of SGD with momentum (Polyak 1964, as torch.optim.SGD without dampening and Nesterov).
 struct Sgd {
-    StepValue<double> lr;
+    StepValue<SgdRates> rates;
     double momentum = 0.9;
     double weight_decay = 0;   // of an L2 penalty, which enters the momentum; 0 for biases, norms
     double max_grad_norm = 0;  // as AdamW's

@@ -515,17 +515,18 @@ inline Work square_root_work() {
     return work;
 }
 
-inline Work adamw_update_work(std::int64_t n, bool keeps_rounded) {
+// moment_bytes: of one stored moment.
+inline Work adamw_update_work(std::int64_t n, bool keeps_rounded, std::int64_t moment_bytes) {
     Work work{15 * product(n)};
-    work.sums = product(7, n);  // param, m and v read and written, grad read
-    work.other = product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
+    work.sums = product(3, n);  // param read and written, grad read
+    work.other = product(4 * moment_bytes, n) + product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
     return work;
 }
 
-inline Work sgd_update_work(std::int64_t n, bool keeps_rounded) {
+inline Work sgd_update_work(std::int64_t n, bool keeps_rounded, std::int64_t moment_bytes) {
     Work work{7 * product(n)};
-    work.sums = product(5, n);  // param and m read and written, grad read
-    work.other = product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
+    work.sums = product(3, n);  // param read and written, grad read
+    work.other = product(2 * moment_bytes, n) + product(keeps_rounded ? 2 : 0, n) + product(2, sizeof(double));
     return work;
 }
 

@@ -508,23 +508,40 @@ void square_root(Exec& exec, Tensor x) {
              [&]<class X, class T_>(X& backend, TypeTag<T_>) { square_root(backend, x.as<double>()); });
 }
 
+namespace {
+
+// f(TypeTag<Moment>{}) for the type in which moments of weights of type Weight are stored.
+template <class Weight, class F>
+void with_moment(const Tensor& m, const F& f) {
+    if (m.dtype == DType::bf16)
+        f(TypeTag<kernels::bf16>{});
+    else
+        f(TypeTag<Weight>{});
+}
+
+}  // namespace
+
 void adamw_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW& settings) {
     const OpTimer timer(exec, "adamw_update", Phase::update, param, param.dtype,
-                        kernels::adamw_update_work(param.numel(), bool(rounded)));
+                        kernels::adamw_update_work(param.numel(), bool(rounded), size_of(m.dtype)));
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), v.as<Sum<T_>>(),
-                     grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(), param.numel(), settings);
+        with_moment<Sum<T_>>(m, [&]<class Moment>(TypeTag<Moment>) {
+            adamw_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Moment>(), v.as<Moment>(),
+                         grad.as<Sum<T_>>(), norm.as<double>(), loss.as<double>(), param.numel(), settings);
+        });
     });
 }
 
 void sgd_update(Exec& exec, Tensor param, Tensor rounded, Tensor m, Tensor grad, Tensor norm, Tensor loss,
                 const Sgd& settings) {
     const OpTimer timer(exec, "sgd_update", Phase::update, param, param.dtype,
-                        kernels::sgd_update_work(param.numel(), bool(rounded)));
+                        kernels::sgd_update_work(param.numel(), bool(rounded), size_of(m.dtype)));
     dispatch(exec, param.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
-        sgd_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Sum<T_>>(), grad.as<Sum<T_>>(),
-                   norm.as<double>(), loss.as<double>(), param.numel(), settings);
+        with_moment<Sum<T_>>(m, [&]<class Moment>(TypeTag<Moment>) {
+            sgd_update(backend, param.as<Sum<T_>>(), rounded.as<kernels::bf16>(), m.as<Moment>(), grad.as<Sum<T_>>(),
+                       norm.as<double>(), loss.as<double>(), param.numel(), settings);
+        });
     });
 }
 

@@ -169,7 +169,8 @@ void update_importance(Exec&, Tensor importance, Tensor loss_sum, Tensor count, 
 void sum_of_squares(Exec&, Tensor total, Tensor x, Accumulate);
 // x (1) f64 = its square root
 void square_root(Exec&, Tensor x);
-// rounded bf16 or empty; norm and loss (1) f64, of which neither may be other than finite, else nothing is written
+// rounded bf16 or empty; m, v: as param, or bf16; norm and loss (1) f64, of which neither may be other than finite,
+// else nothing is written
 void adamw_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor v, Tensor grad, Tensor norm, Tensor loss,
                   const AdamW&);
 void sgd_update(Exec&, Tensor param, Tensor rounded, Tensor m, Tensor grad, Tensor norm, Tensor loss, const Sgd&);

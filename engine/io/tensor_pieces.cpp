@@ -116,9 +116,31 @@ void read_as(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
     });
 }
 
+void write_as_it_is(Exec& exec, const Tensor& tensor, SafetensorsOutput& to) {
+    std::vector<std::byte> staging;
+    for_each_piece(tensor.numel(), size_of(tensor.dtype), [&](std::int64_t first, std::int64_t count) {
+        const Tensor piece = tensor.part(first, count);
+        to.write(host_bytes(exec, piece, staging), piece.bytes());
+    });
+}
+
+void read_as_it_is(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
+    if (stored.from.dtype != stored.to.dtype || stored.transposed)
+        throw std::logic_error(stored.from.shape_text() + " of a file is read as " + stored.to.shape_text());
+    const auto* from = static_cast<const std::byte*>(stored.from.data);
+    for_each_piece(stored.to.numel(), size_of(stored.to.dtype), [&](std::int64_t first, std::int64_t count) {
+        const Tensor piece = stored.to.part(first, count);
+        const std::span bytes(from + first * size_of(piece.dtype), static_cast<std::size_t>(piece.bytes()));
+        file.require_whole();
+        write_tensor(exec, piece, bytes.data());
+        file.release(bytes);
+    });
+}
+
 }  // namespace
 
 void write_in_pieces(Exec& exec, const Tensor& tensor, Layout layout, SafetensorsOutput& to) {
+    if (tensor.dtype == DType::bf16) return write_as_it_is(exec, tensor, to);
     tensor.as<float>();
     if (layout.dtype == DType::bf16)
         write_as<kernels::bf16>(exec, tensor, layout.transposed, to);
@@ -129,6 +151,7 @@ void write_in_pieces(Exec& exec, const Tensor& tensor, Layout layout, Safetensor
 }
 
 void read_in_pieces(Exec& exec, const StoredTensor& stored, const MappedFile& file) {
+    if (stored.to.dtype == DType::bf16) return read_as_it_is(exec, stored, file);
     stored.to.as<float>();
     if (stored.from.dtype == DType::bf16)
         read_as<kernels::bf16>(exec, stored, file);

@@ -11,7 +11,7 @@ namespace deft::engine {
 
 inline constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
-// The layout in a file of a backend's tensor, f32.
+// The layout in a file of a backend's tensor, f32. A bf16 tensor, as a moment may be, is stored as it is.
 struct Layout {
     DType dtype = DType::f32;  // or bf16 or f16: rounded to nearest, ties to even, and read back exactly
     bool transposed = false;   // (rows, columns) there is (columns, rows) here; of a tensor of two dimensions
@@ -21,7 +21,8 @@ struct Layout {
 // that f16 has not.
 void write_in_pieces(Exec& exec, const Tensor& tensor, Layout layout, SafetensorsOutput& to);
 
-// One tensor of a backend and the same of a mapped file: equal in elements, and `from` f32, bf16 or f16.
+// One tensor of a backend and the same of a mapped file: equal in elements, and `from` f32, bf16 or f16; where `to` is
+// bf16, both are.
 struct StoredTensor {
     Tensor to, from;
     bool transposed = false;

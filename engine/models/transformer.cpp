@@ -50,7 +50,7 @@ std::optional<ClassHead> class_head(const Planner& plan, const TransformerConfig
 }  // namespace
 
 Transformer::Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
-                         Purpose purpose, Recompute recompute, int moments, const ModelRanks& ranks)
+                         Purpose purpose, Recompute recompute, const KeptMoments& moments, const ModelRanks& ranks)
     : config_(config),
       purpose_(purpose),
       parameters_(arena, backend.dtype, purpose),

@@ -78,8 +78,8 @@ class Transformer {
     // may be called. moments: that the optimizer keeps of each weight. ranks: where they divide the experts, all of
     // them call what computes together.
     Transformer(Arena& arena, const TransformerConfig& config, const Backend& backend, std::int64_t max_batch,
-                Purpose purpose = Purpose::training, Recompute recompute = Recompute::none, int moments = 2,
-                const ModelRanks& ranks = {});
+                Purpose purpose = Purpose::training, Recompute recompute = Recompute::none,
+                const KeptMoments& moments = {}, const ModelRanks& ranks = {});
     Transformer(const Transformer&) = delete;
     Transformer& operator=(const Transformer&) = delete;
 

@@ -92,14 +92,14 @@ Parameter ParameterTable::add_experts(const std::string& name, ParameterKind kin
     return parameters_.emplace_back(parameter);
 }
 
-void ParameterTable::plan_optimizer(int moments, const RankOf& owner, const RankOf& owner_of_divided) {
+void ParameterTable::plan_optimizer(const KeptMoments& kept, const RankOf& owner, const RankOf& owner_of_divided) {
     if (purpose_ == Purpose::inference) return;
     owner_ = owner;
     owner_of_divided_ = owner_of_divided;
     std::int64_t own = 0;
     for (const Side side : kAllSides) own += share_of_rank(side, owner_of(side).rank).size();
-    for (const char* name : std::span(kMoments).first(static_cast<std::size_t>(moments)))
-        moments_.push_back(arena_->add(Region::optimizer, name, sum_dtype(dtype_), {own}));
+    for (const char* name : std::span(kMoments).first(static_cast<std::size_t>(kept.count)))
+        moments_.push_back(arena_->add(Region::optimizer, name, kept.dtype(sum_dtype(dtype_)), {own}));
 }
 
 const RankOf& ParameterTable::owner_of(Side side) const {

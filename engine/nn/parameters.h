@@ -44,12 +44,20 @@ struct Parameter {
     Tensor whole() const;
 };
 
+// The moments that an optimizer keeps of each weight.
+struct KeptMoments {
+    int count = 2;             // one or two
+    bool are_rounded = false;  // to bf16; else they have the type of the weights
+
+    DType dtype(DType of_weights) const { return are_rounded ? DType::bf16 : of_weights; }
+};
+
 // Decayed parameters and the others are each one contiguous range of the flat buffers, in whatever order they are
 // added; of those that are divided among ranks likewise.
 class ParameterTable {
  public:
-    // dtype: of activations. Values, gradients and moments are sum_dtype(dtype); a model that is only asked has neither
-    // gradients nor moments.
+    // dtype: of activations. Values and gradients are sum_dtype(dtype), and moments where they are not rounded; a model
+    // that is only asked has neither gradients nor moments.
     ParameterTable(Arena& arena, DType dtype, Purpose purpose = Purpose::training)
         : arena_(&arena), dtype_(dtype), purpose_(purpose) {}
 
@@ -65,9 +73,9 @@ class ParameterTable {
     Parameter add_experts(const std::string& name, ParameterKind kind, std::initializer_list<std::int64_t> shape,
                           const RankOf& rank);
 
-    // Plans the optimizer's moments, one or two, once all parameters are there, where they train: of `owner`'s share of
-    // each group alone, where moments are shared among ranks; of the divided ones likewise.
-    void plan_optimizer(int moments, const RankOf& owner = {}, const RankOf& owner_of_divided = {});
+    // Plans the optimizer's moments once all parameters are there, where they train: of `owner`'s share of each group
+    // alone, where moments are shared among ranks; of the divided ones likewise.
+    void plan_optimizer(const KeptMoments& kept, const RankOf& owner = {}, const RankOf& owner_of_divided = {});
 
     // In the order of adding.
     const std::vector<Parameter>& all() const { return parameters_; }

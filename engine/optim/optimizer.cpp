@@ -3,7 +3,7 @@
 namespace deft::engine {
 
 OptimizerRates optimizer_rates(const OptimizerConfig& config, double lr, std::int64_t step) {
-    return {kernels::adamw_rates(lr, config.beta1, config.beta2, step), lr};
+    return {kernels::adamw_rates(lr, config.beta1, config.beta2, step), {lr, static_cast<std::uint32_t>(step)}};
 }
 
 void update(Exec& exec, const OptimizerConfig& config, const ParameterTable::Group& group, const Tensor& norm,
@@ -12,8 +12,9 @@ void update(Exec& exec, const OptimizerConfig& config, const ParameterTable::Gro
     const auto own = [&](const Tensor& all) { return all ? all.part(group.own.begin, group.own.size()) : Tensor{}; };
     const Tensor value = own(group.value), grad = own(group.grad), rounded = own(group.rounded);
     if (config.kind == OptimizerKind::sgd)
-        return sgd_update(exec, value, rounded, group.m, grad, norm, loss,
-                          {StepValue<double>::in(&rates->sgd), config.momentum, weight_decay, config.max_grad_norm});
+        return sgd_update(
+            exec, value, rounded, group.m, grad, norm, loss,
+            {StepValue<kernels::SgdRates>::in(&rates->sgd), config.momentum, weight_decay, config.max_grad_norm});
     adamw_update(exec, value, rounded, group.m, group.v, grad, norm, loss,
                  {StepValue<kernels::AdamWRates>::in(&rates->adamw), config.beta1, config.beta2, config.eps,
                   weight_decay, config.max_grad_norm});

@@ -19,17 +19,18 @@ struct OptimizerConfig {
     double momentum = 0.9;                         // of sgd
     double weight_decay = 0;                       // of decayed parameters
     double max_grad_norm = 0;                      // gradients are scaled down to it; 0: never
+    bool rounds_moments = false;                   // to bf16, at random (kernels/stochastic_rounding.h)
 };
 
 // AdamW's two, or the momentum.
-inline int moments_of(OptimizerKind kind) {
-    return kind == OptimizerKind::adamw ? 2 : 1;
+inline KeptMoments moments_of(const OptimizerConfig& config) {
+    return {config.kind == OptimizerKind::adamw ? 2 : 1, config.rounds_moments};
 }
 
 // The learning rate of one step, as either optimizer takes it.
 struct OptimizerRates {
     kernels::AdamWRates adamw;
-    double sgd = 0;
+    kernels::SgdRates sgd;
 };
 // step: counts from 1.
 OptimizerRates optimizer_rates(const OptimizerConfig& config, double lr, std::int64_t step);

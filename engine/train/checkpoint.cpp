@@ -305,7 +305,7 @@ OpenCheckpoint open_checkpoint(Trainer& trainer, const fs::path& folder, const J
     const ParameterTable& table = trainer.model().parameters();
     for (const Parameter& p : table.all())
         for (int which = 0; which < table.moments(); ++which) {
-            const Tensor& stored = expect(open.moments, moment_name(p, which), p.whole());
+            const Tensor& stored = expect(open.moments, moment_name(p, which), shape_of_moment(table, p, which));
             const Share own = table.elements_of_rank(p, table.owner_of(p).rank);
             open.of_moments.push_back({table.own_moment(p, which), stored.part(p.first + own.begin, own.size())});
         }

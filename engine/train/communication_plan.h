@@ -23,7 +23,7 @@ struct ExchangedValues {
         bool unrounded = false;   // the model reads it as it is updated
     };
     std::vector<Weight> weights;
-    std::int64_t weight_bytes = 4;       // of one weight, gradient or moment
+    std::int64_t weight_bytes = 4;       // of one weight or gradient
     std::int64_t read_bytes = 4;         // of one weight as the model reads it, unless unrounded
     std::int64_t sums = 0;               // f64: gradient norm, losses, totals of experts
     std::vector<std::int64_t> observed;  // i64, by tensor: what a token dropper counted

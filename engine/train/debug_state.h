@@ -14,7 +14,7 @@ void require_checkable(const TransformerConfig& model);
 
 // Runs the trainer's next step and writes a safetensors file:
 //   weights.NAME, adam_m.NAME, adam_v.NAME   before the step; linear weights are (out, in): y = x W^T + b
-//   momentum.NAME                            in place of Adam's moments, of SGD
+//   momentum.NAME                            in place of Adam's moments, of SGD; moments are f32, or bf16 if stored so
 //   batch.token, batch.target                (B, T) i32; a target of -1 counts in no mean
 //   batch.image                              in place of these (B, height, width, channels) f32, of a model of images
 //   batch.length, batch.segment              (B), (B, T) i32, only where samples are padded or have segments

@@ -32,6 +32,12 @@ std::string moment_name(const Parameter& parameter, int which) {
     return parameter.name + (which == 0 ? ".m" : ".v");
 }
 
+Tensor shape_of_moment(const ParameterTable& table, const Parameter& parameter, int which) {
+    Tensor whole = parameter.whole();
+    whole.dtype = table.own_moment(parameter, which).dtype;
+    return whole;
+}
+
 GatheredParameters::~GatheredParameters() {
     Request nothing;
     for (int rank = 1; rank < ranks_.size(); ++rank) ranks_.send(bytes_of(nothing), rank);
@@ -40,7 +46,8 @@ GatheredParameters::~GatheredParameters() {
 std::vector<NamedTensor> GatheredParameters::moments() const {
     std::vector<NamedTensor> tensors;
     for (const Parameter& p : table_.all())
-        for (int which = 0; which < table_.moments(); ++which) tensors.push_back({moment_name(p, which), p.whole()});
+        for (int which = 0; which < table_.moments(); ++which)
+            tensors.push_back({moment_name(p, which), shape_of_moment(table_, p, which)});
     return tensors;
 }
 

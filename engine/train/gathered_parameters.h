@@ -15,6 +15,9 @@ namespace deft::engine {
 // The name in a file of the first or second moment of a weight: NAME.m or NAME.v.
 std::string moment_name(const Parameter& parameter, int which);
 
+// Its shape and type on all ranks together, without memory.
+Tensor shape_of_moment(const ParameterTable& table, const Parameter& parameter, int which);
+
 // On rank 0. Until it is destroyed all others answer_for_parameters(); its end releases them, also
 // where rank 0 unwinds from an error.
 class GatheredParameters {

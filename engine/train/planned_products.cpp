@@ -46,7 +46,7 @@ kernels::cuda::ProductList planned_products(const TrainerConfig& config, const B
     require_supported(backend, config.model.head_size());
     Arena arena(backend.device);
     Transformer model(arena, config.model, backend, config.micro_batch_size, Purpose::training, config.recompute,
-                      moments_of(config.optimizer.kind));
+                      moments_of(config.optimizer));
     const std::int64_t T = plan.seqlen, at_once = rows_at_once(config, T);
     const Tensor draw = arena.add(Region::activations, "draw", DType::i64, {at_once});
     std::optional<PlannedDropping> dropping;

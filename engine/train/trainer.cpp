@@ -33,7 +33,7 @@ Buffers plan_buffers(Arena& arena, const TrainerConfig& config, const Backend& b
     const LargestStep largest = largest_step(config);
     Buffers buffers;
     buffers.model = std::make_unique<Transformer>(arena, config.model, backend, B, Purpose::training, config.recompute,
-                                                  moments_of(config.optimizer.kind), ranks);
+                                                  moments_of(config.optimizer), ranks);
     const auto add = [&](const char* name, DType type, std::initializer_list<std::int64_t> shape) {
         return arena.add(Region::activations, name, type, shape);
     };

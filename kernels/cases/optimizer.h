@@ -5,41 +5,65 @@
 
 namespace deft::kernels::cases {
 
+enum class MomentItem { whole, rounded };  // the type of weights, or bf16
+
+inline Item item_of(MomentItem moments) {
+    return moments == MomentItem::rounded ? Item::rounded : Item::sum;
+}
+inline std::int64_t bytes_of(MomentItem moments) {
+    return moments == MomentItem::rounded ? sizeof(bf16) : sizeof(float);
+}
+
 // keeps_rounded: the new weights are written rounded too.
-inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, bool keeps_rounded) {
+inline OpCase adamw_update_case(Draw draw, std::int64_t n, const AdamW& adamw, bool keeps_rounded,
+                                MomentItem moments = MomentItem::whole) {
     OpCase op;
-    op.name =
-        shape_text("adamw_update", n) + (adamw.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
+    op.name = shape_text("adamw_update", n) + (adamw.max_grad_norm > 0 ? " clip" : "") +
+              (keeps_rounded ? " rounded" : "") + (moments == MomentItem::rounded ? " moments=bf16" : "");
     op.buffers = {stored_as(Item::sum, draw.update("param", n)),
                   stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
-                  stored_as(Item::sum, draw.update("m", n)),
-                  stored_as(Item::sum, draw.update("v", n)),
+                  stored_as(item_of(moments), draw.update("m", n)),
+                  stored_as(item_of(moments), draw.update("v", n)),
                   stored_as(Item::sum, draw.input("grad", n)),
                   stored_as(Item::wide, {"norm", Role::input, {2.5f}}),
                   stored_as(Item::wide, {"loss", Role::input, {3.5f}})};
     for (float& v : op.buffers[3].value) v *= v;  // a second moment is never negative
     op.set_run([=](auto& exec, const auto& b) {
-        adamw_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, b.sum(2), b.sum(3), b.sum(4), b.wide(5),
-                     b.wide(6), n, adamw);
+        const auto update = [&](auto* m, auto* v) {
+            adamw_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, m, v, b.sum(4), b.wide(5), b.wide(6),
+                         n, adamw);
+        };
+        if (moments == MomentItem::rounded)
+            update(b.rounded(2), b.rounded(3));
+        else
+            update(b.sum(2), b.sum(3));
     });
-    op.set_work(adamw_update_work(n, keeps_rounded));
+    op.set_work(adamw_update_work(n, keeps_rounded, bytes_of(moments)));
     return op;
 }
 
-inline OpCase sgd_update_case(Draw draw, std::int64_t n, const Sgd& sgd, bool keeps_rounded) {
+inline OpCase sgd_update_case(Draw draw, std::int64_t n, const Sgd& sgd, bool keeps_rounded,
+                              MomentItem moments = MomentItem::whole) {
     OpCase op;
-    op.name = shape_text("sgd_update", n) + (sgd.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "");
+    op.name = shape_text("sgd_update", n) + (sgd.max_grad_norm > 0 ? " clip" : "") + (keeps_rounded ? " rounded" : "") +
+              (moments == MomentItem::rounded ? " moments=bf16" : "");
     op.buffers = {stored_as(Item::sum, draw.update("param", n)),
                   stored_as(Item::rounded, output("rounded", keeps_rounded ? n : 0)),
-                  stored_as(Item::sum, draw.update("m", n)),
+                  stored_as(item_of(moments), draw.update("m", n)),
                   stored_as(Item::sum, draw.input("grad", n)),
                   stored_as(Item::wide, {"norm", Role::input, {2.5f}}),
                   stored_as(Item::wide, {"loss", Role::input, {3.5f}})};
     op.set_run([=](auto& exec, const auto& b) {
-        sgd_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, b.sum(2), b.sum(3), b.wide(4), b.wide(5), n,
-                   sgd);
+        const auto update = [&](auto* m) {
+            sgd_update(exec, b.sum(0), keeps_rounded ? b.rounded(1) : nullptr, m, b.sum(3), b.wide(4), b.wide(5), n,
+                       sgd);
+        };
+        if (moments == MomentItem::rounded)
+            update(b.rounded(2));
+        else
+            update(b.sum(2));
     });
-    op.set_work(sgd_update_work(n, keeps_rounded));
+    op.set_work(sgd_update_work(n, keeps_rounded, bytes_of(moments)));
     return op;
 }
 
@@ -101,11 +125,14 @@ inline void add_optimizer_cases(CaseTable& table) {
                               .eps = 1e-8,
                               .weight_decay = 0.1,
                               .max_grad_norm = step == 1 ? 1.0 : 0.0};
-            table.add([=](Draw draw) { return adamw_update_case(draw, n, adamw, step == 1); });
+            for (const MomentItem moments : {MomentItem::whole, MomentItem::rounded})
+                table.add([=](Draw draw) { return adamw_update_case(draw, n, adamw, step == 1, moments); });
         }
         for (const bool clips : {true, false}) {
-            const Sgd sgd{.lr = 1e-2, .momentum = 0.9, .weight_decay = 0.1, .max_grad_norm = clips ? 1.0 : 0.0};
-            table.add([=](Draw draw) { return sgd_update_case(draw, n, sgd, clips); });
+            const Sgd sgd{
+                .rates = SgdRates{1e-2, 7}, .momentum = 0.9, .weight_decay = 0.1, .max_grad_norm = clips ? 1.0 : 0.0};
+            for (const MomentItem moments : {MomentItem::whole, MomentItem::rounded})
+                table.add([=](Draw draw) { return sgd_update_case(draw, n, sgd, clips, moments); });
         }
         table.add([=](Draw draw) { return sum_of_squares_case(draw, n, Accumulate::no); });
         table.add([=](Draw draw) { return sum_of_squares_case(draw, n, Accumulate::yes); });

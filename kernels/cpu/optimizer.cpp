@@ -5,6 +5,7 @@
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/wide_vectors.h"
 #include "kernels/cpu/workspace.h"
+#include "kernels/stochastic_rounding.h"
 
 namespace deft::kernels::cpu {
 
@@ -45,7 +46,8 @@ std::size_t sum_of_squares_workspace(std::int64_t n) {
     return scratch_bytes<double>(ceil_div(n, kChunk));
 }
 
-void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+template <class Moment>
+void adamw_update(Exec& exec, float* param, bf16* rounded, Moment* m, Moment* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const AdamWRates rates = adamw.rates.get();
@@ -60,11 +62,12 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
         const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);
 #pragma omp simd
         for (std::int64_t i = start; i < end; ++i) {
+            const std::uint32_t random = moment_bits(rates.step, param[i], grad[i]);
             const float g = clip * grad[i];
-            const float m_new = beta1 * m[i] + one_minus_beta1 * g;
-            const float v_new = beta2 * v[i] + one_minus_beta2 * g * g;
-            m[i] = m_new;
-            v[i] = v_new;
+            const float m_new = beta1 * to_float(m[i]) + one_minus_beta1 * g;
+            const float v_new = beta2 * to_float(v[i]) + one_minus_beta2 * g * g;
+            m[i] = stored_moment<Moment>(m_new, random);
+            v[i] = stored_moment<Moment>(v_new, random >> 16);
             param[i] -= m_scale * m_new / (std::sqrt(v_scale * v_new) + eps) + decay * param[i];
         }
         if (rounded == nullptr) return;
@@ -72,24 +75,36 @@ void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, c
     });
 }
 
-void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+template <class Moment>
+void sgd_update(Exec& exec, float* param, bf16* rounded, Moment* m, const float* grad, const double* norm,
                 const double* loss, std::int64_t n, const Sgd& sgd) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], sgd.max_grad_norm);
-    const auto lr = static_cast<float>(sgd.lr.get()), momentum = static_cast<float>(sgd.momentum);
+    const SgdRates rates = sgd.rates.get();
+    const auto lr = static_cast<float>(rates.lr), momentum = static_cast<float>(sgd.momentum);
     const auto decay = static_cast<float>(sgd.weight_decay);
     parallel_items(exec.threads, ceil_div(n, kChunk), [&](std::int64_t chunk, int) {
         const std::int64_t start = chunk * kChunk, end = std::min(n, start + kChunk);
 #pragma omp simd
         for (std::int64_t i = start; i < end; ++i) {
-            const float m_new = momentum * m[i] + (clip * grad[i] + decay * param[i]);
-            m[i] = m_new;
+            const std::uint32_t random = moment_bits(rates.step, param[i], grad[i]);
+            const float m_new = momentum * to_float(m[i]) + (clip * grad[i] + decay * param[i]);
+            m[i] = stored_moment<Moment>(m_new, random);
             param[i] -= lr * m_new;
         }
         if (rounded == nullptr) return;
         for (std::int64_t i = start; i < end; ++i) rounded[i] = to_bf16(param[i]);
     });
 }
+
+template void adamw_update(Exec&, float*, bf16*, float*, float*, const float*, const double*, const double*,
+                           std::int64_t, const AdamW&);
+template void adamw_update(Exec&, float*, bf16*, bf16*, bf16*, const float*, const double*, const double*, std::int64_t,
+                           const AdamW&);
+template void sgd_update(Exec&, float*, bf16*, float*, const float*, const double*, const double*, std::int64_t,
+                         const Sgd&);
+template void sgd_update(Exec&, float*, bf16*, bf16*, const float*, const double*, const double*, std::int64_t,
+                         const Sgd&);
 
 void sum(Exec&, double* total, const float* x, std::int64_t n, Accumulate accumulate) {
     double all = 0;

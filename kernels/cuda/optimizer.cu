@@ -7,6 +7,7 @@
 #include "kernels/cuda/flat_vectors.h"
 #include "kernels/cuda/last_block.h"
 #include "kernels/cuda/workspace.h"
+#include "kernels/stochastic_rounding.h"
 
 namespace deft::kernels::cuda {
 
@@ -85,8 +86,17 @@ __device__ float clip_of(double norm, double most) {
     return static_cast<float>(most > 0 && norm > most ? most / norm : 1.0);
 }
 
-template <int kWidth>
-__global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+// Moments of neighbouring weights, rounded by the 16 bits of `random` from `shift` on.
+template <int kWidth, class Moment>
+__device__ inline void store_moments(Moment* to, const float (&from)[kWidth], const std::uint32_t (&random)[kWidth],
+                                     int shift) {
+    Vector<Moment, kWidth> stored;
+    for (int j = 0; j < kWidth; ++j) stored.item[j] = stored_moment<Moment>(from[j], random[j] >> shift);
+    store_vector(to, stored);
+}
+
+template <class Moment, int kWidth>
+__global__ void adamw_step(float* param, bf16* rounded, Moment* m, Moment* v, const float* grad, const double* norm,
                            const double* loss, std::int64_t n, AdamWStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
@@ -95,19 +105,21 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
     const auto decay = static_cast<float>(rates.lr * step.weight_decay);
     for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
         float g[kAtOnce], value[kAtOnce], mean[kAtOnce], square[kAtOnce];
+        std::uint32_t random[kAtOnce];
         load(g, grad + i);
         load(value, param + i);
         load(mean, m + i);
         load(square, v + i);
         for (int j = 0; j < kAtOnce; ++j) {
+            random[j] = moment_bits(rates.step, value[j], g[j]);
             g[j] *= clip;
             mean[j] = fmaf(step.beta1, mean[j], step.one_minus_beta1 * g[j]);
             square[j] = fmaf(step.beta2, square[j], step.one_minus_beta2 * g[j] * g[j]);
             const float change = m_scale * mean[j] / (sqrtf(v_scale * square[j]) + step.eps);
             value[j] -= fmaf(decay, value[j], change);
         }
-        store(m + i, mean);
-        store(v + i, square);
+        store_moments(m + i, mean, random, 0);
+        store_moments(v + i, square, random, 16);
         store(param + i, value);
         if (rounded != nullptr) store(rounded + i, value);
     });
@@ -116,31 +128,34 @@ __global__ void adamw_step(float* param, bf16* rounded, float* m, float* v, cons
 struct SgdStep {
     float momentum, decay;
     double max_grad_norm;
-    StepValue<double> lr;
+    StepValue<SgdRates> rates;
 
     explicit SgdStep(const Sgd& sgd)
         : momentum(static_cast<float>(sgd.momentum)),
           decay(static_cast<float>(sgd.weight_decay)),
           max_grad_norm(sgd.max_grad_norm),
-          lr(sgd.lr) {}
+          rates(sgd.rates) {}
 };
 
-template <int kWidth>
-__global__ void sgd_step(float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+template <class Moment, int kWidth>
+__global__ void sgd_step(float* param, bf16* rounded, Moment* m, const float* grad, const double* norm,
                          const double* loss, std::int64_t n, SgdStep step) {
     if (!isfinite(norm[0]) || !isfinite(loss[0])) return;
     const float clip = clip_of(norm[0], step.max_grad_norm);
-    const auto lr = static_cast<float>(step.lr.get());
+    const SgdRates rates = step.rates.get();
+    const auto lr = static_cast<float>(rates.lr);
     for_vectors<kWidth>(n, [&]<int kAtOnce>(std::int64_t i) {
         float g[kAtOnce], value[kAtOnce], momentum[kAtOnce];
+        std::uint32_t random[kAtOnce];
         load(g, grad + i);
         load(value, param + i);
         load(momentum, m + i);
         for (int j = 0; j < kAtOnce; ++j) {
+            random[j] = moment_bits(rates.step, value[j], g[j]);
             momentum[j] = fmaf(step.momentum, momentum[j], fmaf(step.decay, value[j], clip * g[j]));
             value[j] = fmaf(-lr, momentum[j], value[j]);
         }
-        store(m + i, momentum);
+        store_moments(m + i, momentum, random, 0);
         store(param + i, value);
         if (rounded != nullptr) store(rounded + i, value);
     });
@@ -180,19 +195,21 @@ void square_root(Exec& exec, double* x) {
     launch(exec, {"replace_by_root", 1, 1}, replace_by_root, x);
 }
 
-void adamw_update(Exec& exec, float* param, bf16* rounded, float* m, float* v, const float* grad, const double* norm,
+template <class Moment>
+void adamw_update(Exec& exec, float* param, bf16* rounded, Moment* m, Moment* v, const float* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
     with_width<float>(are_wide(param, rounded, m, v, grad), [&](auto width) {
-        launch(exec, over_vectors("adamw_step", n, width), adamw_step<width>, param, rounded, m, v, grad, norm, loss, n,
-               AdamWStep(adamw));
+        launch(exec, over_vectors("adamw_step", n, width), adamw_step<Moment, width>, param, rounded, m, v, grad, norm,
+               loss, n, AdamWStep(adamw));
     });
 }
 
-void sgd_update(Exec& exec, float* param, bf16* rounded, float* m, const float* grad, const double* norm,
+template <class Moment>
+void sgd_update(Exec& exec, float* param, bf16* rounded, Moment* m, const float* grad, const double* norm,
                 const double* loss, std::int64_t n, const Sgd& sgd) {
     with_width<float>(are_wide(param, rounded, m, grad), [&](auto width) {
-        launch(exec, over_vectors("sgd_step", n, width), sgd_step<width>, param, rounded, m, grad, norm, loss, n,
-               SgdStep(sgd));
+        launch(exec, over_vectors("sgd_step", n, width), sgd_step<Moment, width>, param, rounded, m, grad, norm, loss,
+               n, SgdStep(sgd));
     });
 }
 
@@ -209,6 +226,14 @@ void round_to(Exec& exec, Real* to, const float* from, std::int64_t n) {
     });
 }
 
+template void adamw_update(Exec&, float*, bf16*, float*, float*, const float*, const double*, const double*,
+                           std::int64_t, const AdamW&);
+template void adamw_update(Exec&, float*, bf16*, bf16*, bf16*, const float*, const double*, const double*, std::int64_t,
+                           const AdamW&);
+template void sgd_update(Exec&, float*, bf16*, float*, const float*, const double*, const double*, std::int64_t,
+                         const Sgd&);
+template void sgd_update(Exec&, float*, bf16*, bf16*, const float*, const double*, const double*, std::int64_t,
+                         const Sgd&);
 template void round_to<float>(Exec&, float*, const float*, std::int64_t);
 template void round_to<bf16>(Exec&, bf16*, const float*, std::int64_t);
 

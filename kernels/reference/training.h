@@ -9,6 +9,7 @@
 #include "kernels/bf16.h"
 #include "kernels/entry_loss.h"
 #include "kernels/reference/exec.h"
+#include "kernels/stochastic_rounding.h"
 #include "kernels/token_keys.h"
 #include "kernels/types.h"
 
@@ -31,8 +32,8 @@ inline void square_root(Exec&, double* x) {
 
 // Loshchilov & Hutter 2019, algorithm 2, with the decay multiplied by the learning rate; gradients are first clipped by
 // their global norm (Pascanu et al. 2013, algorithm 1). Nothing is written when norm[0] or loss[0] is not finite.
-template <class Real>
-void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Real* grad, const double* norm,
+template <class Real, class Moment>
+void adamw_update(Exec&, Real* param, bf16* rounded, Moment* m, Moment* v, const Real* grad, const double* norm,
                   const double* loss, std::int64_t n, const AdamW& adamw) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const bool clips = adamw.max_grad_norm > 0 && norm[0] > adamw.max_grad_norm;
@@ -42,27 +43,33 @@ void adamw_update(Exec&, Real* param, bf16* rounded, Real* m, Real* v, const Rea
     const Real beta1 = Real(adamw.beta1), beta2 = Real(adamw.beta2), eps = Real(adamw.eps);
     const Real decay = Real(rates.lr * adamw.weight_decay);
     for (std::int64_t i = 0; i < n; ++i) {
+        const std::uint32_t random = moment_bits(rates.step, static_cast<float>(param[i]), static_cast<float>(grad[i]));
         const Real g = clip * grad[i];
-        m[i] = beta1 * m[i] + (1 - beta1) * g;
-        v[i] = beta2 * v[i] + (1 - beta2) * g * g;
-        param[i] -= mean_scale * m[i] / (std::sqrt(square_scale * v[i]) + eps) + decay * param[i];
+        const Real mean = beta1 * to_float(m[i]) + (1 - beta1) * g;
+        const Real square = beta2 * to_float(v[i]) + (1 - beta2) * g * g;
+        m[i] = stored_moment<Moment>(mean, random);
+        v[i] = stored_moment<Moment>(square, random >> 16);
+        param[i] -= mean_scale * mean / (std::sqrt(square_scale * square) + eps) + decay * param[i];
         if (rounded != nullptr) rounded[i] = to_bf16(static_cast<float>(param[i]));
     }
 }
 
 // torch.optim.SGD without dampening and Nesterov: the decay is a part of the gradient, and m (n), from 0 on, its
 // momentum. Clipped, and left alone, as above.
-template <class Real>
-void sgd_update(Exec&, Real* param, bf16* rounded, Real* m, const Real* grad, const double* norm, const double* loss,
+template <class Real, class Moment>
+void sgd_update(Exec&, Real* param, bf16* rounded, Moment* m, const Real* grad, const double* norm, const double* loss,
                 std::int64_t n, const Sgd& sgd) {
     if (!std::isfinite(norm[0]) || !std::isfinite(loss[0])) return;
     const bool clips = sgd.max_grad_norm > 0 && norm[0] > sgd.max_grad_norm;
     const Real clip = clips ? Real(sgd.max_grad_norm / norm[0]) : Real(1);
-    const Real lr = Real(sgd.lr.get()), momentum = Real(sgd.momentum), weight_decay = Real(sgd.weight_decay);
+    const SgdRates rates = sgd.rates.get();
+    const Real lr = Real(rates.lr), momentum = Real(sgd.momentum), weight_decay = Real(sgd.weight_decay);
     for (std::int64_t i = 0; i < n; ++i) {
+        const std::uint32_t random = moment_bits(rates.step, static_cast<float>(param[i]), static_cast<float>(grad[i]));
         const Real g = clip * grad[i] + weight_decay * param[i];
-        m[i] = momentum * m[i] + g;
-        param[i] -= lr * m[i];
+        const Real sum = momentum * to_float(m[i]) + g;
+        m[i] = stored_moment<Moment>(sum, random);
+        param[i] -= lr * sum;
         if (rounded != nullptr) rounded[i] = to_bf16(static_cast<float>(param[i]));
     }
 }

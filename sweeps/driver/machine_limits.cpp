@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A checkpoint's numbers: each weight and its moments, f32; an imported model has no moments.
+// A checkpoint's numbers: each weight in f32 and its moments; an imported model has no moments.
 std::int64_t checkpoint_bytes_of(const Trial& trial) {
     if (experiments::is_imported(trial.config)) return trial.projection.parameters * 4;
-    const engine::OptimizerConfig optimizer = experiments::optimizer_config(trial.config.train);
-    return trial.projection.parameters * 4 * (1 + engine::moments_of(optimizer.kind));
+    const engine::KeptMoments moments = engine::moments_of(experiments::optimizer_config(trial.config.train));
+    return trial.projection.parameters * (4 + moments.count * engine::size_of(moments.dtype(engine::DType::f32)));
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ inline std::vector<GraphCase> graph_cases() {
     TrainerConfig bert = short_steps();
     bert.model = small_bert();
     bert.model.class_head = ClassHeadConfig{.pooler = true};
+    TrainerConfig moments = short_steps();
+    moments.optimizer.rounds_moments = true;
     TrainerConfig labelled = test::labelled_training(3, 6, 0.1), padded = bert;
     labelled.packs_samples = false;
     padded.packs_samples = false;
@@ -49,6 +51,7 @@ inline std::vector<GraphCase> graph_cases() {
     return {{"curriculum and random-LTD", curriculum, corpus, 14},
             {"experts", experts, corpus, 8},
             {"dropout and SGD", dropout, corpus, 8},
+            {"moments in bf16", moments, corpus, 8},
             {"token bypass", bypass, corpus, 8},
             {"BERT, packed", bert, test::small_samples(11), 8, 0},
             {"images", small_vit_training(4, 3), small_image_samples(9), 8},

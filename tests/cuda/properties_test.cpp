@@ -56,9 +56,46 @@ TEST_CASE("AdamW on CUDA writes nothing when the gradient norm or the loss is no
     CHECK(to_float(rounded.values()[299]) == to_float(to_bf16(param.values()[299])));
 }
 
+TEST_CASE("CUDA and a CPU round moments of the same weights alike") {
+    Device device;
+    constexpr std::int64_t kWeights = 1003;  // a last vector that is not whole
+    Floats before(kWeights), grad(kWeights, 0.0f);
+    std::vector<bf16> m(kWeights), v(kWeights), momentum(kWeights);
+    for (std::size_t i = 0; i < kWeights; ++i) {
+        before[i] = std::sin(static_cast<float>(i + 1));
+        m[i] = to_bf16(std::cos(static_cast<float>(3 * i)));
+        v[i] = to_bf16(before[i] * before[i]);
+    }
+    momentum = m;
+    const double norm = 1, loss = 1;
+    // Without gradients and decay a moment is a product, which both round to float alike.
+    const AdamW adamw{.rates = adamw_rates(0.1, 0.9, 0.999, 5), .beta2 = 0.999};
+    const Sgd sgd{.rates = SgdRates{0.1, 5}};
+    auto of_adamw = device.array(before), of_sgd = device.array(before), zeros = device.array(grad);
+    auto device_m = device.array(m), device_v = device.array(v), device_momentum = device.array(momentum);
+    const auto norm_array = device.array<double>({norm}), loss_array = device.array<double>({loss});
+    bf16* const none = nullptr;
+    adamw_update(device.exec, of_adamw.data(), none, device_m.data(), device_v.data(), zeros.data(), norm_array.data(),
+                 loss_array.data(), kWeights, adamw);
+    sgd_update(device.exec, of_sgd.data(), none, device_momentum.data(), zeros.data(), norm_array.data(),
+               loss_array.data(), kWeights, sgd);
+    cpu::Exec exec;
+    Floats a = before, b = before;
+    cpu::adamw_update(exec, a.data(), none, m.data(), v.data(), grad.data(), &norm, &loss, kWeights, adamw);
+    cpu::sgd_update(exec, b.data(), none, momentum.data(), grad.data(), &norm, &loss, kWeights, sgd);
+    const auto bits = [](const std::vector<bf16>& values) {
+        std::vector<std::uint16_t> all;
+        for (const bf16 value : values) all.push_back(value.bits);
+        return all;
+    };
+    CHECK((bits(device_m.values()) == bits(m)));
+    CHECK((bits(device_v.values()) == bits(v)));
+    CHECK((bits(device_momentum.values()) == bits(momentum)));
+}
+
 TEST_CASE("SGD on CUDA writes nothing when the gradient norm or the loss is not finite") {
     Device device;
-    const Sgd sgd{.lr = 0.1};
+    const Sgd sgd{.rates = SgdRates{0.1}};
     const double bad = GENERATE(std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
     const bool is_norm = GENERATE(false, true);
     const Floats before(300, 1.0f);

@@ -119,6 +119,21 @@ TEST_CASE("a device trains by SGD as the CPU does, warmed up in steps") {
     CHECK(largest_distance(all_parameters<float>(gpu), all_parameters<float>(cpu)) < 1e-3);
 }
 
+TEST_CASE("a device trains with moments in bf16 near the CPU, and its two runs have the same bits") {
+    TrainerConfig config = short_steps();
+    config.optimizer.rounds_moments = true;
+    const TokenCorpus corpus = tiny_corpus(900, config.model.vocab);
+    for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::sgd}) {
+        config.optimizer.kind = kind;
+        Trainer cpu(config, corpus, 1), gpu(config, corpus, kGpu), again(config, corpus, kGpu);
+        CHECK(2 * gpu.arena().region_bytes(Region::optimizer) ==
+              moments_of(config.optimizer).count * gpu.arena().region_bytes(Region::gradients));
+        for (int step = 0; step < 6; ++step) CHECK(gpu.step().loss == Approx(cpu.step().loss).epsilon(5e-3));
+        for (int step = 0; step < 6; ++step) again.step();
+        CHECK((all_parameters<float>(again) == all_parameters<float>(gpu)));
+    }
+}
+
 TEST_CASE("models of other parts train on a device as on the CPU, and computed again to the same bits in bf16") {
     TrainerConfig llama = short_steps(), post = short_steps(), bert = short_steps();
     llama.model = small_llama();

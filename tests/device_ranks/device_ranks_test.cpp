@@ -144,6 +144,8 @@ TEST_CASE(
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
     check_zero(config, corpus, kGpu);
     check_zero(config, corpus, kGpuBf16);
+    config.optimizer.rounds_moments = true;
+    check_zero(config, corpus, kGpuBf16);
     config.optimizer = {.kind = OptimizerKind::sgd, .momentum = 0.8, .weight_decay = 0.25};
     check_zero(config, corpus, kGpuBf16);
     check_zero(with_experts(2, 0), corpus, kGpuBf16);  // whose gates read their weights unrounded

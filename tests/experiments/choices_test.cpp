@@ -74,7 +74,7 @@ TEST_CASE("every name of every enumerated setting survives TOML and JSON, and ot
     CHECK(check_choices<ModelConfig>() == 5);
     CHECK(check_choices<DataConfig>() == 1);
     CHECK(check_choices<BertSamplesConfig>() == 1);
-    CHECK(check_choices<TrainConfig>() == 6);
+    CHECK(check_choices<TrainConfig>() == 7);
     CHECK(check_choices<CurriculumMetric>() == 2);
     CHECK(check_choices<BatchRampConfig>() == 1);
     CHECK(check_choices<VariableBatchConfig>() == 1);

@@ -157,6 +157,21 @@ TEST_CASE("what is computed again is in no hash, survives JSON, and has four val
     check_train_refused("recompute = \"all\"\n", "train.recompute", "none, activation, block, auto");
 }
 
+TEST_CASE("how the optimizer's moments are stored is hashed, survives JSON, and reaches the trainer") {
+    const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
+    const TrialConfig plain = config_of("");
+    CHECK(!to_json(plain).at("train").contains("moments"));
+    CHECK(!trainer_config(plain).optimizer.rounds_moments);
+    CHECK(config_hash(config_of("moments = \"f32\"\n")) == config_hash(plain));
+    for (const std::string optimizer : {"", "optimizer = \"sgd\"\n"}) {
+        const TrialConfig rounded = config_of(optimizer + "moments = \"bf16\"\n");
+        CHECK(config_hash(rounded) != config_hash(config_of(optimizer)));
+        CHECK(variant_hash(rounded) != variant_hash(config_of(optimizer)));
+        CHECK(trainer_config(from_json(to_json(rounded))).optimizer.rounds_moments);
+    }
+    check_train_refused("moments = \"f16\"\n", "train.moments", "f32, bf16");
+}
+
 TEST_CASE("where the optimizer's moments are is in no hash, survives JSON, and is 0 or 1") {
     const auto config_of = [](const std::string& more) { return test::with_known_data(kTwoHundredSteps + more); };
     const TrialConfig plain = config_of(""), shared = config_of("zero = 1\n");

@@ -521,7 +521,7 @@ TEST_CASE("two SGD steps by hand") {
     // norm 10 clipped to 5 halves the gradient 4 to 2; the decay 0.5 * 1 is added after the clip.
     // step 1: m = 2 + 0.5 = 2.5, param = 1 - 0.1 * 2.5 = 0.75.
     // step 2: m = 0.9 * 2.5 + (2 + 0.5 * 0.75) = 4.625, param = 0.75 - 0.4625 = 0.2875.
-    const Sgd sgd{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5, .max_grad_norm = 5};
+    const Sgd sgd{.rates = SgdRates{0.1}, .momentum = 0.9, .weight_decay = 0.5, .max_grad_norm = 5};
     float param = 1, m = 0;
     const float grad = 4;
     const double norm = 10, loss = 3, not_finite = std::numeric_limits<double>::infinity();

@@ -113,10 +113,12 @@ TEST_CASE("the work of an embedding, by hand") {
 
 TEST_CASE("the work of an optimizer, by hand") {
     // AdamW reads a gradient, and reads and writes a weight and two moments; SGD has one moment less.
-    CHECK(adamw_update_work(11, false).bytes(2, 4) == 4 * 7 * 11 + 2 * 8);
-    CHECK(sgd_update_work(11, false).bytes(2, 4) == 4 * 5 * 11 + 2 * 8);
-    CHECK(sgd_update_work(11, true).bytes(2, 4) == 4 * 5 * 11 + 2 * 11 + 2 * 8);
-    CHECK(sgd_update_work(11, true).flops == 7 * 11);  // clip, decay, momentum and step: 4 products, 3 sums
+    CHECK(adamw_update_work(11, false, 4).bytes(2, 4) == 4 * 7 * 11 + 2 * 8);
+    CHECK(adamw_update_work(11, false, 2).bytes(2, 4) == 4 * 3 * 11 + 2 * 4 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, false, 4).bytes(2, 4) == 4 * 5 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, true, 4).bytes(2, 4) == 4 * 5 * 11 + 2 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, true, 2).bytes(2, 4) == 4 * 3 * 11 + 2 * 2 * 11 + 2 * 11 + 2 * 8);
+    CHECK(sgd_update_work(11, true, 4).flops == 7 * 11);  // clip, decay, momentum and step: 4 products, 3 sums
 }
 
 TEST_CASE("the work of the head, by hand") {

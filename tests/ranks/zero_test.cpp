@@ -19,10 +19,9 @@ namespace {
 constexpr double kClip = 0.05;  // below every norm of these tests
 
 // Elements of a tensor as bits: -0 is not 0 here, and a NaN itself.
-template <class Real>
 std::vector<std::byte> bits(const Tensor& tensor) {
-    const auto bytes = std::as_bytes(tensor.elements<Real>());
-    return {bytes.begin(), bytes.end()};
+    const auto* bytes = static_cast<const std::byte*>(tensor.data);
+    return {bytes, bytes + tensor.bytes()};
 }
 
 template <class Real>
@@ -32,11 +31,11 @@ void check_same_bits(Trainer& plain, Trainer& zero) {
     const int rank = all_ranks().rank();
     for (std::size_t i = 0; i < all.all().size(); ++i) {
         INFO(all[i].name);
-        CHECK(bits<Real>(shared[i].value) == bits<Real>(all[i].value));
+        CHECK(bits(shared[i].value) == bits(all[i].value));
         const Share own = shared.elements_of_rank(shared[i], rank);
         for (int which = 0; which < all.moments(); ++which)
-            CHECK(bits<Real>(shared.own_moment(shared[i], which)) ==
-                  bits<Real>(all.own_moment(all[i], which).part(own.begin, own.size())));
+            CHECK(bits(shared.own_moment(shared[i], which)) ==
+                  bits(all.own_moment(all[i], which).part(own.begin, own.size())));
     }
     CHECK(same_everywhere(all_parameters<Real>(zero)));
 }
@@ -113,6 +112,15 @@ TEST_CASE("ZeRO-1 gives SGD, whose momentum is shared alike, the bits of plain d
     check_zero(config, tiny_corpus(4000, config.model.vocab));
 }
 
+TEST_CASE("ZeRO-1 gives moments in bf16, rounded at random, the bits of plain data parallel") {
+    TrainerConfig config = tiny_config(3, 13);
+    config.optimizer.rounds_moments = true;
+    check_zero(config, tiny_corpus(4000, config.model.vocab));
+    check_zero<double>(config, tiny_corpus(4000, config.model.vocab));
+    config.optimizer.kind = OptimizerKind::sgd;
+    check_zero(config, tiny_corpus(4000, config.model.vocab));
+}
+
 TEST_CASE("shares tile both groups, cut tensors, and moments of a rank take what was planned for them") {
     TrainerConfig config = tiny_config(3, 13, kBatch);
     const TokenCorpus corpus = tiny_corpus(4000, config.model.vocab);
@@ -134,7 +142,7 @@ TEST_CASE("shares tile both groups, cut tensors, and moments of a rank take what
         }
         for (const PlannedBuffer& buffer : plan_memory(config, Backend{}, here).buffers)
             if (buffer.region == Region::optimizer) planned += buffer.bytes;
-        CHECK(planned == own * moments_of(kind) * 4);
+        CHECK(planned == own * moments_of(config.optimizer).count * 4);
         const std::int64_t bytes = trainer.arena().region_bytes(Region::optimizer);
         CHECK(bytes - planned < 2 * 16 * 4);  // the padding after each, up to the next multiple of 16 elements
         CHECK(trainer.arena().total_bytes() == plan_memory(config, Backend{}, here).bytes);
@@ -155,7 +163,7 @@ TEST_CASE("elements of every tensor belong to one rank each, in the order of ran
         TrainerConfig config = tiny_config(2, 13);
         Arena arena;
         const Transformer model = plan_and_commit(arena, [&](Arena& a) {
-            return Transformer(a, config.model, Backend{}, 2, Purpose::training, Recompute::none, 2,
+            return Transformer(a, config.model, Backend{}, 2, Purpose::training, Recompute::none, KeptMoments{},
                                ModelRanks{.moments = {ranks - 1, ranks}});
         });
         const ParameterTable& table = model.parameters();
