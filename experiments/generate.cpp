@@ -83,6 +83,7 @@ Generation generate(TrainedModel& trained, const GenerationRequest& request, con
     generation.prefill_seconds = std::chrono::duration<double>(first_token - start).count();
     generation.decode_seconds = seconds_since(first_token);
     generation.decoded_tokens = total() - request.samples;
+    generation.graphs_note = generator.graphs().note();
     generation.met_length =
         tokens < request.tokens && std::any_of(generation.texts.begin(), generation.texts.end(),
                                                [](const GeneratedText& text) { return !text.has_ended; });

@@ -33,6 +33,7 @@ struct Generation {
     bool met_length = false;  // the model's positions ended before the tokens that were asked for
     double prefill_seconds = 0, decode_seconds = 0;  // of the prompt with the first token, and of the tokens after it
     std::int64_t decoded_tokens = 0;                 // of all texts, in decode_seconds
+    std::string graphs_note;                         // which steps a GPU did not record, and why; empty: none
 
     double prefill_rate() const;  // tokens a second
     double decode_rate() const;   // likewise; 0 where there was one token

@@ -79,11 +79,16 @@ struct RopeShape {
 };
 enum class RopeTurn : bool { forward, back };  // the gradient turns back
 
-// Rows of keys or values in the caches (samples, T, C) of a model that generates: rows first to first + K of
-// each sample, with first + K at most T. They come from rows (B, K) that begin x_stride values apart; B is samples, or
+// K rows of each sample in the cache (samples, T, C) of keys or values, for a model that generates. A sample's rows
+// begin at its position, at most T - K. They come from rows (B, K) that begin x_stride values apart; B is samples, or
 // 1, whose rows all samples share.
 struct CacheRows {
-    std::int64_t samples, T, C, B, K, first, x_stride;
+    std::int64_t samples, T, C, B, K, x_stride;
+    const std::int32_t* position = nullptr;  // (samples); null: 0 of each
+
+    DEFT_HOST_DEVICE std::int64_t first(std::int64_t sample) const {
+        return position == nullptr ? 0 : position[sample];
+    }
 };
 
 // How the rows of a sample become one.

@@ -109,8 +109,10 @@ inline Work rope_work(std::int64_t rows, std::int64_t heads, std::int64_t d, boo
 
 // ---- cache of keys and values ----
 
-inline Work cache_rows_work(const CacheRows& s) {
+// has_positions: of the samples, beside s, since work is computed before buffers exist.
+inline Work cache_rows_work(const CacheRows& s, bool has_positions) {
     Work work{0};
+    work.other = product(has_positions ? sizeof(std::int32_t) : 0, s.samples);
     work.reals = product(s.samples + s.B, s.K, s.C);
     return work;
 }

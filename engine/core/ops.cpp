@@ -66,19 +66,15 @@ void check_heads(const AttentionTensors& in, const kernels::AttentionSpec& s, co
             throw std::logic_error(std::string(what) + " has too few columns: " + heads.tensor.shape_text());
     };
     check(in.q, s.Tq, s.H, "attention q");
-    const auto check_keys = [&](const HeadColumns& heads, const char* what) {
-        check(heads, in.keys == 0 ? s.Tk : std::max(s.Tk, heads.tensor.dim(1)), s.Hkv, what);
-    };
-    check_keys(in.k, "attention k");
-    check_keys(in.v, "attention v");
+    check(in.k, s.Tk, s.Hkv, "attention k");
+    check(in.v, s.Tk, s.Hkv, "attention v");
 }
 
 kernels::AttentionSpec attention_spec(const Tensor& out, const Tensor& lse, const AttentionTensors& in,
                                       const AttentionMask& mask) {
     const SampleStarts& packed = mask.packed;
     const std::int64_t B = packed ? packed.samples() : out.dim(0), H = in.heads;
-    const std::int64_t keys = in.keys == 0 ? in.k.tensor.dim(1) : in.keys;
-    const std::int64_t Tq = packed ? packed.longest : out.dim(1), Tk = packed ? Tq : keys;
+    const std::int64_t Tq = packed ? packed.longest : out.dim(1), Tk = packed ? Tq : in.k.tensor.dim(1);
     const kernels::AttentionSpec spec{.B = B,
                                       .Tq = Tq,
                                       .Tk = Tk,
@@ -382,13 +378,16 @@ void class_token_backward(Exec& exec, Tensor dtoken, Tensor dx, Tensor dposition
     });
 }
 
-void cache_rows(Exec& exec, Tensor cache, std::int64_t position, Tensor x, std::int64_t column) {
-    const kernels::CacheRows shape{cache.dim(0), cache.dim(1), cache.dim(2), x.dim(0), x.dim(1), position, x.dim(2)};
+void cache_rows(Exec& exec, Tensor cache, Tensor position, Tensor x, std::int64_t column) {
+    const kernels::CacheRows shape{
+        cache.dim(0), cache.dim(1), cache.dim(2), x.dim(0), x.dim(1), x.dim(2), position.as<std::int32_t>()};
     if (shape.B != 1 && shape.B != shape.samples)
         throw std::logic_error("a cache " + cache.shape_text() + " of other samples than " + x.shape_text());
-    if (position < 0 || position + shape.K > shape.T || column < 0 || column + shape.C > shape.x_stride)
+    if (position) check_shape(position, {shape.samples}, "positions in a cache");
+    if (shape.K > shape.T || column < 0 || column + shape.C > shape.x_stride)
         throw std::logic_error("rows " + x.shape_text() + " do not fit the cache " + cache.shape_text());
-    const OpTimer timer(exec, "cache_rows", Phase::forward, cache, cache.dtype, kernels::cache_rows_work(shape));
+    const OpTimer timer(exec, "cache_rows", Phase::forward, cache, cache.dtype,
+                        kernels::cache_rows_work(shape, bool(position)));
     dispatch(exec, cache.dtype, [&]<class X, class T_>(X& backend, TypeTag<T_>) {
         cache_rows(backend, cache.as<T_>(), x.as<T_>() + column, shape);
     });

@@ -100,9 +100,10 @@ void class_token_forward(Exec&, Tensor out, Tensor token, Tensor x, Tensor posit
 // dtoken (1, C), dx (B, K, C), dposition (1 + K, C) or empty, dout (B, 1 + K, C); of the weights' gradients accumulate
 void class_token_backward(Exec&, Tensor dtoken, Tensor dx, Tensor dposition, Tensor dout, Accumulate);
 
-// cache (samples, T, C) of keys or values: each sample's rows from `position` on = the C columns of x (B, K, columns)
-// from column `column` on, with B = samples, or of one sample that all share; position + K is at most T.
-void cache_rows(Exec&, Tensor cache, std::int64_t position, Tensor x, std::int64_t column);
+// cache (samples, T, C) of keys or values: each sample's rows from its position on = the C columns of x from `column`
+// on. x (B, K, columns): B = samples, or one sample that all share. position (samples) i32, each at most T - K; empty:
+// 0.
+void cache_rows(Exec&, Tensor cache, Tensor position, Tensor x, std::int64_t column);
 
 // Heads of d columns each, from column `first` on, in a tensor (B, T, columns).
 struct HeadColumns {
@@ -113,7 +114,6 @@ struct HeadColumns {
 struct AttentionTensors {
     HeadColumns q, k, v;
     std::int64_t heads = 0, kv_heads = 0;
-    std::int64_t keys = 0;  // Tk, where it is less than the T of k and v: the first of them; 0: all
 };
 // qkv (B, T, (heads + 2 kv_heads) d)
 AttentionTensors fused_heads(Tensor qkv, std::int64_t heads, std::int64_t kv_heads);

@@ -34,6 +34,8 @@ KeyValueCache plan_cache(Arena& arena, const TransformerConfig& config, DType dt
     cache.samples = samples;
     cache.T = T;
     cache.position.resize(static_cast<std::size_t>(samples));
+    cache.lengths.resize(static_cast<std::size_t>(samples));
+    cache.length = arena.add(Region::activations, "lengths", DType::i32, {samples});
     for (std::size_t i = 0; i < config.blocks.size(); ++i) {
         const AttentionConfig& attention = config.blocks[i].attention;
         const std::int64_t columns = attention.kv_heads * attention.head_size(config.width);

@@ -49,6 +49,9 @@ class Generator {
     bool is_done() const;
     std::int64_t length() const { return config_.length; }
 
+    // How steps started on a GPU.
+    StepGraphs& graphs() { return cache_.graphs; }
+
     // The logits of the last draw: (1, vocab) after begin(), or (samples, vocab).
     const Tensor& logits() const { return asked_; }
 

@@ -23,15 +23,23 @@ void Transformer::next_logits(Exec& exec, KeyValueCache& cache, std::span<const 
     if (!begins) {  // else the positions are those of the rows
         packed_.position = position_.view({1, M});
         std::fill(cache.position.begin(), cache.position.end(), static_cast<std::int32_t>(cache.held));
+        std::fill(cache.lengths.begin(), cache.lengths.end(), static_cast<std::int32_t>(cache.held + 1));
         write_tensor(exec, packed_.position, cache.position.data());
+        write_tensor(exec, cache.length, cache.lengths.data());
     }
-    StreamRows rows = stream_rows(1, M, {}, {});
-    rows.cache = &cache;
-    embedding_->forward(exec, stack_.input(rows), loaded_ids(), rows);
-    const Tensor states = forward(exec, rows);
-    const std::int64_t C = config_.width, asked = begins ? 1 : M;
-    const Tensor last = begins ? states.view({M, C}).slice(M - 1) : states;
-    head_->next_logits(exec, logits.view({1, asked, config_.vocab}), last.view({1, asked, C}));
+    const auto pass = [&] {
+        StreamRows rows = stream_rows(1, M, {}, {});
+        rows.cache = &cache;
+        embedding_->forward(exec, stack_.input(rows), loaded_ids(), rows);
+        const Tensor states = forward(exec, rows);
+        const std::int64_t C = config_.width, asked = begins ? 1 : M;
+        const Tensor last = begins ? states.view({M, C}).slice(M - 1) : states;
+        head_->next_logits(exec, logits.view({1, asked, config_.vocab}), last.view({1, asked, C}));
+    };
+    if (begins || !evaluation_graphs_.records)  // ranks exchange experts' rows from the host
+        pass();
+    else
+        cache.graphs.run(exec, {M, reinterpret_cast<std::intptr_t>(logits.data)}, pass);
     cache.held += begins ? M : 1;
 }
 

@@ -84,14 +84,15 @@ void AttentionLayer::attend_cached(Exec& exec, Tensor out, Tensor qkv, const Blo
     const std::int64_t M = out.dim(1), q_width = width_, kv_width = keys.columns();
     const bool begins = cache.held == 0;
     const Tensor of_samples = begins ? qkv : qkv.view({M, 1, qkv_width_});
-    cache_rows(exec, keys, cache.held, of_samples, q_width);
-    cache_rows(exec, values, cache.held, of_samples, q_width + kv_width);
+    const Tensor position = begins ? Tensor{} : rows.packed.position.view({M});
+    cache_rows(exec, keys, position, of_samples, q_width);
+    cache_rows(exec, values, position, of_samples, q_width + kv_width);
     if (begins) return attend(exec, out, qkv, kept, rows);
+    // The number of keys is read from memory, so that a recorded step serves all lengths.
     const Tensor row_of_each = out.view({M, 1, width_});
-    const AttentionMask causal{true};
-    attention_forward(exec, row_of_each, lse(row_of_each, causal),
-                      {{of_samples, 0}, {keys, 0}, {values, 0}, config_.heads, config_.kv_heads, cache.held + 1},
-                      causal);
+    const AttentionMask of_held{.causal = false, .length = cache.length};
+    attention_forward(exec, row_of_each, lse(row_of_each, of_held),
+                      {{of_samples, 0}, {keys, 0}, {values, 0}, config_.heads, config_.kv_heads}, of_held);
 }
 
 void AttentionLayer::backward(Exec& exec, Tensor dx, Tensor dout, Tensor x, const BlockRows& kept,

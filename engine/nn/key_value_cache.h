@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/step_graphs.h"
 #include "engine/core/tensor.h"
 
 namespace deft::engine {
@@ -14,9 +15,11 @@ struct KeyValueCache {
         Tensor keys, values;  // (samples, T, kv_heads head_size)
     };
     std::vector<Layer> layers;
-    std::int64_t samples = 0, T = 0;     // T: tokens of a sample at most
-    std::int64_t held = 0;               // tokens of each sample that are there
-    std::vector<std::int32_t> position;  // (samples), on the host: the position that a step starts from
+    std::int64_t samples = 0, T = 0;              // T: tokens of a sample at most
+    std::int64_t held = 0;                        // tokens of each sample that are there
+    Tensor length;                                // (samples) i32: tokens of each sample after a step
+    std::vector<std::int32_t> position, lengths;  // (samples), on the host: the position that a step adds, and `length`
+    StepGraphs graphs;                            // of steps; a step starts as the one before it did
 };
 
 }  // namespace deft::engine

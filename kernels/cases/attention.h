@@ -82,6 +82,7 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 3, .T = 1, .H = 4, .d = 17, .causal = causal, .Hkv = 2, .Tk = 71, .apart = true});
         shapes.push_back({.B = 2, .T = 1, .H = 2, .d = 64, .causal = causal, .Tk = 300});
         shapes.push_back({.B = 1, .T = 1, .H = 1, .d = 3, .causal = causal, .Tk = 16500});
+        shapes.push_back({.B = 5, .T = 1, .H = 2, .d = 9, .causal = causal, .padded = true, .Tk = 150, .apart = true});
         // Together.
         shapes.push_back({.B = 3,
                           .T = 67,
@@ -120,6 +121,7 @@ inline std::vector<AttentionShape> attention_shapes(Sizes sizes) {
         shapes.push_back({.B = 2, .T = 130, .H = 1, .d = 32, .causal = causal, .dropout = 0.25});
         shapes.push_back({.B = 1, .T = 70, .H = 2, .d = 96, .causal = causal, .dropout = 0.5});
         shapes.push_back({.B = 3, .T = 1, .H = 4, .d = 64, .causal = causal, .Hkv = 2, .Tk = 300, .gap = 8});
+        shapes.push_back({.B = 5, .T = 1, .H = 2, .d = 64, .causal = causal, .padded = true, .Tk = 200, .gap = 8});
         shapes.push_back({.B = 3,
                           .T = 67,
                           .H = 4,
@@ -164,7 +166,9 @@ inline Buffer starts_of(Draw& draw, AttentionShape& s) {
 
 // Adds the inputs of a case's mask after the other buffers, in their order.
 inline void add_masks(OpCase& op, Draw& draw, const AttentionShape& s, const Buffer& start) {
-    op.buffers.push_back(s.padded ? lengths(draw, s.B, s.T) : integer_input("length", {}));
+    // One query a sample, as of a model that generates, has padded keys alone.
+    const std::int64_t longest = s.T == 1 ? s.keys() : s.T;
+    op.buffers.push_back(s.padded ? lengths(draw, s.B, longest) : integer_input("length", {}));
     op.buffers.push_back(start);
     Buffer number = stored_as(Item::id, integer_input("draw", draw.integers(s.dropout != 0 ? s.B : 0, 1 << 20)));
     for (float& value : number.value) value *= 1 << 16;  // beyond 32 bits

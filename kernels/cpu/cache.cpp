@@ -12,7 +12,7 @@ void cache_rows(Exec& exec, float* cache, const float* x, const CacheRows& s) {
     const std::int64_t rows = s.samples * s.K, most = std::max<std::int64_t>(1, rows * s.C / kValuesOfThread);
     parallel_items(static_cast<int>(std::min<std::int64_t>(exec.threads, most)), rows, [&](std::int64_t item, int) {
         const std::int64_t sample = item / s.K, k = item % s.K, row = (s.B == 1 ? 0 : sample * s.K) + k;
-        std::copy_n(x + row * s.x_stride, s.C, cache + (sample * s.T + s.first + k) * s.C);
+        std::copy_n(x + row * s.x_stride, s.C, cache + (sample * s.T + s.first(sample) + k) * s.C);
     });
 }
 

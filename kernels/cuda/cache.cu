@@ -13,7 +13,8 @@ __global__ void copy_to_cache(Real* cache, const Real* x, CacheRows s) {
     for (std::int64_t item = first_item(); item < s.samples * s.K * vectors; item += item_stride()) {
         const std::int64_t c = item % vectors * kWidth, k = item / vectors % s.K, sample = item / vectors / s.K;
         const std::int64_t row = (s.B == 1 ? 0 : sample * s.K) + k;
-        store_vector(cache + (sample * s.T + s.first + k) * s.C + c, load_vector<kWidth>(x + row * s.x_stride + c));
+        store_vector(cache + (sample * s.T + s.first(sample) + k) * s.C + c,
+                     load_vector<kWidth>(x + row * s.x_stride + c));
     }
 }
 

@@ -137,6 +137,7 @@ void print_notes(const experiments::Generation& generation, const GenerateArgume
         rates +=
             fmt::format("; generated {} tokens, {:.1f} tokens/s", generation.decoded_tokens, generation.decode_rate());
     print_note(rates);
+    print_note(generation.graphs_note);
 }
 
 int run_generate(const GenerateArguments& arguments) {

@@ -128,7 +128,7 @@ TEST_CASE("activations, rope, dropout and the cache move at most 1.1 times the l
         }
         check_traffic(rope_case(Draw(1, 2), {2, 64, 12, 64, 768}, false, RopeForm::forward), type);
         check_traffic(dropout_case(Draw(1, 3), {4, 64 * 768}, 0.1, true, false), type);
-        check_traffic(cache_rows_case(Draw(1, 4), {4, 128, 768, 4, 64, 0, 3 * 768}), type);
+        check_traffic(cache_rows_case(Draw(1, 4), {{4, 128, 768, 4, 64, 3 * 768}, 9}), type);
     }
 }
 

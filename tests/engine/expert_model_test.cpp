@@ -193,7 +193,9 @@ TEST_CASE("generation from a cache gives the logits of whole passes of models wi
     KeyValueCache cache;
     cache.samples = 1;
     cache.T = 6;
-    cache.position = {0};
+    std::int32_t length = 0;
+    cache.position = cache.lengths = {0};
+    cache.length = make_tensor(&length, DType::i32, {1});
     for (std::size_t layer = 0; layer < 2; ++layer)
         cache.layers.push_back({make_tensor(&keys[layer * 96], DType::f32, {1, 6, 8}),
                                 make_tensor(&keys[layer * 96 + 48], DType::f32, {1, 6, 8})});
