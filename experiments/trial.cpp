@@ -152,7 +152,14 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
     double logged_at = run.resumed.progress.train_seconds;
     std::int64_t logged_tokens = run.trainer.counts().input_tokens;
     ended.train_seconds = logged_at;
+    // The next step's gradients belong to the time of training.
+    const auto end_step = [&] {
+        const Clock::time_point before = Clock::now();
+        run.trainer.wait();
+        ended.step_seconds += seconds_since(before);
+    };
     const auto save_now = [&] {
+        end_step();
         const Clock::time_point before = Clock::now();
         save(run, ended.train_seconds);
         run.journal.write(journal::Spent{now_ms(), run.trainer.counts().steps,
@@ -165,8 +172,10 @@ bool train(const Run& run, double longest_step, journal::Ended& ended) {
         if (every > 0) every = std::max(run.config.checkpoint.every_seconds, 9 * took);
     };
     run.heartbeat.begin_pieces("training", longest_step, run.projection.growth);
+    run.trainer.work_ahead(true);
     while (true) {
         if (run.validation.due()) {
+            end_step();
             const Clock::time_point before = Clock::now();
             const bool whole = validate(run, longest_step);
             ended.eval_seconds += seconds_since(before);

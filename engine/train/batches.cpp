@@ -146,6 +146,7 @@ void Batches::stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, 
                     std::optional<std::int64_t> at_once, std::int64_t parts) {
     stage_next(plan, draws, first_draw, at_once, parts);
     take_next();
+    count_taken();
 }
 
 void Batches::stage_next(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
@@ -172,6 +173,9 @@ void Batches::stage_next(const StepPlan& plan, std::span<const Sampler::Draw> dr
 
 void Batches::take_next() {
     taken_ = (taken_ + 1) % steps_.size();
+}
+
+void Batches::count_taken() {
     for (const auto& [sample, length] : steps_[taken_].seen) unique_tokens_.see(sample, length);
 }
 

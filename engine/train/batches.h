@@ -77,10 +77,12 @@ class Batches {
     // in, which plan.rows is a multiple of; micro-batches restart in each.
     void stage(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                std::optional<std::int64_t> at_once = {}, std::int64_t parts = 1);
-    // The halves of stage(). With two steps, the taken one stays as it is while the next one is laid out.
+    // The parts of stage(). With two steps, the taken one stays as it is while the next one is laid out.
     void stage_next(const StepPlan& plan, std::span<const Sampler::Draw> draws, std::int64_t first_draw,
                     std::optional<std::int64_t> at_once, std::int64_t parts);
     void take_next();
+    // Adds the taken step to unique_tokens().
+    void count_taken();
 
     // Targets of the taken step.
     const StepTargets& targets() const { return steps_[taken_].targets; }
@@ -89,7 +91,7 @@ class Batches {
     // first_draw + r, reshaped rows too, which hold parts of several samples.
     ModelInput rows(std::int64_t first, std::int64_t count) const;
 
-    // The longest prefix of each sample in the steps taken so far, in real tokens.
+    // The longest prefix of each sample in the steps counted so far, in real tokens.
     const UniqueTokens& unique_tokens() const { return unique_tokens_; }
     // Goes on from what unique_tokens().by_sample() was.
     void restore(std::span<const std::int32_t> unique_tokens_by_sample);

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "engine/core/exec.h"
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/runtime.h"
 
 namespace deft::engine {
 
@@ -93,9 +95,10 @@ Trainer::Trainer(const TrainerConfig& config, const TrainingData& data, const Ba
     model_ = std::move(buffers.model);
     draw_ = buffers.draw;
     step_values_ = buffers.step_values;
-    staged_values_ = allocate_staging(backend.device, sizeof(StepValues));
+    for (Memory& values : staged_values_) values = allocate_staging(backend.device, sizeof(StepValues));
     dropping_ = std::move(buffers.dropping);
     result_ = buffers.result;
+    awaited_result_.emplace(backend.device, result_.bytes());
     values_.resize(static_cast<std::size_t>(result_.numel()));
     expert_totals_ = expert_totals(config_.model, results_of_heads(config_.model));
     flops_ = model_->flops();
@@ -117,31 +120,42 @@ SamplingStatistics Trainer::sampling() const {
     return sampling_statistics(counts_, batches_->unique_tokens(), sampler_);
 }
 
-void Trainer::stage(const StepPlan& plan, const Counts& before) {
-    require_even_rows(plan, before.steps, layout_.all.size());
-    next_draws_.resize(static_cast<std::size_t>(plan.samples));
-    const std::int64_t first = first_draw(config_, before.steps, before.samples);
+void Trainer::stage() {
+    require_even_rows(plan_, counts_.steps, layout_.all.size());
+    next_draws_.resize(static_cast<std::size_t>(plan_.samples));
+    const std::int64_t first = first_draw(config_, counts_.steps, counts_.samples);
     sampler_.fill(first, next_draws_);
-    batches_->stage_next(plan, next_draws_, first, rows_at_once(config_, plan.seqlen), layout_.all.size());
+    batches_->stage_next(plan_, next_draws_, first, rows_at_once(config_, plan_.seqlen), layout_.all.size());
 }
 
 void Trainer::take_samples() {
-    if (!std::exchange(is_staged_, false)) stage(plan_, counts_);
+    if (!std::exchange(is_staged_, false)) stage();
     std::swap(draws_, next_draws_);
     batches_->take_next();
 }
 
-void Trainer::stage_ahead() {
-    if (exec_.device == Device::cpu) return;  // which has computed the step already
-    Counts after = counts_;
-    advance(after, flops_, config_.techniques, plan_, batches_->tokens());
-    if (after.layer_tokens >= config_.budget_layer_tokens) return;
+void Trainer::prepare_next() {
+    if (exec_.device == Device::cpu || done()) return;  // a CPU has computed the step already
     try {
-        stage(plan_step(config_, after.steps), after);
+        stage();
         is_staged_ = true;
+        if (!works_ahead_ || layout_.all.size() > 1 || exec_.profile != nullptr) return;
+        start_gradients();
+        has_gradients_ = true;
     } catch (const Error&) {
-        // The next step stages again and throws it; the current step must be counted first.
+        // The next step starts again and throws it; the current step must have its result first.
     }
+}
+
+void Trainer::wait() {
+    if constexpr (kernels::cuda::kBuilt)
+        if (has_gradients_) kernels::cuda::synchronise(exec_.cuda);
+}
+
+// Copies from pinned memory that the next steps write again may still be under way.
+void Trainer::forget_next() {
+    wait();
+    is_staged_ = has_gradients_ = false;
 }
 
 Share Trainer::own_rows() const {
@@ -181,10 +195,11 @@ const StepValues* Trainer::step_values() const {
 
 void Trainer::write_step_values() {
     const StepTargets& targets = batches_->targets();
-    *static_cast<StepValues*>(staged_values_.get()) = {
-        static_cast<std::uint64_t>(counts_.steps), 1 / divisor(targets.tokens), 1 / divisor(targets.classes),
-        optimizer_rates(config_.optimizer, learning_rate(), counts_.steps + 1)};
-    write_tensor(exec_, step_values_, staged_values_.get());
+    const Memory& staged = staged_values_[static_cast<std::size_t>(counts_.steps % 2)];
+    *static_cast<StepValues*>(staged.get()) = {static_cast<std::uint64_t>(counts_.steps), 1 / divisor(targets.tokens),
+                                               1 / divisor(targets.classes),
+                                               optimizer_rates(config_.optimizer, learning_rate(), counts_.steps + 1)};
+    write_tensor(exec_, step_values_, staged.get());
 }
 
 GraphShape Trainer::shape_of_rows(std::int64_t B, Accumulate accumulate, bool is_last) const {
@@ -292,14 +307,15 @@ void Trainer::start_update() {
     layout_.all.size() == 1 ? graphs_.run(exec_, kUpdate, work) : work();
 }
 
-StepResult Trainer::read_result() {
-    read_tensor(exec_, values_.data(), result_);
-    const StepTargets& targets = batches_->targets();
+StepResult Trainer::result_of(const StartedStep& step) {
+    const auto* const read = static_cast<const double*>(awaited_result_->wait());
+    values_.assign(read, read + result_.numel());
+    const StepTargets& targets = step.targets;
     const bool has_tokens = config_.model.head.has_value(), has_classes = config_.model.class_head.has_value();
     const bool has_both = has_tokens && has_classes;
     StepResult result;
-    result.plan = plan_;
-    result.lr = learning_rate();
+    result.plan = step.plan;
+    result.lr = step.lr;
     result.grad_norm = values_[0];
     if (has_tokens) result.token_loss = values_[has_both ? 2 : 1] / divisor(targets.tokens);
     if (has_classes) result.class_loss = values_[has_both ? 3 : 1] / divisor(targets.classes);
@@ -310,37 +326,48 @@ StepResult Trainer::read_result() {
     return result;
 }
 
-void Trainer::finish_step() {
+void Trainer::count_step() {
+    batches_->count_taken();
     count_draws(counts_, draws_, sampler_);
     advance(counts_, flops_, config_.techniques, plan_, batches_->tokens());
-    counts_.flops -= dropped_flops(expert_totals_, values_, *model_);
     plan_ = plan_step(config_, counts_.steps);
 }
 
+void Trainer::subtract_dropped_flops() {
+    counts_.flops -= dropped_flops(expert_totals_, values_, *model_);
+}
+
 StepResult Trainer::accumulate_gradients() {
-    start_gradients();
-    return read_result();
+    if (!std::exchange(has_gradients_, false)) start_gradients();
+    awaited_result_->start(exec_, result_);
+    return result_of(started_step());
 }
 
 void Trainer::update() {
     start_update();
-    finish_step();
+    count_step();
+    subtract_dropped_flops();
 }
 
 StepResult Trainer::step() {
-    start_gradients();
+    if (!std::exchange(has_gradients_, false)) start_gradients();
     start_update();  // writes nothing when loss or gradient norm is not finite
-    stage_ahead();
-    const StepResult result = read_result();
+    awaited_result_->start(exec_, result_);
+    const StartedStep started = started_step();
+    count_step();
+    prepare_next();
+    const StepResult result = result_of(started);
     if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
-        is_staged_ = false;  // the step is not done
+        counts_ = started.before;  // the step is not done
+        plan_ = started.plan;
+        forget_next();
         throw Error(ErrorKind::nonfinite,
                     fmt::format("training diverged at step {}: loss {}, gradient norm {}", counts_.steps + 1,
                                 result.loss, result.grad_norm),
                     "lower train.learning_rate, lengthen the warm-up or set train.max_grad_norm",
                     "the weights of the step before");
     }
-    finish_step();
+    subtract_dropped_flops();
     return result;
 }
 
@@ -351,7 +378,7 @@ void Trainer::gather_all_weights() {
 void Trainer::restore(const Counts& counts, std::span<const std::int32_t> unique_tokens_by_sample) {
     counts_ = counts;
     plan_ = plan_step(config_, counts_.steps);
-    is_staged_ = false;
+    forget_next();
     batches_->restore(unique_tokens_by_sample);
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/core/arena.h"
+#include "engine/core/awaited_tensor.h"
 #include "engine/core/memory.h"
 #include "engine/core/step_graphs.h"
 #include "engine/data_efficiency/token_dropping/planned_dropping.h"
@@ -65,6 +66,14 @@ class Trainer {
     // the weights are then those of before the step.
     StepResult step();
 
+    // Whether step() on a GPU starts the gradients of the next step before it waits for its own result, where there is
+    // one rank. Results, counts and weights stay the same: gradients change no weight. kept(), gradients, and what
+    // model() has loaded are then of the next step. Weights must not be written between two steps; restore() is
+    // allowed.
+    void work_ahead(bool is_wanted) { works_ahead_ = is_wanted; }
+    // Waits for the gradients that were started ahead, so that other work is timed apart from them. Errors: device.
+    void wait();
+
     // The two halves of step(), for inspection between them. Where ranks share moments, each has the gradients of its
     // share of the weights alone.
     StepResult accumulate_gradients();
@@ -100,17 +109,27 @@ class Trainer {
     const KeptTokens& kept() const { return kept_; }
 
  private:
+    // A step that was started.
+    struct StartedStep {
+        StepPlan plan;
+        double lr = 0;
+        StepTargets targets;
+        Counts before;  // the step
+    };
+    StartedStep started_step() const { return {plan_, learning_rate(), batches_->targets(), counts_}; }
+
     double learning_rate() const;
     // Start work, and wait for none of it.
     void start_gradients();
     void start_update();
     // Waits for what was started.
-    StepResult read_result();
-    // Draws the samples of the step that comes after those counts, and lays them out.
-    void stage(const StepPlan& plan, const Counts& before);
+    StepResult result_of(const StartedStep& step);
+    // Draws the samples of the next step, and lays them out.
+    void stage();
     void take_samples();
-    // Stages the next step while a device computes this one.
-    void stage_ahead();
+    // Stages the next step while a device computes this one, and starts its gradients where that is wanted.
+    void prepare_next();
+    void forget_next();
     void select_tokens(std::int64_t first, std::int64_t B);
     // The share of a micro-batch of B rows in the step, the factor of its experts' auxiliary losses.
     double share_of_step(std::int64_t B) const;
@@ -129,8 +148,9 @@ class Trainer {
     Share own_rows() const;
     // Gradients, their squares and losses = their sums over ranks.
     void sum_over_ranks();
-    // The step is done: counts it and plans the next.
-    void finish_step();
+    // Counts the step and plans the next. The FLOPs of rows that experts dropped are in the result.
+    void count_step();
+    void subtract_dropped_flops();
 
     TrainerConfig config_;
     RankLayout layout_;
@@ -141,14 +161,17 @@ class Trainer {
     Exec exec_;
     std::vector<Sampler::Draw> draws_, next_draws_;  // (samples of the step), of the one that is staged
     bool is_staged_ = false;                         // whether the next step is
+    bool has_gradients_ = false;                     // whether those of the next step are started
+    bool works_ahead_ = false;
     std::optional<PlannedDropping> dropping_;
-    Tensor draw_;                             // (rows at once) i64
-    Tensor step_values_;                      // (sizeof(StepValues)) u8
-    Memory staged_values_{nullptr, nullptr};  // the same bytes on the host
+    Tensor draw_;                                                                    // (rows at once) i64
+    Tensor step_values_;                                                             // (sizeof(StepValues)) u8
+    std::array<Memory, 2> staged_values_{{{nullptr, nullptr}, {nullptr, nullptr}}};  // of this step and the next
     StepGraphs graphs_;
     // f64: gradient norm, which is the sum of squares first; sum of the heads' losses; of a model with two heads then
     // those of tokens and of classes; then the totals of each layer of experts.
-    Tensor result_;               // (2 or 4 + those)
+    Tensor result_;  // (2 or 4 + those)
+    std::optional<AwaitedTensor> awaited_result_;
     std::vector<double> values_;  // what it held when it was read last
     std::vector<ExpertTotals> expert_totals_;
     KeptTokens kept_;

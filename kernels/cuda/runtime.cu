@@ -250,6 +250,11 @@ void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
     synchronise(exec);
 }
 
+void start_copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    refuse_while_recording(exec, "a copy to the host");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(exec)), "a copy from the GPU");
+}
+
 void synchronise(Exec& exec) {
     refuse_while_recording(exec, "a wait");
     check(cudaStreamSynchronize(stream_of(exec)), "waiting for the GPU");
@@ -269,9 +274,13 @@ void Event::record(Exec& exec) {
     check(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream_of(exec)), "cudaEventRecord");
 }
 
+void Event::wait() const {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "waiting for the GPU");
+}
+
 double seconds_between(const Event& first, const Event& last) {
-    check(cudaEventSynchronize(static_cast<cudaEvent_t>(first.event_)), "waiting for the GPU");
-    check(cudaEventSynchronize(static_cast<cudaEvent_t>(last.event_)), "waiting for the GPU");
+    first.wait();
+    last.wait();
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(first.event_),
                                static_cast<cudaEvent_t>(last.event_)),

@@ -56,6 +56,8 @@ bool faults_past_end();
 void copy_to_device(Exec&, void* to, const void* from, std::size_t bytes);
 // Returns when the copy is there. Errors: device, for a launch or memory fault since the last wait.
 void copy_to_host(Exec&, void* to, const void* from, std::size_t bytes);
+// In stream order, to page-locked memory, which an Event recorded after it shows to be written.
+void start_copy_to_host(Exec&, void* to, const void* from, std::size_t bytes);
 // Waits for the stream. Errors: as above.
 void synchronise(Exec&);
 
@@ -69,8 +71,10 @@ class Event {
     ~Event();
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
-    // Behind what the stream was given so far.
+    // After what the stream was given so far.
     void record(Exec&);
+    // Returns when the stream has passed the last record(). Errors: also for a fault since the last wait.
+    void wait() const;
     friend double seconds_between(const Event& first, const Event& last);
 
  private:

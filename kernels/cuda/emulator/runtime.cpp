@@ -96,6 +96,10 @@ void copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
+void start_copy_to_host(Exec& exec, void* to, const void* from, std::size_t bytes) {
+    copy_to_host(exec, to, from, bytes);
+}
+
 void synchronise(Exec& exec) {
     emulator::refuse_while_recording(exec.stream, "a wait");
 }
@@ -136,6 +140,8 @@ Event::~Event() {
 void Event::record(Exec&) {
     *static_cast<double*>(event_) = device_seconds();
 }
+
+void Event::wait() const {}
 
 double seconds_between(const Event& first, const Event& last) {
     return time_of(last.event_) - time_of(first.event_);
