@@ -239,14 +239,14 @@ class Driver {
         const Clock::time_point start = Clock::now();
         while (seconds_since(start) < kStartingSeconds && start_next()) {
         }
-        if (state_.queue.waiting.empty()) launcher_->submit();
+        if (state_.queue.waiting.empty()) launcher_->submit(false);
     }
 
     // Slurm's jobs go on without a driver.
     void leave() {
         is_leaving_ = state_.draining = true;
         note_signal();
-        launcher_->submit();
+        launcher_->submit(true);
         if (!state_.running.empty())
             progress_.warning(fmt::format("leaving: {} as Slurm jobs. To cancel them: {}",
                                           counted(state_.running.size(), "attempt continues", "attempts continue"),

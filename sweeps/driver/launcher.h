@@ -68,8 +68,9 @@ class Launcher {
 
     // Errors: io, where the program cannot be started.
     virtual RunId start(const LaunchRequest& request) = 0;
-    // Submits what the launcher has gathered: no further attempt starts before one ends.
-    virtual void submit() {}
+    // Submits what the launcher has gathered: no further attempt starts before one ends. A launcher may wait for a
+    // later call, unless the driver leaves.
+    virtual void submit(bool /*leaves*/) {}
     // Takes over an attempt that an earlier driver started. Nothing where no trace of it is left here.
     virtual std::optional<RunId> adopt(const std::filesystem::path&) { return std::nullopt; }
     // All attempts that were started and not yet reported as ended. An ended one takes along whatever it had started

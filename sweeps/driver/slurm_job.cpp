@@ -187,6 +187,15 @@ std::string read_job_number(const fs::path& folder) {
     }
 }
 
+void note_submission(const fs::path& folder) {
+    write_file_atomically(folder / "submission", "");
+}
+
+bool may_be_submitted(const fs::path& folder) {
+    std::error_code unknown;  // as of a network file system: it may be
+    return fs::exists(folder / "submission", unknown) || unknown || !read_job_number(folder).empty();
+}
+
 std::map<std::string, fs::path> jobs_by_run(const fs::path& root) {
     std::map<std::string, fs::path> jobs;
     std::error_code none;

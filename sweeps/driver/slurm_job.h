@@ -65,6 +65,10 @@ std::vector<std::string> test_argv(const LaunchRequest& request, const SlurmSett
 void write_job_number(const std::filesystem::path& folder, const std::string& number);
 std::string read_job_number(const std::filesystem::path& folder);
 
+// Notes that sbatch is called for the job next: without the note, Slurm cannot know the job.
+void note_submission(const std::filesystem::path& folder);
+bool may_be_submitted(const std::filesystem::path& folder);
+
 // The job folders below the root by the names of their run folders. A folder that is torn or foreign is passed over.
 std::map<std::string, std::filesystem::path> jobs_by_run(const std::filesystem::path& root);
 

@@ -71,12 +71,14 @@ class SlurmLauncher final : public Launcher {
         return started_;
     }
 
-    void submit() override { submit_gathered(true); }
+    void submit(bool leaves) override {
+        if (leaves || may_submit()) submit_gathered(true);
+    }
 
     std::optional<RunId> adopt(const fs::path& run_folder) override {
         if (!known_jobs_) known_jobs_ = jobs_by_run(run_folder.parent_path().parent_path());
         const auto found = known_jobs_->find(run_folder.filename().string());
-        if (found == known_jobs_->end()) return std::nullopt;
+        if (found == known_jobs_->end() || !may_be_submitted(found->second)) return std::nullopt;
         auto job = std::ranges::find(jobs_, found->second, &Job::folder);
         if (job == jobs_.end()) {
             Job adopted;
@@ -96,7 +98,7 @@ class SlurmLauncher final : public Launcher {
     }
 
     std::vector<std::pair<RunId, RunStatus>> look() override {
-        submit_gathered(jobs_.empty());
+        if (may_submit()) submit_gathered(jobs_.empty());
         std::vector<std::pair<RunId, RunStatus>> seen;
         if (!jobs_.empty()) ask_queue();
         for (Job& job : jobs_) {
@@ -149,6 +151,10 @@ class SlurmLauncher final : public Launcher {
             cancel(*job);
     }
 
+    // Whether the queue was asked since a submission did not answer. Two such submissions in a row would take longer
+    // than Slurm remembers an ended job (MinJobAge).
+    bool may_submit() const { return !is_queue_due_ || jobs_.empty(); }
+
     // All of it, or what fills jobs.
     void submit_gathered(bool all) {
         if (gathered_.empty()) return;
@@ -184,7 +190,7 @@ class SlurmLauncher final : public Launcher {
         if (is_array) {
             const LaunchRequest& request = equal.front().front();
             const JobShape shape = shape_of_job(request, settings_, equal.front().size());
-            submit_array(write_slurm_array(array, folders, request, shape, settings_), jobs);
+            submit_array(write_slurm_array(array, folders, request, shape, settings_), folders, jobs);
         } else {
             for (Job& job : jobs) submit_or_end(job);
         }
@@ -227,8 +233,9 @@ class SlurmLauncher final : public Launcher {
 
     // A refused array, as by a limit of its size, is submitted as jobs of their own. So are the tasks of one that the
     // controller did not answer, once the queue lacks them.
-    void submit_array(const std::vector<std::string>& argv, std::vector<Job>& jobs) {
-        const SlurmReply reply = ask(argv, patience_.submit);
+    void submit_array(const std::vector<std::string>& argv, const std::vector<fs::path>& folders,
+                      std::vector<Job>& jobs) {
+        const SlurmReply reply = ask_to_submit(argv, folders);
         const std::optional<std::string> number = submitted_job(reply);
         const bool is_refused = !number && !may_answer_later(reply) && !reply.is_whole;
         for (Job& job : jobs) {
@@ -256,7 +263,7 @@ class SlurmLauncher final : public Launcher {
             job.name = job_name_of(job.folder);
             job.task.reset();
         }
-        const SlurmReply reply = ask(job.submit, patience_.submit);
+        const SlurmReply reply = ask_to_submit(job.submit, {job.folder});
         if (const std::optional<std::string> number = submitted_job(reply)) {
             job.number = *number;
             job.problem.clear();
@@ -268,9 +275,19 @@ class SlurmLauncher final : public Launcher {
         return std::nullopt;
     }
 
+    // `folders`: of the jobs that the command submits.
+    SlurmReply ask_to_submit(const std::vector<std::string>& argv, const std::vector<fs::path>& folders) {
+        if (!is_paused())
+            for (const fs::path& folder : folders) note_submission(folder);
+        SlurmReply reply = ask(argv, patience_.submit);
+        is_queue_due_ = reply.is_late;
+        return reply;
+    }
+
     // Where one command was late, the next ones wait: the driver hears signals and reads journals meanwhile.
+    bool is_paused() const { return late_ && seconds_since(*late_) < patience_.between; }
     SlurmReply ask(const std::vector<std::string>& argv, double seconds) {
-        if (late_ && seconds_since(*late_) < patience_.between) {
+        if (is_paused()) {
             SlurmReply reply;
             reply.is_late = true;
             reply.complaint = "Slurm does not answer";
@@ -297,6 +314,7 @@ class SlurmLauncher final : public Launcher {
     void ask_queue() {
         is_fresh_ = false;
         if (answered_ && seconds_since(*answered_) < patience_.between) return;
+        if (!is_paused()) is_queue_due_ = false;
         asked_ = Clock::now();
         const SlurmReply reply = ask(queue_argv(), patience_.question);
         answered_ = Clock::now();
@@ -484,6 +502,7 @@ class SlurmLauncher final : public Launcher {
     std::optional<std::map<std::string, fs::path>> known_jobs_;  // of earlier drivers, by run
     bool is_tested_ = false;                                     // whether Slurm takes the shape of the jobs
     std::optional<Clock::time_point> late_;                      // a command, when it had not answered
+    bool is_queue_due_ = false;                                  // since a submission did not answer
     std::optional<Clock::time_point> asked_, answered_;          // the queue
     bool is_answered_ = false;                                   // then
     bool is_fresh_ = false;                                      // it answered in this look

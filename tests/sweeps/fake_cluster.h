@@ -55,6 +55,7 @@ echo "$says"
 )sh";
 inline constexpr const char* kFakeSqueue = R"sh(#!/bin/bash
 here=$(dirname "$0")
+echo "$*" >> "$here/squeue.log"
 [ -e "$here/hang" ] && sleep 60
 [ -e "$here/down" ] && { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
 [ -e "$here/torn" ] && { echo "100|de"; exit 0; }

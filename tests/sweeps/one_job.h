@@ -41,7 +41,7 @@ class OneJob {
         std::filesystem::create_directories(attempt);
         const sweeps::RunId id =
             launcher->start({attempt, {(folder.path / "trial").string(), "trial", attempt.string()}, {}, 1, 0, 60});
-        if (id == 1) launcher->submit();
+        if (id == 1) launcher->submit(false);
         return id;
     }
     std::filesystem::path job_folder() const { return folder.path / "root" / "jobs" / "abc.1"; }

@@ -43,7 +43,7 @@ class Packed {
         first = one.start("x.1");
         second = one.start("y.1");
         third = one.start("z.1");
-        one.launcher->submit();
+        one.launcher->submit(false);
         REQUIRE(std::filesystem::exists(one.cluster.bin / "queue" / "101"));
         sweeps::claim_run_folder(one.run.parent_path() / "x.1");
     }

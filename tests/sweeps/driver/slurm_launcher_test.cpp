@@ -407,7 +407,7 @@ TEST_CASE("An end of one attempt leaves the others of its job") {
     const sweeps::RunId first = one.start();
     one.look_until([](const auto& status) { return status.phase == sweeps::RunPhase::waiting; });
     const sweeps::RunId second = one.start("a.1"), third = one.start("b.1"), last = one.start("c.1");
-    one.launcher->submit();
+    one.launcher->submit(false);
     one.launcher->end(first);
     REQUIRE(wait_until([&] { return std::filesystem::exists(one.run.parent_path() / "a.1" / "begun"); }));
     one.launcher->ask_to_end(last);
@@ -441,6 +441,61 @@ TEST_CASE("A submission that the controller accepted without an answer is not re
     one.start();
     CHECK(WEXITSTATUS(one.look_until_ended().wait_status) == 0);
     CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
+}
+
+TEST_CASE("The queue is asked between two submissions that do not answer") {
+    OneJob one(kForever, 3);
+    const sweeps::RunId first = one.start();
+    const char* const late = "says=''; trap 'sleep 30' EXIT\n";
+    const auto submissions = [&] { return lines_of(one.cluster.log("sbatch.log")); };
+    const auto looks = [&] { return lines_of(one.cluster.log("squeue.log")); };
+    one.cluster.write("first", late);
+    const sweeps::RunId second = one.start("b.1");
+    one.launcher->submit(false);
+    CHECK(submissions() == 2);
+    one.cluster.write("first", late);
+    const sweeps::RunId third = one.start("c.1");
+    const std::size_t asked = looks();
+    one.launcher->submit(false);
+    CHECK(submissions() == 2);
+    REQUIRE(wait_until([&] {
+        one.launcher->look();
+        return looks() > asked;
+    }));
+    CHECK(submissions() == 2);
+    one.launcher->submit(false);
+    CHECK(submissions() == 3);
+    // A driver that leaves submits all the same.
+    one.start("d.1");
+    ::usleep(100'000);
+    one.launcher->submit(true);
+    CHECK(submissions() == 4);
+    for (const sweeps::RunId id : {first, second, third}) one.launcher->end(id);
+}
+
+TEST_CASE("A job is adopted where sbatch was called for it, and not where the driver ended before") {
+    OneJob one("exit 0\n");
+    sweeps::SlurmPatience patience = one.patience;
+    patience.submit = 2;
+    patience.between = 60;
+    std::filesystem::path called, not_called;
+    {
+        const std::unique_ptr<sweeps::Launcher> first = sweeps::make_slurm_launcher({}, patience);
+        const auto start = [&](const std::string& name) {
+            const std::filesystem::path attempt = one.run.parent_path() / name;
+            std::filesystem::create_directories(attempt);
+            first->start({attempt, {(one.folder.path / "trial").string(), "trial", attempt.string()}, {}, 1, 0, 9999});
+            first->submit(true);
+            return attempt;
+        };
+        one.cluster.write("first", "says=''; trap 'sleep 30' EXIT\n");
+        called = start("b.1");
+        not_called = start("c.1");  // within the pause after a command that was late
+    }
+    CHECK(lines_of(one.cluster.log("sbatch.log")) == 1);
+    CHECK(std::filesystem::exists(not_called.parent_path().parent_path() / "jobs" / "c.1"));
+    CHECK(one.launcher->adopt(called).has_value());
+    CHECK_FALSE(one.launcher->adopt(not_called).has_value());
 }
 
 TEST_CASE("A submission to a controller that is down is repeated") {
