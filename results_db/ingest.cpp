@@ -26,8 +26,8 @@ namespace {
 
 class LineReader {
  public:
-    // Errors: io, where the file cannot be read or is shorter than the offset.
-    LineReader(const std::filesystem::path& file, std::int64_t offset);
+    // Lines that begin before `end`. Errors: io, where the file cannot be read or is shorter than the offset.
+    LineReader(const std::filesystem::path& file, std::int64_t offset, std::int64_t end);
     ~LineReader();
     LineReader(const LineReader&) = delete;
     LineReader& operator=(const LineReader&) = delete;
@@ -40,7 +40,7 @@ class LineReader {
  private:
     std::string path_;
     int file_ = -1;
-    std::int64_t offset_ = 0;
+    std::int64_t offset_ = 0, end_ = 0;
     std::string buffer_;
     std::size_t begin_ = 0;    // of the next line in the buffer
     std::size_t scanned_ = 0;  // no newline between begin_ and here
@@ -49,7 +49,8 @@ class LineReader {
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 constexpr std::size_t kLongestLine = std::size_t{1} << 24;  // far above any record: a longer one is damage
 
-LineReader::LineReader(const std::filesystem::path& file, std::int64_t offset) : path_(file.string()), offset_(offset) {
+LineReader::LineReader(const std::filesystem::path& file, std::int64_t offset, std::int64_t end)
+    : path_(file.string()), offset_(offset), end_(end) {
     file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (file_ < 0) throw Error(ErrorKind::io, fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
     struct stat status {};
@@ -66,6 +67,7 @@ LineReader::~LineReader() {
 }
 
 bool LineReader::next(std::string_view& line) {
+    if (offset_ >= end_) return false;
     for (;;) {
         if (const std::size_t end = buffer_.find('\n', scanned_); end != std::string::npos) {
             line = std::string_view(buffer_).substr(begin_, end - begin_);
@@ -190,13 +192,14 @@ Damage take_lines(LineReader& lines, JournalRows& rows, const std::filesystem::p
 
 }  // namespace
 
-IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, const std::filesystem::path& journal) {
+IngestResult ingest_journal(Connection& connection, std::int64_t attempt_id, const std::filesystem::path& journal,
+                            std::int64_t end) {
     IngestResult result;
     std::error_code ignored;
     if (!std::filesystem::exists(journal, ignored)) return result;  // the trial has not begun to write
     Transaction transaction(connection);
     const AttemptPosition position = position_of(connection, attempt_id);
-    LineReader lines(journal, position.bytes);
+    LineReader lines(journal, position.bytes, end);
     JournalRows rows(connection, attempt_id, position);
     const Damage damage = take_lines(lines, rows, journal, position.lines, result);
     if (result.lines == 0) return result;

@@ -100,6 +100,7 @@ const std::vector<CommandHelp>& all_command_help() {
          {"deft db export quickstart --out quickstart.json",
           "deft db export quickstart --parts 2 --out quickstart.json"},
          {}},
+        {"db verify", {"deft db verify", "deft db verify --root results --quick"}, {}},
         {"db merge", {"deft db merge quickstart.json", "deft db merge a.json b.json --root results"}, {}},
         {"tune",
          {"deft tune sweeps/quickstart.toml cl", "deft tune sweeps/quickstart.toml cl --out tuned.toml"},

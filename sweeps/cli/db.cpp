@@ -20,6 +20,7 @@
 #include "results_db/reader.h"
 #include "results_db/writer.h"
 #include "sweeps/cli/commands.h"
+#include "sweeps/cli/db_verify.h"
 #include "sweeps/cli/evidence_files.h"
 #include "sweeps/cli/options.h"
 #include "sweeps/cli/output.h"
@@ -176,6 +177,7 @@ void add_db(CLI::App& app, Context& context) {
         ->required();
     add_root(*merging, *target, "Where the results are that are added to");
     merging->callback([files, target, &context] { context.exit_code = merge(*files, *target); });
+    add_db_verify(*command, context);
 }
 
 }  // namespace deft::cli

@@ -42,6 +42,7 @@ const std::vector<CommandCodes>& further_codes() {
                                          "baseline retire",
                                          "db upgrade",
                                          "db export",
+                                         "db verify",
                                          "db merge"}},
         {{kExitWorse, kExitUnclear, kExitNothing, kExitDatabase},
          {"check bench", "check quality", "check trend", "check claims", "bench ab"}},

@@ -45,7 +45,7 @@ TEST_CASE("a command without its own command says which there are") {
     const Ran unknown = sweep.deft("db", {"rebuild"});
     CHECK(unknown.exit_code == kExitUsage);
     CHECK_THAT(unknown.err, ContainsSubstring("deft db has no command rebuild") &&
-                                ContainsSubstring("there are upgrade, export, merge"));
+                                ContainsSubstring("there are upgrade, export, merge, verify"));
     const Ran none = sweep.deft("baseline");
     CHECK(none.exit_code == kExitUsage);
     CHECK_THAT(none.err, ContainsSubstring("deft baseline needs a command") && ContainsSubstring("pin, list, retire"));
