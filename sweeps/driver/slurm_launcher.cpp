@@ -110,7 +110,7 @@ class SlurmLauncher final : public Launcher {
         std::erase_if(gathered_, [&](const Gathered& one) {
             RunStatus status;
             status.phase = RunPhase::waiting;
-            status.reason = "it is gathered into a job with others";
+            status.reason = may_submit() ? "it is gathered into a job with others" : "Slurm does not answer";
             const bool is_withdrawn = has_stop_file(one.request.folder);
             if (is_withdrawn) set_end(status, BatchEnd::cancellation, "it was not submitted");
             seen.emplace_back(one.id, status);
