@@ -34,7 +34,7 @@ DEFT_HOST_DEVICE inline bf16 to_bf16_at_random(float value, std::uint32_t random
     return {static_cast<std::uint16_t>((bits + (random & 0xFFFFu)) >> 16)};
 }
 
-// `value` as a moment of that type is stored: rounded at random to bf16, else whole.
+// The value in the type of stored moments: rounded at random to bf16, or unchanged.
 template <class Moment, class Real>
 DEFT_HOST_DEVICE inline Moment stored_moment(Real value, std::uint32_t random) {
     if constexpr (sizeof(Moment) == sizeof(bf16))

@@ -26,7 +26,7 @@ inline std::int64_t columns_before(Activation act, std::int64_t columns) {
 // (sqrt(square_scale v) + eps).
 struct AdamWRates {
     double lr = 0, mean_scale = 0, square_scale = 0;
-    std::uint32_t step = 0;  // its low bits, by which moments in bf16 are rounded
+    std::uint32_t step = 0;  // low bits: a key of the rounding of moments in bf16
 };
 // step: counts from 1.
 inline AdamWRates adamw_rates(double lr, double beta1, double beta2, std::int64_t step) {

@@ -19,7 +19,7 @@ struct KeyValueCache {
     std::int64_t held = 0;                        // tokens of each sample that are there
     Tensor length;                                // (samples) i32: tokens of each sample after a step
     std::vector<std::int32_t> position, lengths;  // (samples), on the host: the position that a step adds, and `length`
-    StepGraphs graphs;                            // of steps; a step starts as the one before it did
+    StepGraphs graphs;                            // of the steps after a prompt
 };
 
 }  // namespace deft::engine
