@@ -119,15 +119,15 @@ std::vector<VerifiedAttempt> Verifier::attempts() {
     Statement query(
         *impl_->connection,
         fmt::format("SELECT a.id, e.label || '/' || e.seed || ', attempt ' || a.number, a.workdir, e.config_hash,"
-                    " a.state, a.state IN ('leased', 'running'), a.state = 'stale', a.kind = 'train',"
-                    " a.spool_bytes"
+                    " a.state, a.state IN ('leased', 'running'), a.kind = 'train', a.spool_bytes,"
+                    " ifnull(a.resume_step, 0)"
                     " FROM attempt a JOIN experiment e ON e.id = a.experiment_id WHERE a.{}"
                     " ORDER BY e.id, a.number",
                     kRanHere)
             .c_str());
     while (query.step())
         attempts.push_back({query.integer(0), query.text(1), query.text(2), query.text(3), query.text(4),
-                            query.integer(5) != 0, query.integer(6) != 0, query.integer(7) != 0, query.integer(8)});
+                            query.integer(5) != 0, query.integer(6) != 0, query.integer(7), query.integer(8)});
     return attempts;
 }
 
@@ -176,12 +176,6 @@ std::vector<std::int64_t> Verifier::steps(const VerifiedAttempt& attempt) {
     return steps;
 }
 
-std::int64_t Verifier::resume_step(const VerifiedAttempt& attempt) {
-    Statement query(*impl_->connection, "SELECT ifnull(resume_step, 0) FROM attempt WHERE id = ?1");
-    query.bind(attempt.id).step();
-    return query.integer(0);
-}
-
 std::int64_t Verifier::compared_rows() const {
     return impl_->compared_rows;
 }
@@ -190,11 +184,13 @@ std::vector<RecordedFile> Verifier::files() {
     std::vector<RecordedFile> files;
     Statement query(
         *impl_->connection,
-        fmt::format("SELECT f.path, f.sha256, f.bytes, min(e.label || '/' || e.seed || ', attempt ' || a.number)"
-                    " FROM artifact f JOIN attempt_artifact r ON r.artifact_id = f.id"
-                    " JOIN attempt a ON a.id = r.attempt_id JOIN experiment e ON e.id = a.experiment_id"
-                    " WHERE f.present = 1 AND a.{} GROUP BY f.id ORDER BY f.path",
-                    kRanHere)
+        fmt::format(
+            "SELECT DISTINCT f.path, f.sha256, f.bytes, e.label || '/' || e.seed || ', attempt ' || a.number"
+            " FROM experiment e JOIN attempt a ON a.id = (SELECT b.id FROM attempt b"
+            "  WHERE b.experiment_id = e.id AND b.kind = 'train' AND b.state = 'ok' ORDER BY b.number DESC LIMIT 1)"
+            " JOIN attempt_artifact r ON r.attempt_id = a.id JOIN artifact f ON f.id = r.artifact_id"
+            " WHERE a.{} ORDER BY f.path",
+            kRanHere)
             .c_str());
     while (query.step()) files.push_back({query.text(0), query.text(1), query.text(3), query.integer(2)});
     return files;

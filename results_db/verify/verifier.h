@@ -1,6 +1,6 @@
 #pragma once
-// A results database beside its own rules and the journals that its rows came from. What is found wrong is listed;
-// nothing is changed.
+// A results database beside its own rules and the journals that its rows came from. Faults are listed, and nothing is
+// changed.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,7 @@ enum class FaultKind {
     trial,     // a configuration that does not have its hash
     journal,   // rows that the journal does not give, or the reverse
     curve,     // steps that no point covers
-    artifact,  // a file that is absent, or is not what was recorded
+    artifact,  // a file that is absent, or differs from its record
     folder,    // a run folder or checkpoint that the database does not know
 };
 
@@ -32,8 +32,9 @@ struct VerifiedAttempt {
     std::string workdir;      // relative to the root
     std::string config_hash;  // of its trial
     std::string state;
-    bool is_live = false, is_stale = false, trains = false;
-    std::int64_t read_bytes = 0;  // of its journal
+    bool is_live = false, trains = false;
+    std::int64_t read_bytes = 0;   // of its journal
+    std::int64_t resume_step = 0;  // of the checkpoint that it resumed from; 0: it began at the start
 };
 
 // A file that an attempt recorded.
@@ -52,7 +53,7 @@ class Verifier {
     Verifier(const Verifier&) = delete;
     Verifier& operator=(const Verifier&) = delete;
 
-    // Pages, schema, foreign keys, one live attempt per trial. What it finds may keep the others from reading.
+    // Pages, schema, foreign keys, one live attempt per trial. Damaged pages may make the other functions fail.
     std::vector<Fault> database_faults();
     std::vector<Fault> trial_faults();
     // A finished trial's curve ends at its last step.
@@ -65,10 +66,8 @@ class Verifier {
     // io, for a journal that cannot be read.
     std::vector<Fault> journal_faults(const VerifiedAttempt& attempt, const std::filesystem::path& journal);
     std::int64_t compared_rows() const;  // so far
-    // Steps of its training points, ascending. The step of the checkpoint that it resumed from; 0: it began at the
-    // start.
+    // Steps of its training points, ascending.
     std::vector<std::int64_t> steps(const VerifiedAttempt& attempt);
-    std::int64_t resume_step(const VerifiedAttempt& attempt);
 
     // The files that the newest finished training of each trial recorded.
     std::vector<RecordedFile> files();

@@ -63,7 +63,8 @@ bool is_part(std::string_view command, std::string_view group) {
 const std::vector<ExitCode>& exit_codes() {
     static const std::vector<ExitCode> codes = {
         {kExitOk, "done"},
-        {kExitFailed, "a trial failed, a checked commit computes wrongly or does not build, or an I/O error"},
+        {kExitFailed,
+         "a trial failed, a root has faults, a checked commit computes wrongly or does not build, or an I/O error"},
         {kExitUsage, "invalid command line or configuration, an unknown name, or missing packages or data"},
         {kExitWorse, "a comparison found something worse, or a claim is refuted"},
         {kExitUnclear, "a comparison is inconclusive, under --strict"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "engine/train/checkpoint.h"
+#include "experiments/attempt.h"
 #include "experiments/checkpoints.h"
 #include "sweeps/driver/root.h"
 
@@ -26,8 +28,6 @@ namespace fs = std::filesystem;
 using results_db::Fault;
 using results_db::FaultKind;
 using results_db::VerifiedAttempt;
-
-constexpr const char* kJournal = "journal.jsonl";
 
 // The folders in a folder of the root; none where it is absent. Errors: io.
 std::set<std::string> names_in(const fs::path& folder) {
@@ -98,7 +98,7 @@ class RootCheck {
         found_.faults.insert(found_.faults.end(), faults.begin(), faults.end());
     }
 
-    // Whether the part ended. What it cannot read is a fault.
+    // Whether the part ended. A part that cannot be read is a fault.
     template <class Part>
     bool part(const Part& check) {
         try {
@@ -109,7 +109,7 @@ class RootCheck {
             return false;
         }
     }
-    // The same of one attempt or file.
+    // A check of one attempt or file, whose error is a fault of that kind.
     template <class Check>
     void one(FaultKind kind, const std::string& subject, const Check& check) {
         try {
@@ -140,7 +140,7 @@ class RootCheck {
                     checkpoints_.erase(checkpoint_folder(root_, facts.config_hash).filename().string());
                     return;
                 }
-                check_journal(attempt, folder / kJournal);
+                check_journal(attempt, experiments::journal_of_rank(folder, 0));
                 if (attempt.trains) check_steps(attempt, facts.log_every, covered, interval);
             });
         }
@@ -175,7 +175,7 @@ class RootCheck {
     void check_steps(const VerifiedAttempt& attempt, const std::optional<std::int64_t>& log_every,
                      std::set<std::int64_t>& covered, std::int64_t& interval) {
         const std::vector<std::int64_t> steps = stored_.steps(attempt);
-        const std::int64_t begin = stored_.resume_step(attempt);
+        const std::int64_t begin = attempt.resume_step;
         if (begin > 0 && interval > 0) {
             const auto after = covered.upper_bound(begin);
             const std::int64_t last = after == covered.begin() ? 0 : *std::prev(after);
@@ -207,12 +207,18 @@ class RootCheck {
                     wrong = "it is missing";
                 else if (*bytes != recorded.bytes)
                     wrong = fmt::format("it has {} bytes, and {} were recorded", *bytes, recorded.bytes);
-                else if (depth_ == VerifyDepth::whole && sha256_file(file) != recorded.sha256)
+                else if (depth_ == VerifyDepth::whole && hash_of(file) != recorded.sha256)
                     wrong = "its SHA-256 is not the recorded one";
-                if (bytes) count_file(*bytes);
+                if (bytes) count_file(file, *bytes);
                 if (!wrong.empty() && !has_changed(recorded))
                     add(FaultKind::artifact, recorded.attempt, fmt::format("{}: {}", recorded.path, wrong));
             });
+    }
+
+    // A file of a checkpoint that was verified has the hash of its manifest.
+    std::string hash_of(const fs::path& file) const {
+        const auto verified = verified_.find(file);
+        return verified != verified_.end() ? verified->second : sha256_file(file);
     }
 
     // A driver may have trained the trial again meanwhile.
@@ -238,7 +244,8 @@ class RootCheck {
                 for (const auto& [file, sha] : manifest.at("sha256").items()) {
                     const std::optional<std::int64_t> bytes = bytes_of(*newest / file);
                     if (!bytes) throw Error(ErrorKind::io, file + " is missing");
-                    count_file(*bytes);
+                    count_file(*newest / file, *bytes);
+                    if (depth_ == VerifyDepth::whole) verified_[*newest / file] = sha.get<std::string>();
                 }
             } catch (const Error& error) {
                 if (!is_live(hash)) add(FaultKind::artifact, name, first_line(error.what()));
@@ -257,7 +264,7 @@ class RootCheck {
         for (const VerifiedAttempt& attempt : stored_.attempts())
             runs_.erase(fs::path(attempt.workdir).filename().string());
         for (const std::string& name : runs_)
-            if (fs::exists(root_ / "runs" / name / kJournal))
+            if (fs::exists(experiments::journal_of_rank(root_ / "runs" / name, 0)))
                 add(FaultKind::folder, "runs/" + name, "the database has no attempt of this folder");
         const std::vector<std::string> hashes = stored_.config_hashes();
         for (const std::string& hash : hashes) checkpoints_.erase(checkpoint_folder(root_, hash).filename().string());
@@ -265,7 +272,8 @@ class RootCheck {
             add(FaultKind::folder, "checkpoints/" + name, "the database has no trial of these checkpoints");
     }
 
-    void count_file(std::int64_t bytes) {
+    void count_file(const fs::path& file, std::int64_t bytes) {
+        if (!counted_.insert(file).second) return;
         ++found_.files;
         found_.bytes += bytes;
     }
@@ -273,6 +281,8 @@ class RootCheck {
     fs::path root_;
     VerifyDepth depth_;
     std::set<std::string> runs_, checkpoints_;  // the folders that no row has named so far
+    std::map<fs::path, std::string> verified_;  // SHA-256 of files
+    std::set<fs::path> counted_;
     results_db::Verifier stored_;
     VerifiedRoot found_;
 };
